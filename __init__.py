@@ -33,14 +33,13 @@ if TYPE_CHECKING:  # without `typing`, so that little is loaded before the first
         write_plan,
     )
     from .models.answer import Answer
-    from .models.converted import Converted
     from .models.findings.finding import Finding, Severity, UnusableInput
     from .models.machines.cluster import Cluster
     from .models.placements.placement import Placement
     from .models.placements.plan import Plan
     from .models.problem import Problem
     from .models.reading import Reading
-    from .models.report import Report
+    from .models.report import Converted, Report
     from .models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
     from .runtime.detached.launches import attach
     from .runtime.failure import LaunchFailed
@@ -48,7 +47,7 @@ if TYPE_CHECKING:  # without `typing`, so that little is loaded before the first
 _HOMES = {
     "Answer": ".models.answer",
     "Cluster": ".models.machines.cluster",
-    "Converted": ".models.converted",
+    "Converted": ".models.report",
     "Finding": ".models.findings.finding",
     "FlexiblePlacementStrategy": ".models.strategies",
     "LaunchFailed": ".runtime.failure",

@@ -23,11 +23,10 @@ from .solver.verify import verify as verify_given
 if TYPE_CHECKING:
     from .models.account import Account
     from .models.answer import Answer
-    from .models.converted import Converted
     from .models.placements.moves import Moves
     from .models.placements.plan import Plan
     from .models.problem import Problem
-    from .models.report import Report
+    from .models.report import Converted, Report
     from .planner.answer import Solver
     from .planner.counting import OnCounting
     from .runtime.launch import Launch
@@ -262,20 +261,19 @@ def solver(
         raise ValueError(f"a limit is a finite number of seconds above 0, not {limit}")
     from .planner.answer import Solver
     from .planner.counting import silent as uncounted
-    from .planner.refusing import refusing
+    from .planner.write_back import refusing
     from .solver.searching.progress import silent
 
-    session = session or Session(answers=sandbox)
-    options: dict[str, Any] = {"session": session, "counting": counting or uncounted, "refuses": refusing(reading)}
+    options: dict[str, Any] = {"limit": limit, "seed": seed, "session": session or Session(answers=sandbox)}
     if sandbox:
         from .solver.sandbox.solve import solve as in_child
 
-        place = partial(in_child, limit=limit, seed=seed, on_progress=on_progress or silent, memory=memory, session=session)
-        return Solver(place, limit, **options)
-    from .solver.searching.search import solve as in_process
+        place = partial(in_child, **options, on_progress=on_progress or silent, memory=memory)
+    else:
+        from .solver.searching.search import solve as in_process
 
-    place = partial(in_process, limit=limit, seed=seed, on_progress=on_progress or silent, session=session)
-    return Solver(place, limit, **options)
+        place = partial(in_process, **options, on_progress=on_progress or silent)
+    return Solver(place, limit, options["session"], counting or uncounted, refusing(reading))
 
 
 def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any) -> ContextManager[Launch]:
@@ -389,7 +387,6 @@ def alternatives(
     `solve` and `load`. Raises UnusableInput as `solve` does, and with the findings of an answer
     without a plan.
     """
-    from .models.findings.finding import UnusableInput
     from .planner.placing.placing import decided
     from .solver.alternatives import alternatives as found
 
@@ -420,7 +417,6 @@ def account(
     the findings of an answer without a plan; ValueError if no component states `seconds`, or not
     for the given ranks.
     """
-    from .models.findings.finding import UnusableInput
     from .planner.accounting import account as found
     from .planner.accounting import account_of_given_ranks
 

@@ -15,7 +15,7 @@ from auto.asking import asked
 from auto.cases import SIZES, Case, cases
 from auto.ours import question
 from auto.restated import Crashes, Restated
-from placewright.models.planning.measured import SECOND
+from placewright.models.planning.workload import SECOND
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
 from placewright.planner.search.search import search

@@ -12,9 +12,8 @@ from pathlib import Path
 from ortools.sat.python import cp_model
 from placewright.models.component import Component, Parallel
 from placewright.models.job import Job
-from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Node
+from placewright.models.machines.node import Node, accelerators
 from placewright.models.machines.topology import domain, domains
 from placewright.models.problem import Problem
 from placewright.solver.compile import compile

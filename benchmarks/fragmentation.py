@@ -13,12 +13,10 @@ import time
 from pathlib import Path
 from typing import Callable
 
-from placewright.models.component import Component, Parallel
+from placewright.models.component import REPLICA, Component, Keep, Parallel
 from placewright.models.job import Job
-from placewright.models.locality import REPLICA, Keep
-from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Node
+from placewright.models.machines.node import Node, accelerators
 from placewright.models.problem import Problem
 from placewright.solver.searching.search import solve
 from placing.counts import Counts, counts_of, faults, price

@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from ..models.dialect_names import DIALECTS
-from ..models.dialects.load import load
 from ..report.conversion import render_json, summary
-from .asking.options import cluster_option, composing_options, dialect_option, level_option
+from .asking.options import ReadOptions, form_option, level_option, source_options
 from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
-    from ..models.composition import Composer
-    from ..models.converted import Converted
-    from ..models.machines.cluster import Cluster
-    from ..models.machines.shorthand import AsDeclared
+    from ..models.report import Converted
 
 EXIT_CODES = {"exact": 0, "lossy": 0, "refused": 1, "unusable": 2}
 
@@ -24,17 +20,14 @@ EXIT_CODES = {"exact": 0, "lossy": 0, "refused": 1, "unusable": 2}
 @click.command()
 @click.argument("file", metavar="FILE")
 @click.option("--to", "target", type=click.Choice(list(DIALECTS)), required=True, help="The dialect of the new text.")
-@cluster_option
-@dialect_option
-@composing_options
+@source_options
 @level_option
 @click.option("-o", "--output", "output", metavar="OUT", help="Write the new text to this file; without it, to standard output.")
 @click.option("--force", is_flag=True, help="Write over OUT if it is there already.")
 @click.option("--strict", is_flag=True, help="Refuse where anything would be lost.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
+@form_option
 def convert(
-    file: str, target: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer, level: str, output: str | None,
-    force: bool, strict: bool, form: str,
+    file: str, target: str, source: ReadOptions, output: str | None, force: bool, strict: bool, form: str,
 ) -> int:  # fmt: skip
     """Write the job of FILE in another dialect: ranks as ranks, hints as hints.
 
@@ -51,7 +44,7 @@ def convert(
     from ..solver.convert import convert as converted
     from .written import write_new
 
-    reading = load(file, machines, dialect, level, composer)
+    reading = source.load(file)
     conversion = converted(reading, target, strict)
     code = EXIT_CODES[conversion.verdict]
     if output and not code:

@@ -9,7 +9,7 @@ import click
 
 from ..models.findings.finding import UnusableInput
 from ..models.findings.wording import with_noun
-from .asking.options import said_as_json
+from .asking.options import form_option, said_as_json
 from .exit_codes import OK
 from .showing.findings import echo_findings
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.argument("more", nargs=-1, metavar="")
 @click.option("-o", "--output", "output", metavar="OUT", help="Write the cluster file there; without it, to standard output.")
 @click.option("--force", is_flag=True, help="Write over OUT if it is there already.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
+@form_option
 def discover(
     address: str | None, slurm: bool, texts: tuple[str, ...], matrices: tuple[str, ...], more: tuple[str, ...], output: str | None,
     force: bool, form: str,
@@ -80,10 +80,7 @@ def _discover_ray(address: str, form: str) -> Discovered | int:
 
 
 def _shown(discovered: Discovered, output: str | None, force: bool, form: str) -> int:
-    """Write and print the cluster file and the table of nodes.
-
-    The table goes to standard error if the cluster file goes to standard output.
-    """
+    """Write and print the cluster file and the table of nodes."""
     from ..report.discovered import nodes_table, to_cluster_file, to_json
     from ..report.text import render_unchecked
     from .written import write_new

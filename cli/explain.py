@@ -4,42 +4,27 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING
 
 import click
 
 from ..models.report import exit_code
 from ..report.page import means_code
 from ..report.terminal import wants_colour
-from .asking.options import cluster_option, composing_arguments, dialect_option, level_option, model_option
+from .asking.options import ReadOptions, form_option, level_option, model_option, source_options
 
 if TYPE_CHECKING:
-    from ..models.machines.cluster import Cluster
     from ..models.machines.shorthand import AsDeclared
-    from ..models.model_cards import ModelCard
     from ..models.reading import Reading
 
 
 @click.command()
 @click.argument("subjects", nargs=-1, metavar="[CODE|FILE]...")
-@cluster_option
-@dialect_option
-@composing_arguments
+@source_options
 @level_option
 @model_option
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
-def explain(
-    subjects: tuple[str, ...],
-    machines: Cluster | AsDeclared | None,
-    dialect: str,
-    settings: tuple[str, ...],
-    roots: tuple[str, ...],
-    allowed: tuple[str, ...],
-    frameworks: tuple[str, ...],
-    level: str,
-    model: ModelCard | None,
-    form: str,
-) -> int:
+@form_option
+def explain(subjects: tuple[str, ...], source: ReadOptions, form: str) -> int:
     """Say what a configuration comes to, or what a code means. Without either, list all codes.
 
     Of a file: the accelerators and nodes it needs, the components that share accelerators, and
@@ -58,17 +43,7 @@ def explain(
         raise click.UsageError(f"`{codes[0]}` is a code and the rest are files: explain them one after the other")
     if len(codes) == len(subjects):
         return _codes(codes, form)
-    from ..models.composition import Composer
-    from ..models.dialects.load import load
-    from ..models.resolving import with_models
-
-    composer = Composer(roots, settings, allowed, frameworks)
-
-    def read(file: str, machines: Cluster | AsDeclared | None) -> Reading:
-        reading = load(file, machines, dialect=dialect, level=level, composer=composer)
-        return with_models(reading, model) if model else reading
-
-    return _files(subjects, machines, read, form, level)
+    return _files(subjects, source, form)
 
 
 def _codes(codes: list[str], form: str) -> int:
@@ -89,10 +64,13 @@ def _codes(codes: list[str], form: str) -> int:
     return 0
 
 
-def _files(files: tuple[str, ...], machines: Cluster | AsDeclared | None, load: Callable[..., Reading], form: str, level: str) -> int:
+def _files(files: tuple[str, ...], source: ReadOptions, form: str) -> int:
     from ..planner.accounting import explain as explanation_of
 
-    explanations = [explanation_of(load(file, machines), partial(load, file)) for file in files]
+    def read(file: str, machines: AsDeclared | None = None) -> Reading:
+        return source.with_model(source.load(file, machines))
+
+    explanations = [explanation_of(read(file), partial(read, file)) for file in files]
     if form == "json":
         from ..report.explanation.data import render as to_json
 
@@ -101,5 +79,5 @@ def _files(files: tuple[str, ...], machines: Cluster | AsDeclared | None, load: 
         from ..report.explanation.text import render as to_text
 
         colour = wants_colour(sys.stdout)
-        click.echo("\n\n\n".join(to_text(explanation, colour, level) for explanation in explanations), color=True)
+        click.echo("\n\n\n".join(to_text(explanation, colour, source.level) for explanation in explanations), color=True)
     return exit_code(explanation.report.verdict for explanation in explanations)

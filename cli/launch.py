@@ -12,19 +12,13 @@ import click
 
 from ..models.findings.finding import Finding
 from ..report.terminal import escape
-from .asking.options import cluster_option, composing_options, dialect_option, level_option
-from .asking.seconds import Seconds
+from .asking.options import ReadOptions, Seconds, level_option, source_options
 from .exit_codes import FINDINGS, SIGNALLED, UNDECIDED, UNUSABLE
-from .launching.detached import launch_detached, name_refused
-from .launching.here import launch_here
-from .launching.wanted import LaunchOptions
+from .launching import LaunchOptions, launch_detached, launch_here, name_refused
 from .showing.findings import echo_findings
-from .showing.line import AUTO, WAYS
+from .showing.progress import AUTO, WAYS
 
 if TYPE_CHECKING:
-    from ..models.composition import Composer
-    from ..models.machines.cluster import Cluster
-    from ..models.machines.shorthand import AsDeclared
     from ..models.placements.plan import Plan
     from ..models.reading import Reading
 
@@ -67,14 +61,12 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @click.option(
     "--progress", type=click.Choice(WAYS), default=AUTO, show_default=True, help="A line on a terminal and lines elsewhere, lines, or none."
 )
-@cluster_option
-@dialect_option
-@composing_options
+@source_options
 @level_option
 def launch(
     file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, keep: bool, detach: str | None,
-    timeout: float, wait: float, restarts: int, share_nodes: bool, elastic: bool, trusted_env: tuple[str, ...], progress: str, machines: Cluster | AsDeclared | None, dialect: str,
-    composer: Composer, level: str,
+    timeout: float, wait: float, restarts: int, share_nodes: bool, elastic: bool, trusted_env: tuple[str, ...], progress: str,
+    source: ReadOptions,
 ) -> int:  # fmt: skip
     """Start the workers of a plan, or of a configuration, each at its place.
 
@@ -98,7 +90,7 @@ def launch(
         try:
             if detach and (code := name_refused(detach)):
                 return code
-            outcome = _plan(file, machines, dialect, level, composer)
+            outcome = _plan(file, source)
             if isinstance(outcome, int):
                 return outcome
             plan, reading = outcome
@@ -135,25 +127,19 @@ def _signals_as_interrupts() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def _plan(
-    file: str, machines: Cluster | AsDeclared | None, dialect: str, level: str, composer: Composer
-) -> tuple[Plan, Reading | None] | int:
-    """Return the plan of a file, and its Reading (None for a plan file).
-
-    If there is no plan, print the reason and return the exit code.
-    """
+def _plan(file: str, source: ReadOptions) -> tuple[Plan, Reading | None] | int:
+    """Return the plan and the Reading of a file. Without a plan, print why and return the code."""
     if _is_plan(file):
         from ..models.placements.plan_file import read_plan
 
-        if composer.settings:
+        if source.settings:
             raise click.UsageError("--set changes a configuration; a plan is made already")
         return read_plan(file), None
     from ..models.answer import UNDECIDED as UNDECIDED_ANSWER
-    from ..models.dialects.load import load
     from ..models.report import UNUSABLE as UNUSABLE_FILE
     from ..solver.verify import verify
 
-    reading = load(file, machines, dialect, level, composer).to_launch
+    reading = source.load(file).to_launch
     report = verify(reading)
     if report.findings:
         echo_findings(report.findings, err=True, texts=report.texts)
@@ -174,10 +160,7 @@ def _plan(
 
 
 def _is_plan(file: str) -> bool:
-    """Return True if the file starts like a plan file; False if unreadable.
-
-    The next reader reports why a file is unreadable.
-    """
+    """Return True if the file starts like a plan file; False if unreadable."""
     try:
         with open(file, "rb") as opened:
             return bool(_PLAN.match(opened.read(64)))

@@ -33,8 +33,6 @@ VERBS = {
     "discover": "Say which machines there are, and write them as a cluster file.",
     "schema": "Print what may stand in a file, as JSON Schema for editors.",
 }
-
-
 WORTH_COLLECTING = 200_000
 """Number of new objects before a garbage collection for cycles.
 
@@ -131,10 +129,7 @@ def main() -> NoReturn:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return the exit code. Never raises.
-
-    Nothing above this function could report a fault.
-    """
+    """Run one command line and return the exit code. Never raises."""
     from ..models.findings.finding import UnusableInput
 
     for stream in (sys.stdout, sys.stderr):

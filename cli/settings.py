@@ -22,16 +22,12 @@ from .asking.options import DIALECTS
 CODE = "PW016"
 FILE, PROJECT, TABLE = "placewright.toml", "pyproject.toml", "tool.placewright"
 MAX_BYTES = 1 << 20
-
 Settings = dict[str, object]
 """Defaults of verbs by parameter name."""
 
 
 def settings_of(folder: str) -> Settings:
-    """Return the settings that apply in a folder; empty without a file.
-
-    Raises UnusableInput with a PW016 Finding for each fault.
-    """
+    """Return the settings of a folder; empty without a file. Raises UnusableInput for faults."""
     path = next(_candidates(folder), None)
     return {} if path is None else _read(path)
 

@@ -8,37 +8,26 @@ from typing import TYPE_CHECKING, Mapping
 
 import click
 
-from ..models.dialects.load import load
 from ..models.findings.finding import Finding, Severity, UnusableInput
-from ..models.resolving import with_models
 from ..report.terminal import escape, wants_colour
-from .asking.further import ExtraOptions, further_options
-from .asking.options import cluster_option, composing_options, dialect_option, level_option, memory_mib, model_option, said_as_json
-from .asking.previous import Previous, previous_options
-from .asking.seconds import Seconds
+from .asking.answers import ExtraOptions, Previous, further_options, previous_options
+from .asking.options import ReadOptions, Seconds, form_option, level_option, memory_mib, model_option, said_as_json, source_options
 from .asking.solvable import solvable
 from .exit_codes import FINDINGS, OUR_FAULT, UNDECIDED, UNUSABLE
 from .showing.findings import echo_findings
-from .showing.line import AUTO, WAYS
 from .showing.planned import account_of
-from .showing.search import shown
-from .written import edits_of, save, write_edits
+from .showing.progress import AUTO, WAYS, shown
+from .written import save, write_edits
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
-    from ..models.composition import Composer
-    from ..models.machines.cluster import Cluster
-    from ..models.machines.shorthand import AsDeclared
-    from ..models.model_cards import ModelCard
     from ..models.problem import Problem
     from ..models.reading import Reading
 
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@cluster_option
-@dialect_option
-@composing_options
+@source_options
 @click.option("-o", "--output", "output", metavar="PLAN", help="Write the plan to this file, as JSON.")
 @click.option("--write", is_flag=True, help="Write the placements into FILE itself; without it the difference is only shown.")
 @click.option(
@@ -61,7 +50,7 @@ if TYPE_CHECKING:
 @click.option(
     "--progress", type=click.Choice(WAYS), default=AUTO, show_default=True, help="A line on a terminal, lines for a log, or none."
 )
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
+@form_option
 @click.option("--placements", is_flag=True, help="List every process, not only the sizes of the components.")
 @click.option("-v", "--verbose", is_flag=True, help="Show all that is known of a plan by time: who works when, memory, what times rest on.")
 @level_option
@@ -69,9 +58,8 @@ if TYPE_CHECKING:
 @previous_options
 @further_options
 def solve(
-    file: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer, output: str | None, write: bool, limit: float,
-    seed: int, memory_limit: int, progress: str, form: str, placements: bool, verbose: bool, level: str, model: ModelCard | None, previous: Previous,
-    further: ExtraOptions,
+    file: str, source: ReadOptions, output: str | None, write: bool, limit: float, seed: int, memory_limit: int, progress: str, form: str,
+    placements: bool, verbose: bool, previous: Previous, further: ExtraOptions,
 ) -> int:  # fmt: skip
     """Find the best placement of everything that FILE leaves open.
 
@@ -88,12 +76,12 @@ def solve(
     """
     if output and Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
         raise click.UsageError("-o names the configuration itself; name another file for the plan")
-    reading_to_solve = load(file, machines, dialect, level, composer).to_solve
-    reading, answer_code, before = solvable(with_models(reading_to_solve, model) if model else reading_to_solve, form)
+    reading, answer_code, before = solvable(source.with_model(source.load(file).to_solve), form)
     if reading is None or reading.problem is None:
         return answer_code
     from ..api import solver
     from ..planner.placing.placing import chosen, decided
+    from ..planner.write_back import edits_of
     from ..solver.sandbox.stopped import further_searches_stopped
     from ..solver.session import Session
 
@@ -104,10 +92,8 @@ def solve(
             raise
         return said_as_json(fault)
     with Session() as session:  # the first Ctrl-C ends every search here; the results so far are shown
-        with shown(progress, form == "json", _costs(problem)) as progress_sinks:
-            answer = solver(limit, seed, True, progress_sinks.of_placements, memory_limit, reading, progress_sinks.of_counts, session)(
-                problem
-            )
+        with shown(progress, form == "json", _costs(problem)) as sinks:
+            answer = solver(limit, seed, True, sinks.of_placements, memory_limit, reading, sinks.of_counts, session)(problem)
         if answer.plan is None:
             return _print_no_plan(reading, answer, form, before)
         findings = reading.document.environment.concealed(answer.findings)
@@ -132,17 +118,8 @@ def solve(
     except UnusableInput as fault:  # the answer is still shown
         not_written, output, write = fault.findings, "", False
         echo_findings(not_written, err=True)
-    code = (
-        UNUSABLE
-        if not_written
-        else (
-            OUR_FAULT
-            if _is_our_fault(answer)
-            else FINDINGS
-            if write and any(finding.severity is Severity.ERROR for finding in file_findings)
-            else answer_code
-        )
-    )
+    is_refused = write and any(finding.severity is Severity.ERROR for finding in file_findings)
+    code = UNUSABLE if not_written else OUR_FAULT if _is_our_fault(answer) else FINDINGS if is_refused else answer_code
     if form == "json":
         from ..report.solution import to_json
 
@@ -151,24 +128,12 @@ def solve(
         return code
     from ..report.solution import render
 
-    colour = wants_colour(sys.stdout)
     text = render(
-        reading,
-        answer,
-        edits,
-        file_findings,
-        placements,
-        write,
-        output or "",
-        colour,
-        moves,
-        blocks,
-        planned.blocks,
-        planned.keeps,
-        planned.brief,
-    )
+        reading, answer, edits, file_findings, placements, write, output or "", wants_colour(sys.stdout), moves, blocks,
+        planned.blocks, planned.keeps, planned.brief,
+    )  # fmt: skip
     click.echo(text, color=True)
-    if write and edits and composer.settings:
+    if write and edits and source.settings:
         click.echo("these ranks are those for the `--set` of this command: the job itself and every later command need the same", err=True)
     return code
 
@@ -198,8 +163,5 @@ def _print_no_plan(reading: Reading, answer: Answer, form: str, before: tuple[Fi
 
 
 def _is_our_fault(answer: Answer) -> bool:
-    """Return True if the search failed for an internal reason (PW610).
-
-    The best verified answer is still shown.
-    """
+    """Return True if the search failed for an internal reason (PW610)."""
     return any(finding.code == "PW610" for finding in answer.findings)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ..report.terminal import escape
+from .asking.options import form_option
 from .exit_codes import DIFFERENT, OK
-from .launching.outcome import failed, not_checked, sizes, workers_and_given
+from .launching import failed, not_checked, sizes, workers_and_given
 from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ RUNNING = "running"
 
 @click.command()
 @click.argument("name", metavar="[NAME]", required=False)
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
+@form_option
 def status(name: str | None, form: str) -> int:
     """Say which launches run, or where the workers of NAME are.
 
@@ -63,18 +64,8 @@ def _print_launches(launches: list[LaunchStatus], whole: bool) -> None:
     for launch in launches:
         processes, accelerators = sizes(launch.record.workers, launch.record.simulated) if launch.record.workers else ("-", "-")
         restarts = f"{launch.record.restarts}/{launch.record.allowed}" if launch.record.allowed else "-"
-        rows.append(
-            [
-                launch.record.name,
-                launch.state,
-                _since(launch),
-                restarts,
-                processes,
-                accelerators,
-                launch.record.address or "-",
-                launch.record.file,
-            ]
-        )
+        record = launch.record
+        rows.append([record.name, launch.state, _since(launch), restarts, processes, accelerators, record.address or "-", record.file])
     click.echo(table(rows) if launches else "no launches")
     for launch in launches:
         if launch.alive:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from .exit_codes import OK
-from .launching.outcome import failed
+from .launching import failed
 
 _BEFORE = {"ended": "had ended", "failed": "had failed", "lost": "was lost"}
 

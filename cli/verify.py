@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Iterable
+from typing import Iterable
 
 import click
 
 from ..models.dialects.load import load_all, load_settings
 from ..models.findings.finding import Finding, UnusableInput
 from ..models.report import UNUSABLE, Report, exit_code
-from ..models.resolving import with_models
 from ..planner.verify import verify as verdict_on
 from ..report.terminal import wants_colour
 from .asking.inputs import Inputs
-from .asking.options import cluster_option, composing_options, dialect_option, level_option, model_option
-
-if TYPE_CHECKING:
-    from ..models.composition import Composer
-    from ..models.machines.cluster import Cluster
-    from ..models.machines.shorthand import AsDeclared
-    from ..models.model_cards import ModelCard
+from .asking.options import ReadOptions, form_option, level_option, model_option, source_options
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE|FOLDER|KEY=VALUE...")
-@cluster_option
-@dialect_option
-@composing_options
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
+@source_options
+@form_option
 @click.option("--placements", is_flag=True, help="List every process, not only the sizes of the components.")
 @level_option
 @model_option
-def verify(
-    files: tuple[str, ...], machines: Cluster | AsDeclared | None, dialect: str, composer: Composer, form: str, placements: bool,
-    level: str, model: ModelCard | None,
-) -> int:  # fmt: skip
+def verify(files: tuple[str, ...], source: ReadOptions, form: str, placements: bool) -> int:
     """Check the placements of configuration files, without any cluster.
 
     Every fault is reported at its line, with its reason and a fix. An unusable file does not stop
@@ -49,12 +37,12 @@ def verify(
     placewright verify run_ppo.sh --cluster 2x8xH100
     placewright verify --dialect verl trainer.nnodes=2 trainer.n_gpus_per_node=8
     """
-    inputs = Inputs(files)
+    inputs, how = Inputs(files), (source.machines, source.dialect, source.level)
     readings = inputs.readings(
-        lambda file, folder: load_all(file, machines, dialect, level, composer.reading_in(folder)),
-        lambda texts: load_settings(texts, machines, dialect, level, composer),
+        lambda file, folder: load_all(file, *how, source.composer.reading_in(folder)),
+        lambda texts: load_settings(texts, *how, source.composer),
     )
-    reports = (verdict_on(with_models(reading, model) if model else reading) for reading in readings)
+    reports = (verdict_on(source.with_model(reading)) for reading in readings)
     verdicts = _echo_json(reports, inputs, placements) if form == "json" else _echo_text(reports, inputs, placements)
     return exit_code(verdicts)
 

@@ -9,30 +9,25 @@ from typing import TYPE_CHECKING, Callable, Sequence
 import click
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED
-from ..models.dialects.load import load
 from ..models.findings.finding import UnusableInput
-from ..models.resolving import with_models
 from ..report.terminal import wants_colour
 from .asking.options import (
-    cluster_option,
-    composing_arguments,
-    dialect_option,
+    ReadOptions,
+    Seconds,
+    form_option,
     level_option,
     memory_mib,
     model_option,
     node_words,
     said_as_json,
+    source_options,
 )
-from .asking.seconds import Seconds
 from .asking.solvable import solvable
 from .exit_codes import FINDINGS, OK
 from .exit_codes import UNDECIDED as UNDECIDED_CODE
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
-    from ..models.machines.cluster import Cluster
-    from ..models.machines.shorthand import AsDeclared
-    from ..models.model_cards import ModelCard
     from ..models.problem import Problem
     from ..models.reading import Reading
     from ..solver.pricing.price import Named
@@ -40,9 +35,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@cluster_option
-@dialect_option
-@composing_arguments
+@source_options
 @click.option("--drop", "drops", multiple=True, metavar="DEMAND", help="Without this demand, such as `actor.memory`; several times.")
 @click.option(
     "--nodes", "machines_changed", multiple=True, metavar="[+|-]NODES", help="With more nodes, `+4x8xH100` or `4xH100`, or fewer, `-2`."
@@ -53,14 +46,12 @@ if TYPE_CHECKING:
     "--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True, help="The same file and seed give the same answers."
 )
 @click.option("--memory-limit", metavar="SIZE", default="4GiB", show_default=True, callback=memory_mib, help="What a search may take.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
+@form_option
 @level_option
 @model_option
 def whatif(
-    file: str, machines: Cluster | AsDeclared | None, dialect: str, settings: tuple[str, ...], roots: tuple[str, ...],
-    allowed: tuple[str, ...], frameworks: tuple[str, ...], drops: tuple[str, ...], machines_changed: tuple[str, ...],
-    losses: tuple[tuple[str, ...], ...], limit: float, seed: int,
-    memory_limit: int, form: str, level: str, model: ModelCard | None,
+    file: str, source: ReadOptions, drops: tuple[str, ...], machines_changed: tuple[str, ...], losses: tuple[tuple[str, ...], ...],
+    limit: float, seed: int, memory_limit: int, form: str,
 ) -> int:  # fmt: skip
     """Solve FILE as it is and with something changed: the price of every demand, of machines, of settings.
 
@@ -73,13 +64,11 @@ def whatif(
     placewright whatif train.yaml --nodes +4x8xH100 --lose node-3,node-7
     placewright whatif train.yaml --set components.actor.accelerators=32
     """
-    from ..models.composition import Composer
 
-    def read(settings: tuple[str, ...]) -> tuple[Reading | None, int]:
-        loaded = load(file, machines, dialect, level, Composer(roots, settings, allowed, frameworks)).to_solve
-        return solvable(with_models(loaded, model) if model else loaded, form)[:2]
+    def read(source: ReadOptions) -> tuple[Reading | None, int]:
+        return solvable(source.with_model(source.load(file).to_solve), form)[:2]
 
-    reading, code = read(())
+    reading, code = read(replace(source, settings=()))
     if reading is None or reading.problem is None:
         return code
     from ..solver.pricing.changes import dropped, on_other_machines, without_each
@@ -92,11 +81,11 @@ def whatif(
             raise
         return said_as_json(problem)
     changed = None
-    if settings:
-        changed, code = read(settings)
+    if source.settings:
+        changed, code = read(source)
         if changed is None or changed.problem is None:
             return code
-        changes.append((" ".join(f"--set {setting}" for setting in settings), changed.problem))
+        changes.append((" ".join(f"--set {setting}" for setting in source.settings), changed.problem))
     from ..api import solver
     from ..solver.session import Session
 

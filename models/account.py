@@ -1,12 +1,12 @@
-"""Account of a plan whose counts were chosen by time."""
+"""Account of a plan whose counts were chosen by time, with its memory bills."""
 
 from __future__ import annotations
 
 from dataclasses import field
 from typing import TYPE_CHECKING, Mapping, Sequence
 
-from .memory.bill import BlockBill
-from .planning.design import Design
+from .memory_estimate import MemoryTerm, with_slack
+from .planning.design import Block, Design
 from .planning.planned import CostedDesign, PlanningResult
 from .planning.problem import PlanningProblem, Task
 from .planning.workload import SECONDS
@@ -15,20 +15,83 @@ from .record import dataclass
 if TYPE_CHECKING:
     from .problem import Problem
 
+WORKS, KEPT, RESIDENT = "works", "kept", "resident"
+"""States: working, keeping some memory while waiting, or holding all memory always."""
+DECLARED, ESTIMATED, SILENT = "declared", "estimated", "not known"
+"""Origins of an amount: the file, an estimate, or unknown (counted as 0)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentMemory:
+    """Memory of a component per accelerator in a segment; an estimate has no slack here."""
+
+    component: str
+    mebibytes: int
+    state: str
+    origin: str
+    terms: tuple[MemoryTerm, ...] = ()
+
+    @property
+    def demanded(self) -> int:
+        """MiB to reserve; an estimate includes slack."""
+        return with_slack(self.mebibytes) if self.origin == ESTIMATED else self.mebibytes
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentMemory:
+    """Memory in a segment of the iteration, in the turn with the highest need.
+
+    Segments 0, 1, ... run one after the other. `segment` is None for a turn of components without
+    times: only its `phase` is known.
+    """
+
+    segment: int | None
+    entries: tuple[ComponentMemory, ...]
+    phase: str = ""
+
+    @property
+    def mebibytes(self) -> int:
+        """MiB needed per accelerator."""
+        return sum(entry.mebibytes for entry in self.entries)
+
+    @property
+    def demanded(self) -> int:
+        """MiB needed per accelerator, with the slack of estimates."""
+        return sum(entry.demanded for entry in self.entries)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockBill:
+    """Memory bill of a block of a design, per accelerator.
+
+    `capacity` is None if unknown. `models`: models of the accelerators as placed, if their kind
+    does not name them.
+    """
+
+    block: Block
+    capacity: int | None
+    moments: tuple[SegmentMemory, ...]
+    models: tuple[str, ...] = ()
+
+    @property
+    def peak(self) -> SegmentMemory:
+        """First segment with the highest need."""
+        return max(self.moments, key=lambda moment: moment.mebibytes)
+
+    @property
+    def tight(self) -> bool:
+        """True if less than the slack of the estimates remains."""
+        return self.capacity is not None and max(moment.demanded for moment in self.moments) > self.capacity
+
+
 MEASURED, BETWEEN, BEYOND, FORMULA = "measured", "interpolated", "extrapolated", "formula"
 FAR = 4
-"""Distance factor from the nearest measured count beyond which times are unreliable.
-
-Source: reference of RLinf's users, issue #59.
-"""
+"""Extrapolation factor of unreliable times. Source: reference of RLinf's users, issue #59."""
 HUNDRED = 100
 SLOWER, QUICKER = (110, 125, 150, 200), (90, 75, 50)
 """Percent of a component's times, in the order of the trials."""
 KEEP = 5
-"""Percent over the best design up to which the file's own placement is kept.
-
-Measured times differ as much from run to run.
-"""
+"""Percent over the best design up to which the file's own placement is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +150,7 @@ def models_of(questions: Sequence[PlanningProblem], design: Design) -> Mapping[s
 class BusyInterval:
     """Task in a segment of the iteration, in ns from the segment's start.
 
-    Attributes
-    ----------
-    works : busy time.
-    begins, ends : start of the first batch and end of the last; None if the cost model does not
-        report them.
+    `begins`, `ends`: start of the first batch and end of the last; None if unknown to the model.
     """
 
     task: int
@@ -194,8 +253,8 @@ class Baseline:
         """Return the slowdown against another design, as a share; None without a price."""
         if self.priced is None:
             return None
-        takes = best.nanoseconds + best.traffic
-        return (self.priced.nanoseconds + self.priced.traffic - takes) / takes
+        takes = best.total
+        return (self.priced.total - takes) / takes
 
 
 @dataclass(frozen=True)
@@ -301,20 +360,16 @@ class Account:
         if own is not None and not own.may_stay(planned.question):
             return False
         if self.given:
-            value = _total(planned.best) if planned.question.aim == SECONDS else planned.best.accelerators(planned.question)
+            value = planned.best.total if planned.question.aim == SECONDS else planned.best.accelerators(planned.question)
             return planned.bound > 0 and (value - planned.bound) * 100 <= planned.bound * KEEP
         if own is None or own.priced is None:
             return False
         if planned.is_own:
             return True
-        over = _total(own.priced) - _total(planned.best)
+        over = own.priced.total - planned.best.total
         more = own.priced.accelerators(planned.question) - planned.best.accelerators(planned.question)
         if planned.question.aim != SECONDS and more:
             return more < 0
         # With equal time, a placement on several kinds was never compared.
         near = over > 0 or own.on_several_kinds
-        return over < 0 or (near and more <= 0 and over * 100 <= _total(planned.best) * KEEP)
-
-
-def _total(priced: CostedDesign) -> int:
-    return priced.nanoseconds + priced.traffic
+        return over < 0 or (near and more <= 0 and over * 100 <= planned.best.total * KEEP)

@@ -1,4 +1,4 @@
-"""Component of the training job, and relations between components."""
+"""Component of the training job, its locality, and relations between components."""
 
 from __future__ import annotations
 
@@ -6,18 +6,66 @@ from dataclasses import field, replace
 from math import lcm
 from typing import Mapping, Sequence
 
-from .counts import Counts, holds, intersection
-from .estimate import MemoryInput
+from .estimate import MemoryInput, OnSize
 from .findings.finding import Fix
 from .findings.span import Span
-from .locality import Keep, Pin, Spread
 from .machines.node_group import CLUSTER_LABEL
-from .on_size import OnSize
 from .parallel import UNDIVIDED
 from .parallel import Parallel as Parallel
 from .placements.run import Run, repeats_of
 from .planning.workload import TimedComponent
+from .quantity import Counts, holds, intersection
 from .record import dataclass
+
+TP, EP, REPLICA, WHOLE = KEPT = ("tp", "ep", "replica", "component")
+"""Units to keep together: tp group, ep group, replica, or the whole component."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Limit on the domains of every group of a kind.
+
+    Attributes
+    ----------
+    unit : one of `KEPT`.
+    level : a level of the topology (see machines/topology.py), such as ``nvlink_domain``.
+    domains : maximum number of domains per group; above 1 for the whole component only.
+    required : True for a constraint; False for a penalty in the objective.
+    """
+
+    unit: str
+    level: str
+    domains: int = 1
+    required: bool = True
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Minimum number of failure domains of a component.
+
+    Attributes
+    ----------
+    level : a level of the topology, such as ``rack``.
+    domains : minimum number of domains of that level.
+    percent : maximum share of the component in one domain, in percent of its groups, rounded up to
+        a whole group; 100 for no limit.
+    """
+
+    level: str
+    domains: int = 1
+    percent: int = 100
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """Process ranks of a component with a fixed set of nodes."""
+
+    ranks: range
+    nodes: tuple[int, ...]
+    span: Span | None = field(default=None, compare=False)
+
 
 UNBOUNDED = 1 << 20
 
@@ -112,10 +160,7 @@ class Component:
 
     @property
     def unit(self) -> int:
-        """Accelerators placed as a piece: a group, or a block of interleaved groups.
-
-        Groups of one accelerator do not interleave.
-        """
+        """Accelerators placed as a piece: a group, or a block of interleaved groups."""
         return self.block if self.group_size > 1 else 1
 
     @property
@@ -130,18 +175,12 @@ class Component:
 
     @property
     def divided_among(self) -> int:
-        """Ranks per sharding group, by the framework's settings or the estimate.
-
-        0 if all ranks form one group, or if nothing is divided.
-        """
+        """Ranks per sharding group; 0 if all are one group, or if nothing is divided."""
         return self.shards or (self.estimate.divided_among if self.estimate else 0)
 
     @property
     def numbered_in(self) -> tuple[str, ...]:
-        """Node groups in the numbering of the ranks.
-
-        These are its own groups, unless given ranks use groups that its hints do not name.
-        """
+        """Node groups in the numbering of the ranks: its own, or those of the given ranks."""
         repeats = repeats_of(self.runs or ())
         used = tuple(dict.fromkeys(run.node_group for repeat in repeats for run in repeat.runs))
         return self.node_groups if set(used) <= set(self.node_groups) else used

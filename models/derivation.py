@@ -16,10 +16,7 @@ shown instead.
 """
 
 NOT_KNOWN = "not known"
-"""Value of an unknown number, like a world size without its setting.
-
-The formula gives the reason. Numbers that depend on it are omitted.
-"""
+"""Value of an unknown number; the formula gives the reason, dependent numbers are omitted."""
 
 ACCELERATORS_PER_NODE = "accelerators per node"
 """Name of a job-wide number: the minimum per node if the cluster leaves it open."""

@@ -98,3 +98,12 @@ def non_default_keys(estimate: MemoryInput) -> dict[str, object]:
     """Return the non-default keys of an estimate, as a file states them."""
     values = ((entry.name, getattr(estimate, entry.name), entry.default) for entry in fields(MemoryInput) if entry.compare)
     return {name: value for name, value, default in values if value != default}
+
+
+@dataclass(frozen=True, slots=True)
+class OnSize:
+    """MiB while working and MiB kept in other phases, on accelerators of `capacity` MiB."""
+
+    capacity: int
+    memory: int
+    kept: int

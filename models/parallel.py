@@ -21,10 +21,7 @@ class Parallel:
 
     @property
     def replica(self) -> int:
-        """Accelerators of a replica: tp x pp x cp, x dp inside an engine.
-
-        Source: Megatron-LM, core/parallel_state.py.
-        """
+        """Accelerators of a replica (Megatron-LM, core/parallel_state.py), x dp in an engine."""
         return self.tp * self.pp * self.cp * self.dp
 
     def __str__(self) -> str:

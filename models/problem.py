@@ -1,28 +1,83 @@
-"""Problem: a cluster and a job."""
+"""Problem: a cluster and a job, with the demands that may be given up."""
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import fields, replace
 from functools import cached_property
 from itertools import product
 from typing import AbstractSet as Set
 from typing import Iterator, Mapping
 
-from .cap import Cap
-from .component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, IN_ORDER, TOGETHER, UNBOUNDED, Component, Parallel, Relation
-from .demand import Demand
-from .job import Job
-from .locality import Keep, Pin, Spread
+from .component import (
+    COLOCATED,
+    COLOCATED_OR_DISJOINT,
+    DISJOINT,
+    IN_ORDER,
+    TOGETHER,
+    UNBOUNDED,
+    Component,
+    Keep,
+    Parallel,
+    Pin,
+    Relation,
+    Spread,
+)
+from .findings.span import Span
+from .job import Job, Share
 from .machines.cluster import Cluster
 from .machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from .placements.assignment import Assignment
 from .ranks import write_range
 from .record import dataclass
 from .roles import SERVED
-from .share import Share
-from .structure import Structure
 
-AMOUNT = "amount"
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """Upper limit `most` on a sum of objective terms: (name, cost per unit)."""
+
+    terms: tuple[tuple[str, int], ...]
+    most: int
+
+
+AMOUNT, DOMAINS, SHARED = "amount", "domains", "shared"
+"""Figures: resources of a component, domains of a component, domains shared by two."""
+Key = tuple[str, ...]
+"""(figure, component or both components, first domain of the kind)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """Shape of a placement: figures at a topology level, and chosen degrees.
+
+    Components on the same accelerators go by the name of the first. `alike` holds the domains of
+    each kind, representative first.
+    """
+
+    level: str
+    figures: tuple[tuple[Key, int], ...]
+    degrees: tuple[tuple[str, Parallel], ...] = ()
+    alike: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Demand:
+    """Changeable field of a component, or of a relation (names joined by ``+``)."""
+
+    component: str
+    field: str
+    span: Span | None = dataclasses.field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictClause:
+    """Part of "because ... and ...": demands with a number; without them a fact of the cluster."""
+
+    text: str
+    demands: tuple[Demand, ...] = ()
+
+
 _FIELDS = (
     "node_groups", "per_process", "parallel", "memory", "accelerator_model", "contiguous", "stride", "cpus", "offloaded", "host_memory",
     "excluded",
@@ -80,11 +135,7 @@ class Problem:
         return tuple(share for share in self.job.shares if share.component in self._by_name)
 
     def whole_replica(self, component: Component) -> int:
-        """Return the accelerators bound to a single node or to whole nodes; 1 if free.
-
-        These are the accelerators of a replica; for a server inside one node, the framework's
-        number of accelerators per node.
-        """
+        """Return the accelerators of a replica, or server, bound to whole nodes; 1 if free."""
         served = self.job.capabilities.whole_replicas and component.role in SERVED
         return (component.server or component.parallel.replica) if served else 1
 
@@ -140,11 +191,12 @@ class Problem:
         """Return the Assignment of the components with given ranks."""
         return Assignment({c.name: c.runs for c in self.components if c.runs is not None})
 
-    def own_degrees(self, component: Component) -> Parallel:
-        """Return a component's degrees in the file, as listed among the choices.
+    def cpus(self, assignment: Assignment) -> dict[str, int]:
+        """Return component -> CPUs reserved per process of an assignment, without zeros."""
+        return {component.name: component.cpus for component in self.components if component.cpus and assignment.of(component.name)}
 
-        Hints omit degrees that follow from the others.
-        """
+    def own_degrees(self, component: Component) -> Parallel:
+        """Return a component's degrees in the file, with those that hints omit."""
         shapes = self.job.planning.shapes.get(component.name, {})
         # A shape with `least` divides nothing by its degrees.
         known = ((degrees, shape) for degrees, shape in shapes.items() if not shape.least)
@@ -156,11 +208,7 @@ class Problem:
         return shape.parallel if shape is not None and shape.least else parallel
 
     def alternatives(self) -> Iterator[Problem]:
-        """Yield the problem for every open choice, preferred choices first.
-
-        Open choices are parallel degrees, and sharing of components that are `colocated or
-        disjoint`.
-        """
+        """Yield the problem for every open choice of degrees and sharing, preferred first."""
         names = list(self.job.choices)
         for relations in product(*map(self._sides, self.job.relations)):
             for degrees in product(*self.job.choices.values()):
@@ -242,7 +290,7 @@ class Problem:
 def _several(component: Component) -> Iterator[tuple[str, Keep | Spread | Pin]]:
     """Yield (demand field, demand) for the kinds of demand that may occur several times."""
     for keep in component.keep:
-        yield f"keep {keep.what} in {keep.level}", keep
+        yield f"keep {keep.unit} in {keep.level}", keep
     for spread in component.spread:
         yield f"spread over {spread.level}", spread
     for pin in component.pins:

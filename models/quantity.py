@@ -1,10 +1,10 @@
-"""Amounts as people write them: `8`, `8-32`, `70GiB`."""
+"""Amounts as people write them, `8`, `8-32`, `70GiB`, and sets of allowed counts."""
 
 from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Iterable, Sequence
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -34,10 +34,7 @@ class Advised(ValueError):
 
 
 def read_range(text: str) -> tuple[int, int]:
-    """Return (least, most) of `8` or `8-32`.
-
-    Raises ValueError with a sentence for a person.
-    """
+    """Return (least, most) of `8` or `8-32`. Raises ValueError with a sentence."""
     match = _RANGE.fullmatch(text)
     if not match:
         raise ValueError(f"`{text}` is not a number such as `8` or a range such as `8-32`")
@@ -65,10 +62,7 @@ def _mib(number: str, unit: str | None) -> int | Fraction:
 
 
 def read_memory(text: str) -> int:
-    """Return MiB of `70GiB`, `512 MiB` or `80GB`, rounded up; a bare number is GiB.
-
-    Raises ValueError with a sentence for a person.
-    """
+    """Return MiB of `70GiB` or `80GB`, rounded up; a bare number is GiB. Raises ValueError."""
     match = _MEMORY.fullmatch(text)
     if not match:
         raise ValueError(f"`{text}` is not an amount of memory such as `70GiB`")
@@ -76,11 +70,7 @@ def read_memory(text: str) -> int:
 
 
 def read_rate(text: str) -> int | Fraction:
-    """Return the exact MiB per second of an amount like `50GiB`; 0 is none.
-
-    Bits are refused, with their number of bytes as advice. Raises ValueError with a sentence for a
-    person.
-    """
+    """Return exact MiB per second of `50GiB`; 0 is none. Raises ValueError, or Advised for bits."""
     if bits := _BITS.fullmatch(text):
         unit = bits[2].upper() + bits[3].lower()
         from fractions import Fraction
@@ -107,13 +97,68 @@ def memory_text(mib: int) -> str:
 
 
 def write_estimate(mib: int) -> str:
-    """Return text like `62.4 GiB`, rounded up; MiB for less than a GiB.
-
-    No estimate is exact to the MiB.
-    """
+    """Return text like `62.4 GiB`, rounded up; MiB for less than a GiB."""
     return f"{-(-mib * 10 // 1024) / 10:.1f} GiB" if mib >= 1024 else f"{mib} MiB"
 
 
 def write_memory(mib: int) -> str:
     """Return `70 GiB` for whole GiB, else `512 MiB`."""
     return f"{mib // 1024} GiB" if mib % 1024 == 0 else f"{mib} MiB"
+
+
+Counts = tuple[tuple[int, int], ...]
+"""(least, most) of every range, ascending and disjoint."""
+
+
+def holds(counts: Iterable[tuple[int, int]], count: int) -> bool:
+    """Return True if a range contains the count."""
+    return any(low <= count <= high for low, high in counts)
+
+
+def intersection(first: Iterable[tuple[int, int]], second: Sequence[tuple[int, int]]) -> Counts:
+    """Return the intersection of two sets of counts."""
+    overlaps = ((max(low, second_low), min(high, second_high)) for low, high in first for second_low, second_high in second)
+    return tuple((low, high) for low, high in overlaps if low <= high)
+
+
+def in_any(several: Iterable[Counts]) -> Counts:
+    """Return the union of several sets of counts."""
+    union: list[tuple[int, int]] = []
+    for low, high in sorted(interval for counts in several for interval in counts):
+        if union and low <= union[-1][1]:
+            union[-1] = (union[-1][0], max(high, union[-1][1]))
+        else:
+            union.append((low, high))
+    return tuple(union)
+
+
+def times(counts: Iterable[tuple[int, int]], factor: int) -> Counts:
+    """Return the counts multiplied by a factor; other values inside a range stay included."""
+    return tuple((low * factor, high * factor) for low, high in counts)
+
+
+def less(counts: Iterable[tuple[int, int]], taken: int) -> Counts:
+    """Return the counts minus `taken`, without ranges that become empty."""
+    return tuple((max(low - taken, 1), high - taken) for low, high in counts if high > taken)
+
+
+def add(counts: Sequence[tuple[int, int]], count: int) -> Counts:
+    """Add a count; no-op if counts are unspecified."""
+    return tuple(counts) if not counts or holds(counts, count) else tuple(sorted((*counts, (count, count))))
+
+
+def is_one_range(counts: Sequence[tuple[int, int]]) -> bool:
+    """Return True if the counts have no gap between the least and the most."""
+    return all(high + 1 == low for (_, high), (low, _) in zip(counts, counts[1:]))
+
+
+def write_counts(counts: Sequence[tuple[int, int]]) -> str:
+    """Return text like `2, 4 or 8-16`."""
+    *first_ranges, last = map(write_range, counts)
+    return f"{', '.join(first_ranges)} or {last}" if first_ranges else last
+
+
+def nearest(counts: Iterable[tuple[int, int]], count: int) -> int:
+    """Return the allowed count nearest to `count`; the larger of two equally near."""
+    candidates = (min(max(count, low), high) for low, high in counts)
+    return min(candidates, key=lambda candidate: (abs(candidate - count), -candidate))

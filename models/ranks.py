@@ -103,10 +103,7 @@ def list_ranks(ranks: Iterable[int]) -> str:
 
 
 def without(ranges: Iterable[range], excluded: Iterable[range]) -> tuple[range, ...]:
-    """Return the part of ascending, disjoint ranges outside of other disjoint ranges.
-
-    `excluded` must ascend too.
-    """
+    """Return the part of ascending, disjoint ranges outside of others that ascend too."""
     left: list[range] = []
     rest = list(excluded)
     position = 0
@@ -187,11 +184,7 @@ class Segment:
 
 
 def parse_segments(text: str, size: int | None, unit: str) -> list[Segment]:
-    """Return the segments of a placement like `0-1:0-3,3-5,7-10:7-14`.
-
-    Empty segments are skipped. The reader checks relations between segments (order, continuity).
-    Raises RankError.
-    """
+    """Return the segments of a placement like `0-1:0-3,3-5`. Raises RankError."""
     segments, position = [], 0
     for piece in text.split(","):
         if piece.strip():

@@ -18,10 +18,7 @@ from .text.source import Source
 
 
 class TextReader(Protocol):
-    """Function to read another text of a file in the same way.
-
-    It may name another cluster.
-    """
+    """Function to read another text of a file, on any cluster, in the same way."""
 
     def __call__(self, text: str, machines: Cluster | None = None, /) -> Reading:
         """Return the reading of the text."""
@@ -68,19 +65,13 @@ class FileSession:
     refusal_reported: bool = False
 
     def read(self, text: str, machines: Cluster | None = None) -> Reading:
-        """Return the reading of another text of the file.
-
-        Raises ValueError if the way of reading is unknown.
-        """
+        """Return the reading of another text. Raises ValueError if that is impossible."""
         if self.as_before is None:
             raise ValueError("how the file was read is not known")
         return self.as_before(text, machines)
 
     def opened(self) -> Reading:
-        """Return the reading for a search.
-
-        Raises ValueError if nothing can be opened.
-        """
+        """Return the reading for a search. Raises ValueError if nothing can be opened."""
         if self.opening is None:
             raise ValueError("no component has both ranks and times")
         return self.opening.opened()
@@ -147,10 +138,7 @@ class Reading:
         return self if self.problem is None else replace(self, problem=in_scope(self.problem))
 
     def _beside(self, anew: Reading) -> Reading:
-        """Return a new reading with errors of this reading as faults of the file's ranks.
-
-        Only errors that the new reading lacks count; the framework does not run these ranks.
-        """
+        """Return a new reading with own errors as faults of the file's ranks."""
         problem, known = anew.problem, {(finding.code, finding.message) for finding in anew.findings}
         errors = (finding for finding in self.findings if finding.severity is Severity.ERROR)
         faults = tuple(f"{finding.code}: {finding.message}" for finding in errors if (finding.code, finding.message) not in known)
@@ -160,10 +148,7 @@ class Reading:
 
     @property
     def to_launch(self) -> Reading:
-        """Reading for a launch.
-
-        This reading if it has ranks for components that could be planned, else `to_solve`.
-        """
+        """Reading for a launch: this one if it ranks all that could be planned, else `to_solve`."""
         if self.failed or self.problem is None or not self.opens:
             return self
         planned = self.to_solve

@@ -52,10 +52,7 @@ def _made(cls: type, frozen: bool = False, slots: bool = False, order: bool = Fa
 
 
 def _fields_of(cls: type, kw_only: bool, frozen: bool) -> tuple[Field[Any], ...]:
-    """Return the fields of the class, without parsing the string annotations.
-
-    The standard library parses every string annotation: 0.1 ms a class.
-    """
+    """Return the fields without parsing string annotations, which takes 0.1 ms a class."""
     annotations = get_annotations(cls)
     cls.__annotations__ = {
         name: annotation if str(annotation).startswith("ClassVar") else object for name, annotation in annotations.items()
@@ -74,10 +71,7 @@ def _params(cls: type) -> Any:
 
 
 class _Uncompiled:
-    """Placeholder for `__init__` that compiles at the first lookup.
-
-    Most classes that a command loads have no instance.
-    """
+    """Placeholder for `__init__` that compiles at the first lookup, which most classes lack."""
 
     def __init__(self, cls: type, class_fields: tuple[Field[Any], ...], frozen: bool) -> None:
         self.compile: Callable[[], tuple[type, Callable[..., None]]] = lambda: (cls, _init(cls, class_fields, frozen))

@@ -1,16 +1,17 @@
-"""Report of a verification."""
+"""Reports of a verification and of a conversion."""
 
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Iterable, Mapping
+from typing import Iterable, Mapping, Sequence
 
 from .findings.finding import Finding, Missing, Severity, Unchecked
 from .level import DEFAULT_LEVEL
+from .machines.cluster import Cluster
 from .placements.plan import Plan
 from .record import dataclass
 from .releases.choice import ReleaseChoice
-from .text.program import Program
+from .text.document import Program
 
 OK, INCOMPLETE, FAULTY, UNUSABLE = VERDICTS = ("ok", "incomplete", "faulty", "unusable")
 EXIT_CODES = {OK: 0, INCOMPLETE: 5, FAULTY: 1, UNUSABLE: 2}
@@ -74,3 +75,31 @@ class Report:
         if any(finding.unusable for finding in self.errors):
             return UNUSABLE
         return FAULTY if self.errors else INCOMPLETE if self.missing else OK
+
+
+EXACT, LOSSY, REFUSED = "exact", "lossy", "refused"
+
+
+@dataclass(frozen=True)
+class Converted:
+    """Result of a conversion.
+
+    Attributes
+    ----------
+    file, source, target : the file, its dialect, and the requested dialect.
+    verdict : ``exact`` (lossless), ``lossy`` (see `losses`), ``refused`` (errors in the file, or
+        the target cannot express it) or ``unusable`` (unreadable file, or unknown nodes).
+    text : the new file; "" if there is none.
+    losses : everything that the new file omits or states differently (PW605).
+    findings : the reasons for a missing file.
+    cluster : cluster of the verification.
+    """
+
+    file: str
+    source: str
+    target: str
+    verdict: str
+    text: str = ""
+    losses: tuple[Finding, ...] = ()
+    findings: Sequence[Finding] = ()
+    cluster: Cluster | None = None

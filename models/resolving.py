@@ -18,11 +18,9 @@ from typing import Iterator, Mapping, Sequence
 from .component import Component
 from .derivation import Derivation, Figure
 from .findings.finding import Finding, Severity, error
-from .job import Job
-from .link import Link
+from .job import Job, Link
 from .machines.cluster import Cluster
-from .model_cards.card import ModelCard
-from .model_cards.of_block import model_of_block
+from .model_cards.card import ModelCard, model_of_block
 from .model_cards.use import DEGREES, ESTIMATE, ModelUse
 from .problem import Problem
 from .reading import FileSession, RankOpener, Reading
@@ -31,8 +29,6 @@ from .roles import ACTOR, CRITIC, INFERENCE, REFERENCE, ROLLOUT, STUDENT, role_o
 from .text.tree import ListNode, MapNode, Value, leaves
 
 CODE = "PW404"
-
-
 BYTES = 2
 """Bytes of a weight or a gradient: bfloat16."""
 GRADIENTS, WEIGHTS = "gradients per step (an estimate)", "weights per step (an estimate)"
@@ -45,10 +41,7 @@ POLICY = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, STUDENT)
 
 
 def model_path(paths: Sequence[str]) -> str | None:
-    """Return the first unknown model of `paths`, else the first; "" if one is missing.
-
-    `paths` are the models named by components without a role. None without such components.
-    """
+    """Return the first unknown model of `paths`, else the first. "" if a name is missing."""
     from .model_cards.known import known_model
 
     if not paths or not all(paths):
@@ -57,10 +50,7 @@ def model_path(paths: Sequence[str]) -> str | None:
 
 
 def foreign_model_notes(problem: Problem, models: Mapping[str, ModelUse], named: ModelCard) -> Iterator[Finding]:
-    """Yield notes about components with a model other than the named model.
-
-    The role is not the policy's, or the component names another model.
-    """
+    """Yield notes about components with a model other than the named model."""
     modelled = [component for component in problem.components if _asks(problem, component, models)]
     if not modelled:
         yield unused_model_note(named)
@@ -170,11 +160,11 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
     if problem is None:
         return reading
     if any(component.estimate for component in problem.components):
-        from .memory.estimated import with_estimates
+        from .memory_estimate import with_estimates
 
         problem = replace(problem, job=with_estimates(problem.job, reading.dialect == NATIVE))
     if named and reading.dialect == NATIVE:
-        from .memory.estimated import with_degrees
+        from .memory_estimate import with_degrees
 
         problem = replace(problem, job=with_degrees(problem.job))
     if not problem.job.models:
@@ -217,10 +207,7 @@ class _OpeningWithModels:
 
 
 def _resolved(session: FileSession, named: ModelCard | None) -> FileSession:
-    """Return the session with model cards in the readings.
-
-    Readings of another text have cards already, except for the named model.
-    """
+    """Return the session with model cards in the readings."""
     opening, as_before = session.opening, session.as_before
 
     def read(text: str, machines: Cluster | None = None, /) -> Reading:
@@ -256,6 +243,6 @@ def _overridden(problem: Problem, name: str, card: ModelCard | None) -> ModelCar
     component = next((candidate for candidate in problem.components if candidate.name == name and candidate.estimate), None)
     if component is None:
         return card
-    from .memory.estimated import with_estimate_numbers
+    from .memory_estimate import with_estimate_numbers
 
     return with_estimate_numbers(component, card)

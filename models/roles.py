@@ -18,10 +18,7 @@ REFERENCE = "reference"
 CRITIC = "critic"
 """Trains the value model."""
 REWARD = "reward"
-"""Scores generated samples, by a model or by rules.
-
-RLinf `reward`, ROLL `reward` and `rewards.*`, verl `reward_model`.
-"""
+"""Scores samples. RLinf `reward`, ROLL `reward` and `rewards.*`, verl `reward_model`."""
 ENVIRONMENT = "env"
 """Environments or simulators. RLinf `env`, ROLL `train_env` and `val_env`, verl `env`."""
 AGENT = "agent"
@@ -32,10 +29,7 @@ TEACHER = "teacher"
 """Source of a distillation. ROLL `teacher`."""
 
 SERVED = (ROLLOUT, REWARD)
-"""Roles of inference engines.
-
-Each replica is a server, started for the accelerators of its nodes.
-"""
+"""Roles of inference engines: each replica is a server on its nodes."""
 
 ROLES = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, CRITIC, REWARD, ENVIRONMENT, AGENT, STUDENT, TEACHER)
 

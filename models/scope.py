@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .component import Component
-from .locality import TP, Keep
+from .component import TP, Component, Keep
 from .machines.topology import NODE_LEVEL
 from .problem import Problem
 
 SPANNING, HETEROGENEOUS, NESTED = SCOPES = ("spanning", "heterogeneous", "nested")
-"""Widenings: tp groups over nodes, several accelerator models, partial sharing.
-
-`nested`: a component uses only some of another's accelerators.
-"""
+"""Widenings: tp groups over nodes, several models, a part of another's accelerators."""
 LIMITS = {
     SPANNING: "each tp group on one node",
     HETEROGENEOUS: "one accelerator model a component",
@@ -31,7 +27,7 @@ WIDENS = {
 
 def let_over_nodes(component: Component) -> Component:
     """Let tp groups span nodes at a penalty, unless the component restricts them."""
-    if any(keep.what == TP for keep in component.keep):
+    if any(keep.unit == TP for keep in component.keep):
         return component
     return replace(component, keep=(*component.keep, Keep(TP, NODE_LEVEL, required=False)))
 

@@ -81,10 +81,7 @@ def _topological_order(every: Sequence[Circle], edges: Sequence[tuple[Circle, Ci
 
 
 def _between(tasks: Sequence[Task], earlier: str, later: str) -> Iterator[tuple[Task, Task]]:
-    """Yield the pairs of tasks of an edge between two names.
-
-    A name is a component's or a task's (``critic.train``).
-    """
+    """Yield the pairs of tasks of an edge between names of components or tasks."""
     earlier_tasks = [task for task in tasks if earlier in (task.component, str(task))]
     later_tasks = [task for task in tasks if later in (task.component, str(task))]
     for task in earlier_tasks:

@@ -56,10 +56,7 @@ def with_degrees(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
 
 
 def each_choice(problem: Problem) -> Iterator[Problem]:
-    """Yield the problem for every accepted choice of leading degrees.
-
-    Yields the problem itself if no component follows another.
-    """
+    """Yield the problem for every accepted choice of leading degrees, itself without any."""
     leaders = {leader: choices for leader in problem.job.leaders if (choices := problem.job.choices.get(leader))}
     known = {tuple(entry.degrees.get(name) for name in leaders) for entry in problem.job.planning.followed}
     every = product(*leaders.values())

@@ -18,10 +18,7 @@ _TRAINED = (ACTOR, CRITIC, STUDENT)
 
 
 def times_with(job: Job, degrees: Mapping[str, Parallel]) -> dict[str, TimedComponent]:
-    """Return component -> times, under the consequences of chosen degrees.
-
-    Components in `degrees` keep only the measurements that hold with them.
-    """
+    """Return component -> times that hold under chosen degrees and their consequences."""
     changes = next(
         (entry.changes for entry in job.planning.followed if all(degrees.get(name) == value for name, value in entry.degrees.items())), {}
     )
@@ -35,10 +32,7 @@ def times_with(job: Job, degrees: Mapping[str, Parallel]) -> dict[str, TimedComp
 
 
 def holding(timed: TimedComponent, parallel: Parallel) -> TimedComponent:
-    """Return the measurements for given degrees, without degree names.
-
-    For a count with measurements that name degrees, only these are kept.
-    """
+    """Return the measurements for given degrees, best those that name them, without names."""
     rows = [row for row in timed.measured if row.holds_with(parallel)]
     named = {(row.phase, row.accelerators) for row in rows if row.parallel is not None}
     selected = (row for row in rows if row.parallel is not None or (row.phase, row.accelerators) not in named)
@@ -63,10 +57,7 @@ def as_it_runs(workload: Workload, written_keys: Collection[str], asynchronous: 
 
 
 def usual_order(components: Sequence[Component]) -> Iterator[After]:
-    """Yield the usual dependencies: generation, then judgement, then training.
-
-    Each stage begins when all of the stage before is done.
-    """
+    """Yield the usual dependencies, stage by stage: generation, judgement, training."""
     stages: list[list[str]] = [[], [], []]
     for component in components:
         for phase in component.timed.phases if component.timed else ():
@@ -77,10 +68,7 @@ def usual_order(components: Sequence[Component]) -> Iterator[After]:
 
 
 def usual_phase(component: Component) -> str:
-    """Return the usual phase of a component; "" if unknown by role and name.
-
-    An example of the name is RLinf's `critic_inference`.
-    """
+    """Return the usual phase of a component such as RLinf's `critic_inference`; else ""."""
     role = role_of(component)
     if role in (ENVIRONMENT, AGENT):
         return _GENERATE  # rollouts alternate with them, turn by turn

@@ -49,10 +49,7 @@ class WhyAccelerator:
 
 @dataclass(frozen=True)
 class Without:
-    """Best answer without a domain for the component.
-
-    `changes` are the changed terms of the objective: (name, value now, value then).
-    """
+    """Best answer without a domain; `changes` are (name, value now, value then) of terms."""
 
     domain: str
     verdict: str

@@ -2,19 +2,20 @@
 
 Read the files in this order.
 
-1. `problem.py` turns a Problem into a Question: tasks in the order of the workflow, options of each component (`profile.py`: count,
-   degrees, time by `times.py`, memory by `memory.py`), kinds of accelerators and their capacity (`capacity.py`), all within a scope (`scope.py`).
-2. `search/` finds the cheapest Design of a Question. A structure is a set partition (or a forest, where nesting is in scope) of the
-   components onto blocks of accelerators, with a cut of the iteration into segments. `search/search.py` takes arrangements
-   (bounded by `search/bounds.py`) and their structures best first, `search/branching.py` divides the counts of one (a
-   multiple-choice knapsack over blocks with maxima), and `search/domains.py` removes choices that cannot be in a cheaper
-   design. No solver is needed for that.
-3. `costs.py` lists the cost models (`models/planning/cost_models.py`): how long an iteration of a Design takes, by arithmetic and as
-   sums of maxima for the search.
-4. `benders.py` places the Design by `solver/` or learns a no-good from the failure (`no_goods.py`): logic-based Benders decomposition
+1. `problem.py` turns a Problem into a PlanningProblem: tasks in the order of the workflow, options of each component (`profile.py`:
+   count, degrees, time by `times.py`, memory by `memory.py`), kinds of accelerators and their capacity (`capacity.py`), who may share
+   (`related.py`), all within a scope (`scope.py`).
+2. `search/` finds the cheapest Design. A structure (`search/structures.py`) is a set partition, or a forest where nesting is in scope,
+   of the components onto blocks of accelerators, with a cut of the iteration into segments (`search/segmentations.py`).
+   `search/search.py` takes arrangements (bounded by `search/bounds.py`) and their structures best first, `search/branching.py` divides
+   the counts of one (a multiple-choice knapsack over blocks with maxima), and `search/domains.py` removes choices that cannot be in a
+   cheaper design. No solver is needed for that.
+3. `costs.py` names the cost models: how long an iteration of a Design takes, by arithmetic and as sums of maxima for the search.
+4. `benders.py` places the Design by `solver/` (`placing/`) or learns a no-good from the failure: logic-based Benders decomposition
    (Hooker and Ottosson 2003), so that the proof covers counts and places.
 5. `check.py` prices every Design again, apart from the search; a lower bound is recomputed in whole numbers before it is claimed.
-6. `plan.py` is steps 1 to 5 for one problem; `policies.py`, `tied.py` and `untimed.py` ask it for several
-   variants; `answer.py` is the front door.
-7. `accounting.py` says what is worth knowing of a plan: `assumptions.py`, `baseline.py`, `sensitivity.py`; `why/` says why there is none.
+6. `plan.py` is steps 1 to 5 for one problem; `dividing.py`, `policies.py`, `untimed.py` and `alternatives.py` ask it for several
+   variants; `answer.py` is the front door, and `write_back.py` writes plans into the user's file and verifies it.
+7. `accounting.py` says what is worth knowing of a plan: `bills.py`, `assumptions.py`, `baseline.py`, `sensitivity.py`; `why/` says why
+   there is none.
 """

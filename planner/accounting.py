@@ -1,16 +1,16 @@
-"""Account of a plan or of given ranks: time, usage, memory, assumptions, alternatives, sensitivity."""
+"""Account of a plan or given ranks: time, usage, memory, assumptions, alternatives, sensitivity."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Mapping
+from typing import Callable, Iterable, Mapping
 
 from ..models.account import KEEP, Account, BusyInterval, ReportedAlternative, Usage
 from ..models.answer import Solve
 from ..models.derivation import Derivation
 from ..models.machines.shorthand import AsDeclared
 from ..models.placements.assignment import Assignment
-from ..models.planning.cost_models import CostModel, iteration, segment_times
+from ..models.planning.cost_models import CostModel, segment_times
 from ..models.planning.design import Design
 from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem, Task
@@ -27,7 +27,7 @@ from .baseline import baseline_of, baseline_of_file, left_open, without_ranks
 from .benders import as_listed
 from .bills import bills
 from .check import price
-from .costs import cost_model
+from .costs import cost_model, costed
 from .dividing import evenly
 from .memory import without_estimates
 from .placing.laying import in_pool_layouts
@@ -39,16 +39,14 @@ from .verify import verify
 
 
 def usages(question: PlanningProblem, model: CostModel, design: Design) -> tuple[Usage, ...]:
-    """Return the usage of every block, segment by segment.
-
-    Components without accelerators follow the blocks. Empty if the model's unit is not time.
-    """
+    """Return the usage of every block, segment by segment."""
     places: list[tuple[int | None, tuple[str, ...]]] = [(number, block.components) for number, block in enumerate(design.blocks)]
     places += [(None, (name,)) for name in question.components if not design.blocks_of(name)]
     rows: list[Usage] = []
     for segment, length in enumerate(segment_times(model, question, design)):
         tasks = [task for task, part in enumerate(design.segments) if part == segment]
-        turns = _in_turns(question, design, tasks) if model.turns else _batch_by_batch(question, design, tasks)
+        in_turn = [BusyInterval(task, design.nanoseconds(question, task)) for task in tasks]
+        turns = in_turn if model.turns else _batch_by_batch(question, design, tasks)
         for block, names in places:
             here = tuple(turn for turn in turns if question.tasks[turn.task].component in names)
             untimed = tuple(name for name in names if not question.tasks_of[name])
@@ -56,17 +54,8 @@ def usages(question: PlanningProblem, model: CostModel, design: Design) -> tuple
     return () if any(usage.idle < 0 for usage in rows) else tuple(rows)
 
 
-def _in_turns(question: PlanningProblem, design: Design, tasks: list[int]) -> list[BusyInterval]:
-    """Return the tasks that take turns, in task order: the model leaves the order open."""
-    return [BusyInterval(task, design.nanoseconds(question, task)) for task in tasks]
-
-
 def _batch_by_batch(question: PlanningProblem, design: Design, tasks: list[int]) -> list[BusyInterval]:
-    """Return pipelined tasks: a task begins with its first batch.
-
-    Its last batch is done when it has worked without a pause since then, or one batch after the
-    last batch handed to it.
-    """
+    """Return pipelined tasks: a task begins with its first batch."""
     turns: dict[int, BusyInterval] = {}
     for task in tasks:  # none comes before one that it works on
         works = design.nanoseconds(question, task)
@@ -84,11 +73,7 @@ def _first(question: PlanningProblem, design: Design, turn: BusyInterval) -> int
 
 
 def shares(question: PlanningProblem, model: CostModel, design: Design) -> Mapping[int, int]:
-    """Return task -> ns added to the iteration; 0 for hidden tasks.
-
-    The sum is the time of the iteration. Each maximum of the cost model is a sum of task times:
-    these tasks add their time, the others are hidden behind them.
-    """
+    """Return task -> ns added to the iteration; 0 for tasks hidden behind longer ones."""
     added = dict.fromkeys(range(len(question.tasks)), 0)
     divisor, users = model.divisor(question), [block.components for block in design.blocks]
     for segment in sorted(set(design.segments)):
@@ -114,10 +99,6 @@ def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
     workload = problem.job.planning.workload
     if workload is None or not (problem.job.planning.own or any(component.runs for component in problem.components)):
         return ()
-    from .baseline import baseline_of
-    from .costs import cost_model
-    from .problem import planning_problem
-
     question, model = planning_problem(problem, workload), cost_model(workload.model)
     own = baseline_of(problem, question, model)
     priced, question = own.priced, own.question
@@ -142,44 +123,37 @@ def account(
     placed: Assignment | None = None,
     session: Session | None = None,
 ) -> Account:
-    """Return the account of what planning found for a problem.
+    """Return the account of what planning found, with at most `searches` further searches.
 
-    `solve` answers a problem as the plan was found. With it, an alternative without a placement is
-    dropped, and the cost of the fixed ranks is measured; without it neither is done.
-
-    `placed` is the placement of the plan, by which components over it are known.
-
-    At most `searches` further searches give the sensitivity (0: none), within what the search for
-    the plan left of `limit` (deterministic seconds), at least `SHARE` of it: equal input, equal
-    account. There is no sensitivity if some choices of degrees or some sizes were not planned.
+    `solve` answers a problem as the plan was found; without it, what needs answers is left out.
+    `placed` is the placement of the plan. `limit` : deterministic seconds; what the search
+    left of them, and at least `SHARE`, goes to the sensitivity. There is none if some choices of
+    degrees or some sizes were not planned.
     """
     base, session = account_of(problem, planned, placed), session or Session()
     if not searches:
         return base
-    if problem.job.planning.not_read or problem.job.planning.sizes_not_read:  # what else is better nobody knows
-        return replace(base, without_ranks=without_ranks(problem, solve) if solve is not None and not session.cancelled else None)
-    workload = problem.job.planning.workload
-    questions = planned.parts or (planned.question,)
-    spanning = (
-        [as_it_spans(with_leading_degrees(problem, part_question), part_question) for part_question in questions]
-        if solve is not None
-        else []
-    )
-    placeables = (
-        [Placeable(part, part_question, in_pool_layouts(solve)) for part, part_question in zip(spanning, questions)]
-        if solve is not None
-        else []
-    )
-    left, traffic = max(limit - planned.spent, SHARE * limit), workload is not None and bool(workload.bandwidth)
-    changes = sensitivity(planned, searches, left, placeables, traffic, session)
-    freed = without_ranks(problem, solve) if solve is not None and not session.cancelled else None
-    return replace(base, without_ranks=freed, sensitivity=changes)
+    left, workload = max(limit - planned.spent, SHARE * limit), problem.job.planning.workload
+    if not (problem.job.planning.not_read or problem.job.planning.sizes_not_read):  # else nobody knows what is better
+        parts = planned.parts or (planned.question,)
+        places = [
+            Placeable(as_it_spans(with_leading_degrees(problem, part), part), part, in_pool_layouts(solve))
+            for part in parts
+            if solve is not None
+        ]
+        traffic = workload is not None and bool(workload.bandwidth)
+        base = replace(base, sensitivity=sensitivity(planned, searches, left, places, traffic, session))
+    return replace(base, without_ranks=without_ranks(problem, solve) if solve is not None and not session.cancelled else None)
 
 
 def account_of(problem: Problem, planned: PlanningResult, placed: Assignment | None = None) -> Account:
     """Return the account without further searches."""
     question, model, best = planned.question, cost_model(planned.model), planned.best.design
     needs, rests = bills(problem, question, best, placed), bases(problem, question, best)
+
+    def reported(designs: Iterable[CostedDesign]) -> tuple[ReportedAlternative, ...]:
+        return tuple(ReportedAlternative(priced, _adds(question, model, planned.best, priced)) for priced in designs)
+
     return Account(
         planned,
         model.source,
@@ -187,11 +161,8 @@ def account_of(problem: Problem, planned: PlanningResult, placed: Assignment | N
         usages(question, model, best),
         needs,
         rests,
-        tuple(ReportedAlternative(alternative, _adds(question, model, planned.best, alternative)) for alternative in planned.alternatives),
-        tuple(
-            ReportedAlternative(alternative.priced, _adds(question, model, planned.best, alternative.priced))
-            for alternative in planned.further
-        ),
+        reported(planned.alternatives),
+        reported([alternative.priced for alternative in planned.further]),
         baseline_of_file(problem, planned),
         resources={name: problem.kind(problem[name]) for name in question.components if not best.blocks_of(name)},
         assumed=(*assumed(problem, question), *emptied(needs)),
@@ -207,13 +178,10 @@ def _adds(question: PlanningProblem, model: CostModel, best: CostedDesign, alter
 def account_of_given_ranks(
     problem: Problem, limit: float = 10.0, solve: Solve | None = None, session: Session | None = None
 ) -> Account | None:
-    """Return the account of the file's own ranks; None without a price.
+    """Return the account of the file's own ranks. None without a price, or with timed ranks open.
 
-    Also None if some components with times have no ranks. The designs beside the ranks are the best
-    of a search with open counts, within their hints, and within the estimates of memory if any
-    design is; they are not placed. If they are far better than the ranks, `solve` answers the same
-    question with placement, and designs proved infeasible are left out. `limit` is in deterministic
-    seconds.
+    The designs beside the ranks are the best with open counts, within estimates of memory if any
+    design is. Only if they are far better, `solve` places them. `limit` : deterministic seconds.
     """
     workload = problem.job.planning.workload
     timed = [component for component in problem.components if component.timed]
@@ -235,12 +203,11 @@ def account_of_given_ranks(
     if priced is None:
         return None
     designs = [as_listed(alternative.design, question, model, question) for alternative in searched.found]
-    alternatives = tuple(
-        CostedDesign(design, iteration(model, question, design), tuple(segment_times(model, question, design))) for design in designs
-    )
+    alternatives = tuple(costed(model, question, design) for design in designs)
     by_time = question.aim == SECONDS
-    value = priced.nanoseconds + priced.traffic if by_time else price(question, model, priced.design)[0] + question.given.held
-    least = value if searched.bound is None else searched.bound + (0 if by_time else question.given.held)
+    held = 0 if by_time else question.given.held
+    value = priced.total if by_time else price(question, model, priced.design)[0] + held
+    least = value if searched.bound is None else searched.bound + held
     bound = min(value, least) if baseline.on_several_kinds else least
     # What is near enough to the bound of what was not placed stays as it is: then no placement is looked for.
     far = (value - bound) * 100 > bound * KEEP
@@ -259,10 +226,7 @@ def account_of_given_ranks(
 
 
 def _placed(opened: Problem, question: PlanningProblem, solve: Solve) -> tuple[PlanningResult, tuple[CostedDesign, ...]] | None:
-    """Return the plan of a problem with open counts, and designs beside the ranks.
-
-    None without a plan.
-    """
+    """Return the plan of a problem with open counts, and designs beside the ranks."""
     planned = solve(opened).planned
     if planned is None:
         return None
@@ -270,9 +234,5 @@ def _placed(opened: Problem, question: PlanningProblem, solve: Solve) -> tuple[P
     return planned, (planned.best,) * (is_alike and not planned.is_own) + planned.alternatives * is_alike
 
 
-def _takes(priced: CostedDesign) -> int:
-    return priced.nanoseconds + priced.traffic
-
-
 def _costs(question: PlanningProblem, priced: CostedDesign) -> int:
-    return _takes(priced) if question.aim == SECONDS else priced.accelerators(question)
+    return priced.total if question.aim == SECONDS else priced.accelerators(question)

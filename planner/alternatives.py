@@ -18,11 +18,11 @@ from ..solver.session import SearchNeeded, Session
 from .benders import ALTERNATIVES, Placed, Rounds, fitting, trial
 from .costs import cost_model
 from .placing.placing import placing
-from .refusing import Refused
 from .scope import as_it_spans
 from .search.found import Price, SearchResult
 from .search.search import search
 from .unplaced import over_budget, refusal
+from .write_back import Refused
 
 GIVEN = "given"
 """Method of an answer without a search."""
@@ -30,8 +30,6 @@ TRIES = 8
 """Maximum number of placed designs."""
 AGAIN = 3
 """Maximum number of further searches, each without unplaceable designs."""
-
-
 SEARCHED = 0.1
 """Deterministic seconds counted for a searched placement."""
 SHARE = 0.05
@@ -52,11 +50,8 @@ def best_alternatives(rounds: Rounds, best: Placed) -> tuple[tuple[CostedDesign,
 class _Beside:
     """Search for the best designs of other structures.
 
-    Attributes
-    ----------
-    left : deterministic seconds for placements.
-    tries : designs that may still be placed.
-    unsure : designs that may have no placement.
+    `left` : deterministic seconds for placements. `tries` : designs that may still be placed.
+    `unsure` : designs that may have no placement.
     """
 
     rounds: Rounds
@@ -80,10 +75,7 @@ class _Beside:
         return tuple(priced for _, priced in self._best())
 
     def _try(self, found: Sequence[SearchResult]) -> bool:
-        """Place the best candidates; True if a no-good was learned.
-
-        After a failed search no further design is placed.
-        """
+        """Place the best candidates; True if a no-good was learned."""
         ruled_out, rounds = False, self.rounds
         for result in found:
             best = self._best()
@@ -136,7 +128,7 @@ def _fits(rounds: Rounds, found: SearchResult) -> Answer:
     if answer.plan is None:
         return answer
     placed, most = rounds.as_placed(rounds.priced(design), answer, answer.plan), rounds.workload.budget.nanoseconds
-    takes = placed.priced.nanoseconds + placed.priced.traffic
+    takes = placed.priced.total
     if most is not None and takes > most:
         return Answer(IMPOSSIBLE, findings=(over_budget(takes, placed.priced.traffic, most),), how="search")
     return _unless_refused(rounds, found, answer)
@@ -158,11 +150,7 @@ def _priced(rounds: Rounds, found: SearchResult, answer: Answer | None) -> tuple
 
 
 def with_further(plan: Solve, place: Callable[[Workload], Solve], refused: Refused, limit: float, session: Session) -> Solve:
-    """Wrap a planner: add plans on fewer accelerators and with other degrees.
-
-    Only beside few other structures, and only after a quick plan. A plan with the same price is no
-    alternative. `place` places designs.
-    """
+    """Wrap a planner: add plans on fewer accelerators and with other degrees."""
 
     def answer(problem: Problem) -> Answer:
         found = plan(problem)
@@ -180,10 +168,8 @@ def with_further(plan: Solve, place: Callable[[Workload], Solve], refused: Refus
 class _Looking:
     """Search for further plans.
 
-    Attributes
-    ----------
-    searches : True if placements may be searched; loading a solver takes longer than most plans.
-    left : deterministic seconds.
+    `searches` : True if placements may be searched; loading a solver takes longer than most plans.
+    `left` : deterministic seconds.
     """
 
     problem: Problem
@@ -260,10 +246,7 @@ class _Looking:
 
 
 def _on_fewer(planned: PlanningResult, workload: Workload) -> Iterator[Workload]:
-    """Yield workloads for the quickest plan on half and on a quarter of the accelerators.
-
-    If the plan has the fewest accelerators, the quickest on any number.
-    """
+    """Yield workloads for the quickest plan on half and on a quarter of the accelerators."""
     if workload.aim == ACCELERATORS:
         yield replace(workload, aim=SECONDS)
         return

@@ -19,13 +19,13 @@ from ..models.record import dataclass
 from ..solver.in_turn import solve_in_turn
 from ..solver.session import Session
 from .counting import OnCounting, silent
-from .refusing import Refuses, accept_all
+from .write_back import Refuses, accept_all
 
 if TYPE_CHECKING:
     from ..models.findings.finding import Finding
     from ..models.planning.design import Design
     from ..models.planning.workload import Workload
-    from .refusing import Refused
+    from .write_back import Refused
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,7 @@ class Solver:
         from .dividing import with_even_degrees
         from .placing.laying import in_pool_layouts
         from .placing.lying_over import lying_over
-        from .policies import unless_all_sizes_are_read, within_estimates
-        from .tied import over_leading_choices
+        from .policies import over_leading_choices, unless_all_sizes_are_read, within_estimates
         from .untimed import with_companions
 
         refused = partial(self._refused, problem)
@@ -108,10 +107,7 @@ class Solver:
 
 
 def _refused(refuses: Refuses, problem: Problem, laid: Problem, plan: Plan) -> Sequence[Finding]:
-    """Return the findings of the framework against a file with this placement.
-
-    The problem `laid` is that of one design: all degrees are decided.
-    """
+    """Return the findings of the framework against a file with this placement."""
     chosen = {name: laid[name].parallel for name in _left_open(problem) if name in plan.assignment.runs}
     return refuses(problem, replace(plan, degrees={**plan.degrees, **chosen}))
 
@@ -144,10 +140,7 @@ def _left_open(problem: Problem) -> list[str]:
 
 
 def _as_proved(answer: Answer) -> Answer:
-    """Return the answer with the weaker of both proofs, of counts and of placement.
-
-    With proved counts and a single admissible placement (`VERIFIED`), that placement is optimal.
-    """
+    """Return the answer with the weaker of both proofs, of counts and of placement."""
     if answer.plan is None or answer.planned is None:
         return answer
     status = FEASIBLE if not answer.planned.proved else OPTIMAL if answer.plan.status == VERIFIED else answer.plan.status

@@ -6,16 +6,14 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Callable, Iterator, Sequence
 
-from ..models.account import BETWEEN, BEYOND, FORMULA, MEASURED, Basis
+from ..models.account import BETWEEN, BEYOND, DECLARED, FORMULA, KEPT, MEASURED, WORKS, Basis, BlockBill
 from ..models.component import Component
 from ..models.machines.node_group import ACCELERATOR
-from ..models.memory.bill import DECLARED, KEPT, WORKS, BlockBill
 from ..models.parallel import DEGREES, Parallel
 from ..models.planning.design import Design
-from ..models.planning.measured import LINEAR, Measured
 from ..models.planning.option import NO_KIND, AcceleratorKind
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import SECONDS, TimedComponent
+from ..models.planning.workload import LINEAR, SECONDS, Measured, TimedComponent
 from ..models.problem import Problem
 from ..models.quantity import write_memory
 from ..solver.wording import listed
@@ -25,11 +23,7 @@ from .times import evenly_on, model_of, rests_on, slowest, time_of, times_on
 
 
 def assumed(problem: Problem, question: PlanningProblem) -> Iterator[str]:
-    """Yield the assumptions of a plan, a sentence each.
-
-    Assumptions of the dialect, refused degrees, components that never share, components without
-    dependencies, and untimed work.
-    """
+    """Yield the assumptions of a plan, a sentence each."""
     workload = problem.job.planning.workload
     if workload is None:
         return
@@ -44,17 +38,10 @@ def assumed(problem: Problem, question: PlanningProblem) -> Iterator[str]:
 
 
 def _left_alone(problem: Problem, question: PlanningProblem) -> Iterator[str]:
-    """Yield the components with ranks to themselves though the framework lets others use them.
-
-    The cost of a plan with others on these ranks is unknown.
-    """
+    """Yield the components with ranks to themselves though the framework lets others use them."""
     if not problem.job.capabilities.shares_accelerators:
         return
-    given = [
-        component
-        for component in problem.components
-        if component.runs is not None and component.timed is None and component.name not in question.options
-    ]
+    given = [part for part in problem.components if part.runs is not None and part.timed is None and part.name not in question.options]
     names = [component.name for component in given if problem.kind(component) == ACCELERATOR and component.name not in problem.job.overlaps]
     if names:
         have, ranks_stay = ("has", "its ranks stay") if len(names) == 1 else ("have", "their ranks stay")
@@ -130,11 +117,7 @@ def _model(problem: Problem, name: str, on: AcceleratorKind | None) -> str:
     return model_on(problem, problem[name]) if on.holders else on.model
 
 
-def _without_effect(
-    choices: Sequence[Parallel],
-    parallel: Parallel,
-    is_as_long: Callable[[Parallel], bool],
-) -> str:
+def _without_effect(choices: Sequence[Parallel], parallel: Parallel, is_as_long: Callable[[Parallel], bool]) -> str:
     """Return the degrees that differ among the choices without any effect on the time."""
     differ = [degree for degree in DEGREES if len({getattr(choice, degree) for choice in choices}) > 1]
 
@@ -153,10 +136,7 @@ def _named(used: Sequence[Measured]) -> tuple[str, ...]:
 
 
 def emptied(bills: Sequence[BlockBill]) -> Iterator[str]:
-    """Yield a sentence if the whole memory of several components exceeds the capacity.
-
-    Nothing is said if the capacity is unknown: no plan rests on it then.
-    """
+    """Yield a sentence if the whole memory of several components exceeds the capacity."""
     names = dict.fromkeys(name for bill in bills if bill.capacity is not None for name in _emptied(bill, bill.capacity))
     if names:
         of = "its" if len(names) == 1 else "their"
@@ -179,10 +159,7 @@ def _emptied(bill: BlockBill, capacity: int) -> Iterator[str]:
 
 
 def never_shared(problem: Problem, question: PlanningProblem) -> Iterator[str]:
-    """Yield a sentence on components whose resident memory alone keeps them from sharing.
-
-    They have no `phase`, so that their memory counts all the time.
-    """
+    """Yield a sentence on components whose resident memory alone keeps them from sharing."""
     parted = {frozenset(pair) for pair in question.sharing.apart}
     open_ = [
         component
@@ -190,9 +167,7 @@ def never_shared(problem: Problem, question: PlanningProblem) -> Iterator[str]:
         if (component := problem[name]).runs is None and component.timed is not None and component.memory
     ]
     pairs = [
-        pair
-        for pair in combinations(open_, 2)
-        if frozenset(component.name for component in pair) not in parted and _only_in_turns(question, *pair)
+        pair for pair in combinations(open_, 2) if frozenset(part.name for part in pair) not in parted and _only_in_turns(question, *pair)
     ]
     if not pairs:
         return

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Iterator
 
 from ..models.findings.finding import Finding, Severity, error
-from ..models.part import given_part
 from ..models.problem import AMOUNT, Problem
+from ..models.sharing import given_part
 from ..solver.check import check
 from ..solver.refuting.certificate import counting_row
 from ..solver.refuting.contradicted import find_contradiction

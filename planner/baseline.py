@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from ..models.account import Baseline, WithoutRanks
+from ..models.account import DECLARED, Baseline, WithoutRanks
 from ..models.answer import Solve
 from ..models.component import UNBOUNDED, Component
 from ..models.findings.finding import Severity
-from ..models.memory.bill import DECLARED, BlockBill
 from ..models.placements.assignment import Assignment
-from ..models.planning.cost_models import CostModel, iteration, segment_times
+from ..models.planning.cost_models import CostModel
 from ..models.planning.design import Design
 from ..models.planning.option import Option
 from ..models.planning.planned import CostedDesign, PlanningResult
@@ -26,7 +25,7 @@ from .assumptions import bases
 from .benders import as_written
 from .bills import bills
 from .check import forbidden
-from .costs import cost_model
+from .costs import cost_model, costed
 from .memory import without_estimates
 from .own_design import NoPrice, as_it_lies, design_of_ranks, refused, runs_of, seats_of
 from .placing.lying_over import all_held
@@ -48,10 +47,7 @@ def baseline_of_file(problem: Problem, planned: PlanningResult) -> Baseline | No
 
 
 def _as_written(problem: Problem, planned: PlanningResult) -> tuple[Problem, PlanningProblem]:
-    """Return the problem with the degrees of the file, and its planning problem.
-
-    It heeds estimates of memory if the plan does.
-    """
+    """Return the problem with the degrees of the file, and its planning problem."""
     for variant in (problem, without_estimates(problem)):
         workload = variant.job.planning.workload if variant is not None else None
         if (
@@ -73,10 +69,9 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
     except NoPrice as reason:
         return Baseline(None, problem, question, str(reason))
     question = lies.question
-    times = tuple(segment_times(model, question, design))
     placed = Assignment({name: runs_of(problem, question, name) for name in seats})
     held = all_held(problem, Assignment({**problem.given().runs, **placed.runs})) if question.given.shared else None
-    priced = CostedDesign(design, iteration(model, question, design), times, _traffic(problem, question), held)
+    priced = costed(model, question, design, _traffic(problem), held)
     reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
     known = replace(_demanded(problem, known), barred=())
     reasons = [*reasons, *problem.job.planning.own_faults, *_too_many(question, priced)]
@@ -128,10 +123,7 @@ def _with_offered(problem: Problem, question: PlanningProblem, design: Design) -
 
 
 def _too_many(question: PlanningProblem, priced: CostedDesign) -> Iterator[str]:
-    """Yield a sentence if more accelerators are held than the budget allows.
-
-    Sharing may hide that from the design.
-    """
+    """Yield a sentence if more accelerators are held than the budget allows."""
     most = question.budget.accelerators
     if most is not None and priced.accelerators(question) > most + question.given.held >= priced.design.held(question):
         yield f"{priced.accelerators(question)} accelerators are used, {most + question.given.held} may be"
@@ -184,17 +176,16 @@ def _with_beaten(problem: Problem, question: PlanningProblem, design: Design) ->
     return replace(question, options=options)
 
 
-def _traffic(problem: Problem, question: PlanningProblem) -> int:
+def _ranks(problem: Problem) -> Assignment:
+    """Return the ranks in the file: those of open components, and given ones."""
+    own = problem.job.planning.own
+    return Assignment({part.name: ranks for part in problem.components if (ranks := own.get(part.name) or part.runs)})
+
+
+def _traffic(problem: Problem) -> int:
     """Return the ns of traffic across the topology, if traffic counts as time."""
     workload = problem.job.planning.workload
-    if workload is None or not workload.bandwidth:
-        return 0
-    runs = {
-        component.name: ranks
-        for component in problem.components
-        if (ranks := problem.job.planning.own.get(component.name) or component.runs)
-    }
-    return Traffic(problem, workload).nanoseconds(Assignment(runs))
+    return Traffic(problem, workload).nanoseconds(_ranks(problem)) if workload is not None and workload.bandwidth else 0
 
 
 def without_ranks(problem: Problem, solve: Solve) -> WithoutRanks | None:
@@ -225,25 +216,14 @@ def _declared(option: Option) -> Option:
 
 
 def over_estimates(problem: Problem, question: PlanningProblem, design: Design) -> Iterator[str]:
-    """Yield the accelerators overfilled by estimates, with slack.
-
-    Accelerators overfilled by declared memory are left out.
-    """
-    runs = {
-        component.name: ranks
-        for component in problem.components
-        if (ranks := problem.job.planning.own.get(component.name) or component.runs)
-    }
-    for bill in bills(problem, question, design, Assignment(runs)):
-        if bill.tight and bill.capacity is not None and not _is_overfilled(bill, bill.capacity):
+    """Yield the accelerators overfilled by estimates, with slack."""
+    for bill in bills(problem, question, design, _ranks(problem)):
+        declared = (sum(entry.mebibytes for entry in moment.entries if entry.origin == DECLARED) for moment in bill.moments)
+        if bill.tight and bill.capacity is not None and max(declared, default=0) <= bill.capacity:
             need = max(moment.demanded for moment in bill.moments)
             names = listed(list(bill.block.components))
             verb = "need" if len(bill.block.components) > 1 else "needs"
             yield f"{names} {verb} {write_estimate(need)} of an accelerator, a tenth of which is to stay free, and it has {write_memory(bill.capacity)}"
-
-
-def _is_overfilled(bill: BlockBill, capacity: int) -> bool:
-    return any(sum(entry.mebibytes for entry in moment.entries if entry.origin == DECLARED) > capacity for moment in bill.moments)
 
 
 def given_over_nodes(problem: Problem, question: PlanningProblem) -> PlanningProblem:

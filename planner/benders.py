@@ -1,44 +1,44 @@
 """Rounds of search and placement until the best design that can be placed is found.
 
-Logic-based Benders decomposition: the search is the master problem, `solver/` places its best designs, and each failure becomes a
-no-good (`no_goods.py`) for the next search.
+Logic-based Benders decomposition (Hooker and Ottosson 2003): the search is the master problem, `solver/` places its best designs,
+and each failure becomes a no-good for the next search: designs ruled out by the proof that one of them has no placement.
 """
 
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Iterator, Mapping, Sequence
+from typing import Iterable, Iterator, Mapping, Sequence
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
+from ..models.component import UNBOUNDED, Component
 from ..models.findings.finding import Finding
 from ..models.placements.assignment import seats
 from ..models.placements.plan import Plan
 from ..models.placements.run import Run
-from ..models.planning.cost_models import CostModel, iteration, segment_times
-from ..models.planning.design import Design
-from ..models.planning.limits import RefusedCount
-from ..models.planning.option import Option
+from ..models.planning.cost_models import CostModel
+from ..models.planning.design import Design, inside_of
+from ..models.planning.option import NO_KIND, Option, RefusedCount, Use
 from ..models.planning.planned import CostedDesign, Unplaceable
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import SECONDS, Workload
+from ..models.planning.workload import Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
+from ..models.sharing import restricted
 from ..solver.pricing.price import effect
 from ..solver.pricing.priced import BETTER
 from ..solver.sandbox.stopped import Stopped, interrupted
 from ..solver.session import Session
 from .check import faults
-from .costs import cost_model
+from .costs import cost_model, costed
 from .counting import Counting, OnCounting, silent
-from .no_goods import ruled_out, this_alone
 from .placing.lying_over import all_held
 from .placing.placing import placing
 from .problem import planning_problem
-from .refusing import Refused
 from .search.found import Price, Searched, SearchResult
 from .search.search import search
 from .traffic import Traffic
 from .unplaced import over_budget, refusal
+from .write_back import Refused
 
 ALTERNATIVES = 3
 """Maximum number of alternative structures named beside the answer."""
@@ -63,10 +63,7 @@ def accept_placement(plan: Plan, design: Design) -> Sequence[Finding]:
 
 @dataclass
 class Rounds:
-    """State of the Benders loop: searches, placements, no-goods.
-
-    Refused placements do not count.
-    """
+    """State of the Benders loop: searches, placements, no-goods."""
 
     problem: Problem
     workload: Workload
@@ -222,12 +219,11 @@ class Rounds:
 
     def priced(self, design: Design) -> CostedDesign:
         """Return the design with the ns of its iteration, without traffic."""
-        return CostedDesign(design, iteration(self.model, self.question, design), tuple(segment_times(self.model, self.question, design)))
+        return costed(self.model, self.question, design)
 
     def price(self, priced: CostedDesign) -> Price:
         """Return the price in the order of the aim, traffic included in the time."""
-        takes, used = priced.nanoseconds + priced.traffic, priced.accelerators(self.question) - self.question.given.held
-        return (takes, used) if self.workload.aim == SECONDS else (used, takes)
+        return self.question.by_aim(priced.total, priced.accelerators(self.question) - self.question.given.held)
 
     def held(self, plan: Plan) -> int | None:
         """Return the accelerators held in a placement, unless the design decides it."""
@@ -241,10 +237,7 @@ class Rounds:
 
 @dataclass(frozen=True)
 class Placed:
-    """Design with its placement, and their costs.
-
-    `is_own`: True for the file's own placement.
-    """
+    """Design with its placement, and their costs. `is_own`: True for the file's own placement."""
 
     priced: CostedDesign
     answer: Answer
@@ -265,10 +258,7 @@ def trial(
     problem: Problem, workload: Workload, solve: Solve, limit: float, session: Session,
     refused: Refused, rounds: int, probes: int = ALL_PROBES,
 ) -> Rounds:  # fmt: skip
-    """Run the loop for at most `rounds`, with at most `probes`, without progress reports.
-
-    The other options are those of plan.py.
-    """
+    """Run the loop for at most `rounds`, with at most `probes`, without progress reports."""
     run = Rounds(problem, workload, solve, limit, session, silent, refused, number=ROUNDS - rounds, probes=probes)
     while run.goes_on():
         run.place()
@@ -276,10 +266,7 @@ def trial(
 
 
 def fitting(problem: Problem, question: PlanningProblem, design: Design) -> Problem:
-    """Return the problem of any feasible placement of a design.
-
-    The objective is dropped, unless the file limits its terms.
-    """
+    """Return the problem of any feasible placement of a design."""
     return unweighed(placing(problem, question, design))
 
 
@@ -292,16 +279,12 @@ def unweighed(placed: Problem) -> Problem:
 
 
 def as_written(problem: Problem, question: PlanningProblem, design: Design) -> Problem:
-    """Return the problem of a design whose components stay where the file has them.
-
-    Relations that keep untimed components in place only guide a plan, and are left out.
-    """
+    """Return the problem of a design whose components stay where the file has them."""
     placed = placing(problem, question, design)
     relations = tuple(relation for relation in placed.job.relations if not relation.proposed)
     own, servers = problem.job.planning.own, problem.job.planning.own_servers
     components = tuple(
-        replace(component, runs=own.get(component.name, component.runs), server=servers.get(component.name, component.server))
-        for component in placed.components
+        replace(part, runs=own.get(part.name, part.runs), server=servers.get(part.name, part.server)) for part in placed.components
     )
     return replace(
         placed,
@@ -316,11 +299,7 @@ def as_written(problem: Problem, question: PlanningProblem, design: Design) -> P
 
 
 def as_listed(design: Design, question: PlanningProblem, model: CostModel, first: PlanningProblem) -> Design:
-    """Return the design with the first listed degrees of equal cost.
-
-    `first` is the problem without no-goods. The degrees of the file come first, then the order of
-    the list. A search takes later degrees if no-goods rule out the first ones with other sizes.
-    """
+    """Return the design with the first listed degrees of equal cost; `first` : without no-goods."""
     if not question.barred and question.crossing is not None:
         return design  # less of what they exchange may cross the topology with those that were found
     for name in question.components:
@@ -334,12 +313,102 @@ def as_listed(design: Design, question: PlanningProblem, model: CostModel, first
 
 
 def _before(option: Option, options: tuple[Option, ...]) -> Iterator[Option]:
-    """Yield equally good options listed before this one.
-
-    All of them if the option is only considered because of no-goods.
-    """
+    """Yield equally good options listed before this one."""
     for candidate in options:
         if candidate == option:
             return
         if (candidate.kind, candidate.amount, candidate.nanoseconds) == (option.kind, option.amount, option.nanoseconds):
             yield candidate
+
+
+PROBES = 12
+"""Maximum number of probing placements per design, to strengthen its no-good."""
+
+
+def this_alone(design: Design) -> RefusedCount:
+    """Return the no-good of a single design, for all its segmentations."""
+    return _barred(design, design.options, {})
+
+
+def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve: Solve, probes: int = PROBES) -> RefusedCount:
+    """Return the strongest no-good found for an infeasible design.
+
+    Segments count only if memory may be the reason. Subsets of components are placed alone, without
+    traffic, and without memory on uniform kinds: what is infeasible for them is so for every design
+    with them. Then the counts are relaxed to "or more".
+    """
+    probing = _Probing(problem, question, design, solve, min(probes, PROBES))
+    every = {name: design.options[name].amount for name in question.components}
+    if not probing.is_impossible(every, False):
+        return replace(this_alone(design), segments=design.segments)
+    if problem.job.planning.laying is not None:  # the dialect lays out all that it is told of, and as much of it as it is told
+        has_room = any(True for _ in problem.job.planning.laying.laid(every, problem.cluster))
+        return this_alone(design) if has_room else _with_any_degrees(design)
+    names = dict(every)
+    # Which way a design keeps to, and what its terms come to, all components say together.
+    for name in every if not (question.ways or problem.caps or problem.unlike) else ():
+        fewer = {remaining: amount for remaining, amount in names.items() if remaining != name}
+        if fewer and probing.is_impossible(fewer, False):
+            names = fewer
+    # On a mixed kind an estimate may be less with more accelerators.
+    is_open = any(kind.mixed for kind in question.kinds) and any(option.estimated for option in design.options.values())
+    return _barred(design, names, {} if is_open or not probing.is_impossible(names, True) else names)
+
+
+def _barred(design: Design, names: Iterable[str], least: Mapping[str, int]) -> RefusedCount:
+    """Return a no-good for counts from `least` on; exact counts for other components."""
+    uses = {}
+    for name in names:
+        option = design.options[name]
+        uses[name] = Use(option.kind, least.get(name, option.amount), option.parallel, name in least)
+    return RefusedCount(uses, inside_of(design, frozenset(uses)))
+
+
+def _with_any_degrees(design: Design) -> RefusedCount:
+    """Return the no-good for these sizes with any degrees."""
+    alone = this_alone(design)
+    return replace(alone, uses={name: replace(use, parallel=None) for name, use in alone.uses.items()})
+
+
+@dataclass
+class _Probing:
+    """Placements of parts of a design."""
+
+    problem: Problem
+    question: PlanningProblem
+    design: Design
+    solve: Solve
+    probes: int
+
+    def is_impossible(self, amounts: Mapping[str, int], or_more: bool) -> bool:
+        """Return True if these components are proved infeasible with these counts."""
+        if self.probes <= 0:
+            return False
+        self.probes -= 1
+        return self.solve(self._part(amounts, or_more)).verdict == IMPOSSIBLE
+
+    def _part(self, amounts: Mapping[str, int], or_more: bool) -> Problem:
+        placed = replace(placing(self.problem, self.question, self.design), explained=False)
+        left_out = set(self.question.components).difference(amounts)
+        placed = restricted(placed, {component.name for component in placed.components} - left_out)
+        components = tuple(self._bare(component, amounts, or_more) for component in placed.components)
+        job = replace(placed.job, components=components, shares=())
+        if placed.caps:
+            return replace(placed, job=job)
+        return replace(placed, job=replace(job, links=()), previous=None)
+
+    def _bare(self, component: Component, amounts: Mapping[str, int], or_more: bool) -> Component:
+        """Return the component reduced to what decides its possible places."""
+        bare = replace(component, host_memory=0)
+        if not any(kind.mixed for kind in self.question.kinds):
+            bare = replace(bare, memory=0, offloaded=0, phases=(), on_sizes=())
+        bare = bare if self.problem.caps else replace(bare, traffic=0)
+        if component.name not in amounts or component.runs is not None:
+            return bare
+        amount, none = amounts[component.name], self.design.options[component.name].kind == NO_KIND
+        return replace(
+            bare,
+            counts=(),
+            least=amount,
+            most=UNBOUNDED if or_more and not none else self.design.options[component.name].amount if none else amount,
+        )

@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Iterable, Sequence
 
+from ..models.account import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WORKS, BlockBill, ComponentMemory, SegmentMemory
 from ..models.component import Component
 from ..models.findings.finding import Finding, Severity, warning
 from ..models.machines.node_group import ACCELERATOR
-from ..models.memory.bill import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WORKS, BlockBill, ComponentMemory, SegmentMemory
-from ..models.memory.estimated import SLACK
+from ..models.memory_estimate import SLACK
 from ..models.placements.assignment import Assignment
 from ..models.planning.design import Block, Design
-from ..models.planning.measured import SECOND
 from ..models.planning.option import NO_KIND
 from ..models.planning.planned import CostedDesign
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import SECONDS
+from ..models.planning.workload import SECOND, SECONDS
 from ..models.problem import Problem
 from ..models.quantity import write_estimate, write_memory
 from ..models.record import dataclass
@@ -32,22 +31,14 @@ Set = tuple[tuple[str, ...], int | None]
 
 
 def bill(problem: Problem, question: PlanningProblem, design: Design) -> tuple[BlockBill, ...]:
-    """Return the bill of every block: the need of its components in each segment.
-
-    Estimates are given term by term. A phase without known times follows the segments, in a turn of
-    its own. `problem` is the original one with its estimates, whether the plan heeds them or not.
-    """
+    """Return the bill of every block in each segment; estimates count, heeded or not."""
     return tuple(bill_of(problem, question, design, block, question.kinds[block.kind].memory) for block in design.blocks)
 
 
 def bill_of(
     problem: Problem, question: PlanningProblem, design: Design, block: Block, capacity: int | None, models: tuple[str, ...] = ()
 ) -> BlockBill:
-    """Return the bill of a block; every accelerator has `capacity` MiB.
-
-    The components may be others than the planned ones. Components not started with this design are
-    left out. `models` are those of the accelerators, if known better than by their kind.
-    """
+    """Return the bill of a block of accelerators with `capacity` MiB and of these `models`."""
     idle = design.not_started(question.idle)
 
     def moment(part: int | None, turn: Turn) -> SegmentMemory:
@@ -139,30 +130,34 @@ class GivenMemory:
 def bills(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment | None = None) -> tuple[BlockBill, ...]:
     """Return the memory bill of every set of components on common accelerators.
 
-    Planned and other components count. For components over planned ones, for mixed kinds and for
-    ranks on several kinds the accelerators are known only from `placed`.
+    Over planned components, on mixed kinds and on several kinds only `placed` tells these.
     """
     if placed is not None and any(kind.mixed or (kind.holders and kind.memory is None) for kind in question.kinds):
-        return _mixed(problem, question, design, placed)
+        return _of_sets(problem, question, design, placed, _holding(problem, question))
     over = _over(problem, question, design, placed) if placed is not None and problem.job.overlaps else ()
     return over or (*bill(problem, question, design), *bills_of_unplanned(problem, question, design))
 
 
-def _mixed(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
-    """Return the bills on accelerators with unequal memory, a bill for each size."""
-    holds = [component for component in problem.components if component.name in question.options or component.runs is not None]
+def _of_sets(
+    problem: Problem, question: PlanningProblem, design: Design, placed: Assignment, components: Sequence[Component]
+) -> tuple[BlockBill, ...]:
+    """Return the bills of sets of components as placed, for each size of accelerators."""
     kinds = {frozenset(block.components): block.kind for block in design.blocks}
-    sets = _sets(problem, placed, holds).items()
+    sets = _sets(problem, placed, components).items()
     blocks = ((Block(kinds.get(frozenset(names), NO_KIND), held.count, names), capacity, held) for (names, capacity), held in sets)
     return tuple(bill_of(problem, question, design, block, capacity, tuple(held.models)) for block, capacity, held in blocks)
 
 
+def _holding(problem: Problem, question: PlanningProblem) -> list[Component]:
+    """Return the components with accelerators: planned or given."""
+    return [part for part in problem.components if part.name in question.options or part.runs is not None]
+
+
 def _over(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
     """Return the bills of a placement; empty unless unplanned components lie over planned ones."""
-    holds = [component for component in problem.components if component.name in question.options or component.runs is not None]
     blocks = {frozenset(block.components): block for block in design.blocks}
     rows: list[tuple[Block, int | None, tuple[str, ...]]] = []
-    for (names, capacity), held in _sets(problem, placed, holds).items():
+    for (names, capacity), held in _sets(problem, placed, _holding(problem, question)).items():
         block = blocks.get(frozenset(name for name in names if name in question.options))
         kind = block.kind if block is not None else NO_KIND
         known = (capacity, tuple(held.models)) if block is None else (question.kinds[kind].memory, ())
@@ -175,9 +170,7 @@ def _over(problem: Problem, question: PlanningProblem, design: Design, placed: A
 def bills_of_unplanned(problem: Problem, question: PlanningProblem, design: Design) -> tuple[BlockBill, ...]:
     """Return the bills of sets outside the planning problem, for each size of accelerators."""
     components = [component for component in problem.components if component.name not in question.options and component.runs is not None]
-    sets = _sets(problem, problem.given(), components).items()
-    blocks = ((Block(NO_KIND, held.count, names), capacity, held) for (names, capacity), held in sets)
-    return tuple(bill_of(problem, question, design, block, capacity, tuple(held.models)) for block, capacity, held in blocks)
+    return _of_sets(problem, question, design, problem.given(), components)
 
 
 def _sets(problem: Problem, placed: Assignment, components: Sequence[Component]) -> dict[Set, GivenMemory]:
@@ -217,7 +210,7 @@ def decides(
     message = f"without memory estimates, {_counts(without)} would take {_seconds(without)} s and not {_seconds(best)} s"
     if problem.job.planning.workload is not None and problem.job.planning.workload.aim != SECONDS and fewer != more:
         message = f"without memory estimates, {fewer} accelerators would be enough and not {more}: {_counts(without)}"
-    elif without.nanoseconds + without.traffic == best.nanoseconds + best.traffic:
+    elif without.total == best.total:
         message = f"without memory estimates, {_counts(without)} would do"
     first = next((name for bill in bills if bill.tight for name in bill.block.components if problem[name].estimate), _first(problem))
     notes = tuple(needed(bill) for bill in bills if bill.tight)
@@ -253,4 +246,4 @@ def _counts(priced: CostedDesign) -> str:
 
 
 def _seconds(priced: CostedDesign) -> str:
-    return figure((priced.nanoseconds + priced.traffic) / SECOND, 6)
+    return figure(priced.total / SECOND, 6)

@@ -6,25 +6,21 @@ from dataclasses import field, replace
 from math import inf
 from typing import Collection, Iterable, Iterator, Mapping, Sequence, Union
 
-from ..models.component import IN_ORDER, SUBSET, Component
-from ..models.locality import WHOLE
+from ..models.component import IN_ORDER, SUBSET, WHOLE, Component
 from ..models.machines.node import Node
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import LEVELS, NODE_LEVEL, domain
-from ..models.planning.limits import Area
-from ..models.planning.option import AND, AcceleratorKind, Option
+from ..models.planning.option import AND, AcceleratorKind, Area, Option
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.scope import let_over_nodes
 from ..solver.layout import bundle as grain
-from .related import related
+from .related import connected, related
 from .times import model_of, untimed_on
 
 MOST_AREAS = 32
 Place = Union[int, tuple[int, int]]
 """Free accelerators of a node by rank, or a shared one by (node, index)."""
-
-
 KindNodes = tuple[AcceleratorKind, tuple[Node, ...]]
 
 
@@ -110,16 +106,13 @@ class AcceleratorCapacity:
         return min(most, self._longest(problem, component, kind)) if component.contiguous and searched and most else most
 
     def _kept(self, problem: Problem, component: Component, places: Iterable[Place], size: int) -> Iterator[int]:
-        """Yield the largest count for every demand to keep the component together.
-
-        Around given ranks only. Elsewhere the placement finds the conflict, and gives its reason.
-        """
+        """Yield the largest count for every demand to keep the component together."""
         around = any(
             relation.components[-1] == component.name and problem[relation.components[0]].runs is not None
             for relation in problem.related(SUBSET)
         )
         for keep in component.keep if around else ():
-            if keep.what == WHOLE and keep.required and keep.level in (*LEVELS, NODE_LEVEL):
+            if keep.unit == WHOLE and keep.required and keep.level in (*LEVELS, NODE_LEVEL):
                 domains: dict[str, list[Place]] = {}
                 for place in places:
                     node = problem.cluster.nodes[place if isinstance(place, int) else place[0]]
@@ -127,10 +120,7 @@ class AcceleratorCapacity:
                 yield sum(sorted((self.in_groups(domain_places, size) for domain_places in domains.values()), reverse=True)[: keep.domains])
 
     def group(self, problem: Problem, component: Component) -> int:
-        """Return the accelerators of a component kept on a node at any count.
-
-        1 for given ranks.
-        """
+        """Return the accelerators kept on a node at any count. They are 1 for given ranks."""
         if component.runs is not None or problem.job.planning.laying is not None:
             return 1
         if self.over_nodes:
@@ -190,10 +180,7 @@ def free_capacity(problem: Problem, given: Sequence[Component], over_nodes: bool
 
 def exclusively_held(problem: Problem, given: Sequence[Component]) -> int:
     """Return the number of accelerators held exclusively by given components."""
-    return sum(
-        mask.bit_count()
-        for mask in _held(problem, [component for component in given if component.name not in problem.job.overlaps]).values()
-    )
+    return sum(mask.bit_count() for mask in _held(problem, [part for part in given if part.name not in problem.job.overlaps]).values())
 
 
 def _held(problem: Problem, given: Sequence[Component]) -> dict[int, int]:
@@ -209,16 +196,11 @@ def _held(problem: Problem, given: Sequence[Component]) -> dict[int, int]:
 def areas(
     problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: AcceleratorCapacity
 ) -> tuple[Area, ...]:
-    """Return node sets with a capacity below that of their kind.
-
-    The nodes open to a component, and those open to two or more components together.
-    """
+    """Return node sets with a capacity below that of their kind."""
     limited: list[Area] = []
     for kind, node_kind in enumerate(room.kinds[: len(room.kinds) - len(room.owned)]):
         allowed = {
-            component.name: room.places(problem, component, kind)
-            for component in parts
-            if any(option.kind == kind for option in options[component.name])
+            part.name: room.places(problem, part, kind) for part in parts if any(option.kind == kind for option in options[part.name])
         }
         sizes = sorted({option.group for name in allowed for option in options[name] if option.kind == kind})
         for nodes in _unions(dict.fromkeys(allowed.values())):
@@ -296,10 +278,7 @@ def names_a_model(component: Component) -> bool:
 
 @dataclass(frozen=True)
 class OwnKind:
-    """Kind with its nodes, and its accelerators by node rank.
-
-    `masks` : component with given ranks -> its bit mask on each node.
-    """
+    """Kind with its nodes. `held`, `masks` : its accelerators by node rank, and by component."""
 
     kind: AcceleratorKind
     nodes: tuple[Node, ...]
@@ -342,32 +321,17 @@ def own_kinds(problem: Problem, parts: Sequence[Component], kinds: Sequence[Kind
         if component.runs is not None and problem.kind(component) == ACCELERATOR
     }
     astray = {name for name, by_node in masks.items() if len({number.get(node, -1) for node in by_node}) > 1}
-    groups = _groups(problem, parts) if astray else ()
+    relations = related(problem, parts)
+    groups = connected([part.name for part in parts], (*relations.together, *relations.within)) if astray else ()
     return tuple(
         own_kind(problem, sorted(names), {name: masks[name] for name in sorted(names) if name in masks})
         for names in groups
-        if astray & names and _is_known(problem, parts, names, masks)
+        if not astray.isdisjoint(names) and _is_known(problem, parts, names, masks)
     )
 
 
-def _groups(problem: Problem, parts: Sequence[Component]) -> Iterator[frozenset[str]]:
-    """Yield the sets of components connected by possible sharing."""
-    relations = related(problem, parts)
-    left = [component.name for component in parts]
-    while left:
-        reached, before = {left[0]}, set[str]()
-        while reached != before:
-            before = set(reached)
-            reached |= {name for pair in (*relations.together, *relations.within) if not reached.isdisjoint(pair) for name in pair}
-        yield frozenset(reached)
-        left = [name for name in left if name not in reached]
-
-
 def _is_known(problem: Problem, parts: Sequence[Component], names: Collection[str], masks: Collection[str]) -> bool:
-    """Return True if all are within given ranks and have times wherever they may be.
-
-    A time for a named model does not hold for a component on several models.
-    """
+    """Return True if all are within given ranks and have times wherever they may be."""
     relations = related(problem, parts)
     inside = {
         inner for inner, outer in (*relations.within, *relations.together, *((b, a) for a, b in relations.together)) if outer in masks

@@ -7,13 +7,11 @@ from math import lcm
 from typing import Iterator, Mapping
 
 from ..models.findings.wording import plural
-from ..models.planning.barring import bars
 from ..models.planning.cost_models import CostModel, iteration
-from ..models.planning.design import Block, Design
-from ..models.planning.limits import Area
+from ..models.planning.design import Block, Design, bars
+from ..models.planning.option import Area
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.way import FrameworkArrangement
-from ..models.planning.workload import SECONDS
 from ..models.quantity import write_estimate, write_memory
 from ..solver.wording import exactly_in_seconds, in_seconds, listed, with_unit
 
@@ -26,10 +24,7 @@ def faults(question: PlanningProblem, model: CostModel, design: Design) -> Itera
 
 
 def forbidden(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
-    """Yield the faults of a design in which components may overlap in part.
-
-    No search proposes such designs; given ranks may have them.
-    """
+    """Yield the faults of a design in which components may overlap in part."""
     yield from _options(question, design)
     yield from _kinds(question, design)
     yield from _relations(question, design)
@@ -45,9 +40,7 @@ def forbidden(question: PlanningProblem, model: CostModel, design: Design) -> It
 
 def price(question: PlanningProblem, model: CostModel, design: Design) -> tuple[int, int]:
     """Return (ns, accelerators) in the order of the aim."""
-    takes = iteration(model, question, design)
-    used = design.used(question)
-    return (takes, used) if question.aim == SECONDS else (used, takes)
+    return question.by_aim(iteration(model, question, design), design.used(question))
 
 
 def memory(question: PlanningProblem, design: Design, block: Block) -> int:
@@ -140,10 +133,7 @@ def _relations(question: PlanningProblem, design: Design) -> Iterator[str]:
 
 
 def _not_demanded(question: PlanningProblem, uses: Mapping[str, set[int]]) -> Iterator[str]:
-    """Yield components inside others without a demand or permission.
-
-    Only untimed companions lie inside others, unless the file says otherwise or forbids it.
-    """
+    """Yield components inside others without a demand or permission."""
     why = "which `nested: false` in `plan` forbids" if question.sharing.forbids_nesting else "which `nested: true` in `plan` would allow"
     may = sorted(question.sharing.within | question.sharing.inside)
     for inner, outer in permutations(question.components, 2):

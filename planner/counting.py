@@ -14,11 +14,8 @@ NOW_AND_THEN = 0.5
 class Counting:
     """Progress of a search for counts, degrees and sharing.
 
-    Attributes
-    ----------
-    best : incumbent, in ns of an iteration or in accelerators by the aim; None before the first.
-    bound : lower bound, in the same unit.
-    seconds : real time since the search began.
+    `best` : incumbent, in ns of an iteration or in accelerators by the aim; None before the first.
+    `bound` : lower bound, in the same unit. `seconds` : real time since the search began.
     """
 
     by_time: bool

@@ -45,10 +45,7 @@ def _chosen(problem: Problem, answer: Answer) -> Mapping[str, Parallel]:
 
 
 def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
-    """Yield findings for chosen degrees that do not divide the model.
-
-    `verify` reports fixed degrees.
-    """
+    """Yield findings for chosen degrees that do not divide the model."""
     for name, parallel in _chosen(problem, answer).items():
         component, card = problem[name], card_of(problem, name)
         if not (name in problem.job.planning.own and parallel == problem.own_degrees(component)):
@@ -95,10 +92,7 @@ def refused_degrees(problem: Problem) -> Iterator[str]:
 
 
 def evenly(problem: Problem) -> Problem | None:
-    """Return the problem without open degrees that do not divide a model; None if unchanged.
-
-    A component whose degrees would all go keeps them, and a running component its present degrees.
-    """
+    """Return the problem without open degrees that do not divide a model; None if unchanged."""
     kept_choices = {}
     for component in problem.components:
         choices = problem.job.choices.get(component.name, ())

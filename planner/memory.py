@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Collection
 
 from ..models.component import Component
-from ..models.on_size import OnSize
+from ..models.estimate import OnSize
 from ..models.parallel import Parallel
 from ..models.problem import Problem
 from ..models.record import dataclass
 
 if TYPE_CHECKING:
-    from ..models.memory.terms import Estimated
+    from ..models.memory_estimate import Estimated
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +45,14 @@ def need_on(problem: Problem, component: Component, parallel: Parallel, amount: 
 
 
 def need(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> MemoryNeed:
-    """Return the need with these degrees on accelerators of `capacity` MiB.
-
-    Declared memory goes before estimates.
-    """
+    """Return the need with these degrees on accelerators of `capacity` MiB."""
     if component.memory or component.offloaded:
         return MemoryNeed(component.memory, component.offloaded)
     heeded = problem.job.planning.workload is None or problem.job.planning.workload.heeds_estimates
     found = estimate(problem, component, parallel, amount, capacity) if heeded else None
     if found is None:
         return MemoryNeed(0, 0)
-    from ..models.memory.estimated import with_slack
+    from ..models.memory_estimate import with_slack
 
     return MemoryNeed(with_slack(found.mebibytes), with_slack(found.kept), True)
 
@@ -76,7 +73,7 @@ def estimate(problem: Problem, component: Component, parallel: Parallel, amount:
     """Return the estimate term by term, without slack; None if unknown."""
     if component.estimate is None:
         return None
-    from ..models.memory.estimated import estimated  # which is loaded only where something is estimated
+    from ..models.memory_estimate import estimated  # which is loaded only where something is estimated
 
     use, divided = problem.job.models.get(component.name), problem.divided(component.name, parallel)
     return estimated(component, use.card if use else None, divided, amount, capacity)
@@ -85,9 +82,7 @@ def estimate(problem: Problem, component: Component, parallel: Parallel, amount:
 def without_estimates(problem: Problem) -> Problem | None:
     """Return the problem without estimates; None if planning uses none."""
     workload = problem.job.planning.workload
-    if workload is None or not any(
-        component.estimate and not (component.memory or component.offloaded) for component in problem.components
-    ):
+    if workload is None or not any(part.estimate and not (part.memory or part.offloaded) for part in problem.components):
         return None
     return replace(
         problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=replace(workload, heeds_estimates=False)))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Collection, Iterator, Mapping, NamedTuple, Sequence
+from itertools import combinations
+from typing import Collection, Mapping, NamedTuple, Sequence
 
 from ..models.component import Component
 from ..models.findings.wording import are, with_noun
 from ..models.machines.node_group import ACCELERATOR
-from ..models.memory.work import not_whole, whole_groups
+from ..models.memory_work import not_whole, whole_groups
 from ..models.parallel import Parallel
 from ..models.placements.assignment import Assignment
 from ..models.placements.run import Run
@@ -24,12 +25,12 @@ from ..solver.wording import listed
 from .capacity import AcceleratorCapacity, OwnKind, model_on, own_kind
 from .problem import in_order, with_given_count
 from .profile import options
+from .related import connected
 from .search.segmentations import segmentations
 from .times import model_of, on_the_slowest, time_of, untimed_on
 
 Seat = tuple[int, int]
 """(node rank, local index) of an accelerator."""
-
 Seats = Mapping[str, frozenset[Seat]]
 
 
@@ -180,7 +181,10 @@ def as_it_lies(problem: Problem, question: PlanningProblem, seats: Seats) -> Lie
     see planner/times.py. Raises NoPrice for an accelerator open to no component.
     """
     kinds = _kinds(problem, question, seats)
-    groups = [names for names in _groups(seats) if _strays(problem, question, names, {kinds[seat] for seat in _held(seats, names)})]
+    sharing = [pair for pair in combinations(seats, 2) if not seats[pair[0]].isdisjoint(seats[pair[1]])]
+    groups = [
+        names for names in connected(seats, sharing) if _strays(problem, question, names, {kinds[seat] for seat in _held(seats, names)})
+    ]
     if not groups:
         return Lies(problem, question, kinds)
     placed = _given(problem, question, frozenset[str]().union(*groups))
@@ -212,18 +216,6 @@ def _strays(problem: Problem, question: PlanningProblem, names: Collection[str],
     return len(kinds) > 1 or (held and any(problem[name].runs is None for name in names))
 
 
-def _groups(seats: Seats) -> Iterator[tuple[str, ...]]:
-    """Yield the sets of components connected by shared accelerators."""
-    left = list(seats)
-    while left:
-        names, before = {left[0]}, set[str]()
-        while names != before:
-            before = set(names)
-            names |= {name for name in left if not seats[name].isdisjoint(_held(seats, before))}
-        yield tuple(name for name in left if name in names)
-        left = [name for name in left if name not in names]
-
-
 def _held(seats: Seats, names: Collection[str]) -> frozenset[Seat]:
     """Return all accelerators of these components."""
     return frozenset[Seat]().union(*(seats[name] for name in names))
@@ -232,8 +224,7 @@ def _held(seats: Seats, names: Collection[str]) -> frozenset[Seat]:
 def _given(problem: Problem, question: PlanningProblem, names: Collection[str]) -> Problem:
     """Return the problem with the file's ranks for these components."""
     parts = tuple(
-        replace(component, runs=tuple(runs_of(problem, question, component.name))) if component.name in names else component
-        for component in problem.components
+        replace(part, runs=tuple(runs_of(problem, question, part.name))) if part.name in names else part for part in problem.components
     )
     return replace(problem, job=replace(problem.job, components=parts))
 
@@ -286,10 +277,7 @@ def refused(problem: Problem, component: Component, amount: int, parallel: Paral
 
 
 def untimed(problem: Problem, component: Component, phase: str, amount: int, parallel: Parallel, model: str) -> str:
-    """Return the missing time as a sentence.
-
-    The time on this count, or with these degrees if it is known with others.
-    """
+    """Return the missing time as a sentence."""
     message = f"nothing says how long `{component.name}` takes on {amount}"
     if reason := refused(problem, component, amount, parallel):
         return f"{message}: {reason}"

@@ -31,13 +31,12 @@ from .check import faults
 from .counting import OnCounting, silent
 from .placing.placing import placing
 from .problem import planning_problem
-from .refusing import Refused
 from .scope import with_limits
 from .unplaced import not_placed, nothing, slowly_placed, too_many, with_help
 from .untimed import UntimedPlacement
 from .why.at_sight import by_given_ranks
-from .why.changes import EACH, Planner
-from .why.conflict import helps_to_place, why_none
+from .why.conflict import EACH, Planner, helps_to_place, why_none
+from .write_back import Refused
 
 TRIED = 6
 """Maximum rounds of the loop for a changed problem, to see if the change helps."""
@@ -77,7 +76,7 @@ def _answer(rounds: Rounds) -> Answer:
     if best is None:
         verdict = nothing(rounds.closed and not rounds.unsure, unplaceable) if rounds.searched.best is None else too_many(unplaceable)
         slow = slowly_placed(unplaceable)
-        least = slow.priced.nanoseconds + slow.priced.traffic if slow is not None else None
+        least = slow.priced.total if slow is not None else None
         changes = helps_to_place(rounds.problem, rounds.workload, _planner(rounds), question.scope.left_out, least)
         return _in_scope(with_help(verdict, changes), question)
     bounds = [] if rounds.closed or rounds.searched.bound is None else [rounds.least]
@@ -92,9 +91,7 @@ def _answer(rounds: Rounds) -> Answer:
     # A component that was enlarged to the size of the set around it makes this plan one of another
     # structure.
     if filled:
-        alternatives = tuple(
-            alternative for alternative in alternatives if alternative.design.structure() != full.priced.design.structure()
-        )
+        alternatives = tuple(plan for plan in alternatives if plan.design.structure() != full.priced.design.structure())
     taken = 0 if question.aim == SECONDS else question.given.held
     proved = bound == best.price[0] and best is not rounds.unwritable and not best.priced.design.overlapping
     planned = PlanningResult(
@@ -118,10 +115,7 @@ def _in_scope(answer: Answer, question: PlanningProblem) -> Answer:
 
 
 def _but_for(refused: Refused, *codes: str) -> Refused:
-    """Return `refused` without the findings of these codes.
-
-    The file as it is gives the other reasons; `codes` are those of rules already checked.
-    """
+    """Return `refused` without the findings of these codes."""
 
     def but(plan: Plan, design: Design) -> Sequence[Finding]:
         findings = refused(plan, design)
@@ -145,14 +139,11 @@ def _tried(rounds: Rounds, problem: Problem) -> tuple[int, int] | None:
     if run.best is None:
         return None
     priced = run.best.priced
-    return priced.nanoseconds + priced.traffic, priced.accelerators(run.question)
+    return priced.total, priced.accelerators(run.question)
 
 
 def _best_or_baseline(rounds: Rounds, question: PlanningProblem, baseline: Baseline | None) -> Placed | None:
-    """Return the incumbent, or the baseline if that costs no more.
-
-    The file then needs no change.
-    """
+    """Return the incumbent, or the baseline if that costs no more."""
     problem, best = rounds.problem, rounds.best
     if (
         baseline is None
@@ -174,7 +165,7 @@ def _best_or_baseline(rounds: Rounds, question: PlanningProblem, baseline: Basel
     own_placed = replace(rounds.as_placed(baseline.priced, answer, answer.plan), is_own=True)
     if best is None:
         limit = rounds.workload.budget.nanoseconds
-        return own_placed if limit is None or own_placed.priced.nanoseconds + own_placed.priced.traffic <= limit else None
+        return own_placed if limit is None or own_placed.priced.total <= limit else None
     return best if own_placed.price > best.price or (own_placed.price == best.price and best.is_better(own_placed)) else own_placed
 
 
@@ -183,15 +174,15 @@ def _degrees(priced: CostedDesign) -> Mapping[str, Parallel]:
 
 
 def _filled(rounds: Rounds, best: Placed, question: PlanningProblem) -> tuple[Placed, Mapping[str, Filled]]:
-    """Return the best design after untimed components took the accelerators left over.
-
-    Also return the proofs of their counts. The iteration takes no longer; after Ctrl-C the design
-    stays as it is.
-    """
+    """Return the best design after untimed components took the accelerators left over."""
     if best.is_own or rounds.session.cancelled:
         return best, {}
     problem, traffic, design, takes = rounds.problem, rounds.traffic, best.priced.design, best.priced.traffic
-    full, proved = UntimedPlacement(problem, question, partial(_as_full, rounds, takes)).widened(design)
+
+    def fullest(asked: Problem) -> Answer:
+        return rounds.solve(traffic.at_most(asked, takes) if traffic.costs else unweighed(asked))
+
+    full, proved = UntimedPlacement(problem, question, fullest).widened(design)
     known = replace(question, barred=())  # no-goods concern designs with fewer accelerators: larger counts may have a placement
     if full == design or iteration(rounds.model, known, full) > best.priced.nanoseconds or any(faults(known, rounds.model, full)):
         return best, {}
@@ -200,8 +191,3 @@ def _filled(rounds: Rounds, best: Placed, question: PlanningProblem) -> tuple[Pl
         return best, {}
     filled = {name: Filled(problem[name].most, proved) for name, option in full.options.items() if option != design.options[name]}
     return rounds.as_placed(rounds.priced(full), answer, answer.plan), filled
-
-
-def _as_full(rounds: Rounds, takes: int, problem: Problem) -> Answer:
-    """Return a placement with the fullest ranges, and at most `takes` ns of traffic."""
-    return rounds.solve(rounds.traffic.at_most(problem, takes) if rounds.traffic.costs else unweighed(problem))

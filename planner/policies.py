@@ -1,29 +1,36 @@
-"""Policies between plans of several variants of a problem: memory estimates, unread pool sizes."""
+"""Policies between plans of variants: memory estimates, unread sizes, leading degrees, models."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Iterator, NamedTuple, Sequence
 
+from ..models.account import BlockBill
 from ..models.answer import IMPOSSIBLE, Answer, Solve
-from ..models.memory.bill import BlockBill
+from ..models.findings.finding import Finding, error
 from ..models.placements.assignment import Assignment
-from ..models.planning.cost_models import iteration, segment_times
+from ..models.planning.cost_models import CostModel
 from ..models.planning.option import NO_KIND
 from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem
+from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
+from ..models.record import dataclass
+from ..models.tied_degrees import each_choice
 from ..solver.session import Session
+from ..solver.wording import listed
+from .benders import ALTERNATIVES
 from .bills import bills, decides, none_fits
 from .check import price
-from .costs import cost_model
+from .costs import cost_model, costed
 from .dividing import as_planned
 from .memory import without_estimates
 from .problem import planning_problem
+from .scope import choices_of_models
+from .search.found import ENDLESS
 from .search.search import search
-from .tied import not_all_known
-from .unplaced import not_all_sizes
+from .unplaced import not_all_read, not_all_sizes
 
 
 def within_estimates(problem: Problem, plan: Solve, limit: float, session: Session) -> Answer:
@@ -63,11 +70,7 @@ class _Without(NamedTuple):
 
 
 def _better(open_: Problem, planned: PlanningResult, plan: Solve, limit: float, session: Session) -> _Without | None:
-    """Return the winner without estimates, if it is better than the plan.
-
-    It is placed only if traffic counts as time, degrees follow others, or a component may be on
-    several kinds of accelerators at once.
-    """
+    """Return the winner without estimates, if it is better than the plan."""
     workload = open_.job.planning.workload
     if workload is None:
         return None
@@ -81,10 +84,7 @@ def _better(open_: Problem, planned: PlanningResult, plan: Solve, limit: float, 
     incumbent = search(question, model, limit, session=session).best
     if incumbent is None or incumbent.price >= price(planned.question, model, planned.compared):
         return None
-    priced = CostedDesign(
-        incumbent.design, iteration(model, question, incumbent.design), tuple(segment_times(model, question, incumbent.design))
-    )
-    return _Without(priced, question)
+    return _Without(costed(model, question, incumbent.design), question)
 
 
 def _bills(problem: Problem, winner: _Without) -> tuple[BlockBill, ...]:
@@ -93,10 +93,7 @@ def _bills(problem: Problem, winner: _Without) -> tuple[BlockBill, ...]:
 
 
 def unless_all_sizes_are_read(plan: Solve) -> Solve:
-    """Wrap a planner for jobs whose pool sizes were not all read.
-
-    The plan then claims no optimum, and infeasibility is not claimed either.
-    """
+    """Wrap a planner for jobs whose pool sizes were not all read."""
 
     def answer(problem: Problem) -> Answer:
         answer_found, unread = plan(problem), problem.job.planning.sizes_not_read
@@ -107,3 +104,191 @@ def unless_all_sizes_are_read(plan: Solve) -> Solve:
         return not_all_sizes(unread) if answer_found.verdict == IMPOSSIBLE else answer_found
 
     return answer
+
+
+SHARE = 0.1
+"""Share of the search time for lower bounds."""
+MOST_BESIDE = 8
+"""Maximum number of choices planned only for alternatives beside the best plan."""
+MOST_TOLD = 4
+"""Maximum number of reasons, and of choices listed for a reason."""
+
+
+def over_leading_choices(plan: Solve, limit: float, session: Session) -> Solve:
+    """Wrap a planner for choices of leading degrees and of models."""
+
+    def answer(problem: Problem) -> Answer:
+        if problem.job.planning.not_read and not problem.job.planning.followed:
+            return not_all_read(problem.job.planning.not_read)
+        leaders = {leader: problem.job.choices.get(leader, ()) for leader in problem.job.leaders}
+        is_open = any(choices and choices != (problem.own_degrees(problem[name]),) for name, choices in leaders.items())
+        of_models = [choices_of_models(variant) for variant in (each_choice(problem) if is_open else [problem])]
+        every = [variant for problems, _ in of_models for variant in problems]
+        if len(every) == 1 and not is_open:
+            return plan(every[0])
+        some, left, least = cheapest_first(plan, every, limit, session)
+        answers = [result for _, result in sorted(some.items())]
+        unread = problem.job.planning.not_read + sum(count for _, count in of_models)
+        open_ = left or unread > 0
+        if all(result.verdict == IMPOSSIBLE for result in answers):
+            if open_:
+                return not_all_read(unread + len(every) - len(answers))
+            return none_of_choices([_named(variant, [name for name, choices in leaders.items() if choices]) for variant in every], answers)
+        questions = tuple(
+            replace(question, leading={leader: variant[leader].parallel for leader, choices in leaders.items() if choices})
+            for number, variant in enumerate(every)
+            for question in _questions(variant, some[number].planned if number in some else None)
+        )
+        return _best(answers, open_, questions, least)
+
+    return answer
+
+
+def _named(choice: Problem, leaders: Sequence[str]) -> str:
+    """Format a choice: degrees of leaders, and models of components."""
+    models = choice.job.planning.workload.on_models if choice.job.planning.workload else {}
+    degrees = [f"{choice[name].parallel} of `{name}`" for name in leaders]
+    return listed([*degrees, *(f"`{name}` on {listed(names)}" for name, names in models.items())])
+
+
+def _questions(problem: Problem, planned: PlanningResult | None) -> tuple[PlanningProblem, ...]:
+    """Return the planning problems of a choice, as answered in the end."""
+    if planned is None:
+        return (planning_problem(problem, problem.job.planning.workload or Workload()),)
+    return planned.parts or (planned.question,)
+
+
+def _best(answers: list[Answer], left: bool, questions: tuple[PlanningProblem, ...], least: int | None) -> Answer:
+    """Return the best answer with the proof over all choices."""
+    known = [(answer.planned, answer) for answer in answers if answer.planned is not None]
+    if not known:
+        return next(answer for answer in answers if answer.verdict != IMPOSSIBLE)
+    planned, best = min(known, key=lambda entry: (entry[0].price, not entry[0].is_own))
+
+    open_ = left or any(answer.planned is None and answer.verdict != IMPOSSIBLE for answer in answers)
+    bound = 0 if open_ else min(result.bound for result, _ in known)
+    by_structure = dict[object, CostedDesign]()
+    each_beside = [_beside(result, planned.question) for result, _ in known]
+    beside = [alternative for every, _ in each_beside for alternative in every]
+    for alternative in sorted(beside, key=lambda priced: priced.price(planned.question)):
+        if alternative.design.structure() != planned.best.design.structure():
+            by_structure.setdefault(alternative.design.structure(), alternative)
+    kept = tuple(by_structure.values())[:ALTERNATIVES]
+    left_out = any(not every for every, _ in each_beside) or any(result.alternatives_open for result, _ in known)
+    alternatives_open = left_out or (least is not None and (len(kept) < ALTERNATIVES or kept[-1].price(planned.question)[0] >= least))
+    unsure = {id(priced) for _, not_placed in each_beside for priced in not_placed}
+    proved = bound == planned.price[0]
+    ties_open = proved and any(result.ties_open or not result.proved for result, _ in known if result.bound <= bound)
+    unplaceable = tuple(
+        out if result is planned else replace(out, question=out.question or result.question)
+        for result, _ in known
+        for out in result.unplaceable
+    )
+    merged = replace(
+        planned, bound=bound, proved=proved, ties_open=ties_open, alternatives=kept, alternatives_open=alternatives_open, parts=questions,
+        unplaceable=unplaceable, not_placed=tuple(alternative for alternative in kept if id(alternative) in unsure),
+        spent=sum(result.spent for result, _ in known),
+    )  # fmt: skip
+    return replace(best, planned=not_all_known(merged) if open_ else merged)
+
+
+def _beside(planned: PlanningResult, question: PlanningProblem) -> tuple[Sequence[CostedDesign], Sequence[CostedDesign]]:
+    """Return designs and unplaced designs of a choice; empty for other kinds."""
+    if planned.question.kinds != question.kinds:
+        return (), ()
+    unsure = {id(priced) for priced in planned.not_placed}
+    every = [planned.best, *planned.alternatives]
+    designs = [replace(priced, models=priced.models or planned.question.scope.on_models) for priced in every]
+    return designs, [priced for priced, original in zip(designs, every) if id(original) in unsure]
+
+
+def cheapest_first(plan: Solve, every: Sequence[Problem], limit: float, session: Session) -> tuple[dict[int, Answer], bool, int | None]:
+    """Return answers by number, whether interrupted, and a lower bound of the rest, if any."""
+    bounds, answers, beside = Bounds(SHARE * limit, session).of(every), dict[int, Answer](), 0
+    for number in sorted(range(len(every)), key=lambda index: bounds[index]):
+        if answers and session.cancelled:
+            return answers, True, None
+        planned, least = [answer.planned for answer in answers.values() if answer.planned is not None], bounds[number]
+        if planned and least > min(result.price[0] for result in planned):
+            beside += 1
+            if least >= ENDLESS:
+                break
+            if beside > MOST_BESIDE or _are_known(planned, least):
+                return answers, False, least
+        answers[number] = plan(every[number])
+    return answers, False, None
+
+
+def _are_known(planned: Sequence[PlanningResult], least: int) -> bool:
+    """Return True if the best other structures are known, given the bound of the rest."""
+    best = min(planned, key=lambda result: result.price)
+    by_time = best.question.aim == SECONDS
+    beside = (priced for result in planned for priced in (result.best, *result.alternatives))
+    less = (priced for priced in beside if (priced.total if by_time else priced.accelerators(best.question)) < least)
+    return len({priced.design.structure() for priced in less} - {best.best.design.structure()}) >= ALTERNATIVES
+
+
+@dataclass
+class Bounds:
+    """Lower bounds of choices, within a common budget of deterministic seconds."""
+
+    limit: float
+    session: Session
+    spent: float = field(default=0.0, init=False)
+
+    def of(self, every: Sequence[Problem]) -> list[int]:
+        """Return a lower bound for every problem, in ns or accelerators."""
+        return [self._least(problem) for problem in every]
+
+    def _least(self, problem: Problem) -> int:
+        """Return a lower bound; 0 if unknown, as with the file's own ranks."""
+        workload = problem.job.planning.workload or Workload()
+        question = planning_problem(problem, workload)
+        if problem.job.planning.own or self.spent >= self.limit or self.session.cancelled:
+            return 0
+        if not all(question.options.values()):
+            return ENDLESS
+        return self._searched(question, cost_model(workload.model))
+
+    def _searched(self, question: PlanningProblem, model: CostModel) -> int:
+        """Return the lower bound of a search for counts."""
+        found = search(question, model, self.limit - self.spent, session=self.session)
+        self.spent += found.spent
+        if found.bound is None or (found.best is None and not found.proved):
+            return ENDLESS if found.proved else 0
+        return found.bound + (0 if question.aim == SECONDS else question.given.held)
+
+
+def not_all_known(planned: PlanningResult) -> PlanningResult:
+    """Return the plan without its lower bound: some choices were not planned."""
+    return replace(planned, bound=0, proved=False, ties_open=False, alternatives_open=True)
+
+
+def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:
+    """Return the infeasible answer with the reason and helps of every choice."""
+    why = dict[tuple[str, ...], tuple[Finding, list[str]]]()
+    for name, answer in zip(chosen, answers):
+        for finding in answer.findings[:1]:
+            why.setdefault((finding.message, *finding.notes), (finding, []))[1].append(name)
+    if len(why) < 2:
+        return answers[0]
+    reasons = [(_any_of(names), finding) for finding, names in why.values()][:MOST_TOLD]
+    common = [note for note in reasons[0][1].notes if all(note in finding.notes for _, finding in reasons)]
+    notes = [f"with {names}, {': '.join(_in_full(finding, common))}" for names, finding in reasons] + common
+    notes += [f"{len(why) - MOST_TOLD} more reasons"] if len(why) > MOST_TOLD else []
+    message = f"impossible: no plan with any of {len(chosen)} choices of degrees and models"
+    helps = "; ".join(f"with {names}, {finding.help}" for names, finding in reasons if finding.help)
+    span = next((finding.span for _, finding in reasons if finding.span is not None), None)
+    return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, span, help=helps, notes=tuple(notes)),), how="search")
+
+
+def _in_full(finding: Finding, common: Sequence[str]) -> Iterator[str]:
+    """Yield the message of an infeasible choice, then the notes that are not common."""
+    yield finding.message.removeprefix("impossible: ")
+    if notes := [note for note in finding.notes if note not in common]:
+        yield "; ".join(notes)
+
+
+def _any_of(names: Sequence[str]) -> str:
+    more = len(names) - MOST_TOLD
+    return " or ".join(names[:MOST_TOLD]) + (f" or {more} more" if more > 0 else "")

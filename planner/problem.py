@@ -17,8 +17,7 @@ from ..models.component import SUBSET, TOGETHER, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import domain
 from ..models.parallel import Parallel
-from ..models.planning.limits import Crossed, Crossing, Flow, RefusedCount, Shared, Use
-from ..models.planning.option import NO_KIND, AcceleratorKind, Option
+from ..models.planning.option import NO_KIND, AcceleratorKind, Crossed, Crossing, Flow, Option, RefusedCount, Shared, Use
 from ..models.planning.problem import GivenRanks, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
 from ..models.planning.way import FrameworkArrangement
 from ..models.planning.workload import Budget, TimedComponent, Workload
@@ -26,7 +25,7 @@ from ..models.problem import Problem
 from ..models.task_order import ordered
 from .capacity import AcceleratorCapacity, areas, exclusively_held, free_capacity
 from .profile import options, undominated
-from .related import Pairs, Related, holds_accelerators, related
+from .related import Pairs, Related, connected, holds_accelerators, related
 from .scope import forbids_nesting, led_inside, left_out
 from .times import models_there, on_the_slowest
 
@@ -51,8 +50,7 @@ def planning_problem(
     space, taken = free_capacity(problem, fixed_components, over_nodes), exclusively_held(problem, fixed_components)
     tasks, edges, rounds = ordered(parts, workload)
     options_by_name = {
-        component.name: options(problem, component, in_order(component.timed, component.name, tasks), space, workload.handed_on)
-        for component in parts
+        part.name: options(problem, part, in_order(part.timed, part.name, tasks), space, workload.handed_on) for part in parts
     }
     barred = (*barred, *(no_good for no_good in incompatible_pairs(problem, parts, options_by_name, space) if no_good not in barred))
     relations = related(problem, parts)
@@ -81,14 +79,10 @@ def _sharing(
 ) -> Sharing:
     """Return who may share accelerators; `led` has the pairs nested by the dialect alone."""
     alone = frozenset(
-        component.name
-        for component in parts
-        if (component.runs is not None and not _lets_all(problem, component, parts))
-        or (
-            component.runs is None
-            and component.timed is None
-            and not _is_with_a_timed_component(problem, component, relations.together | led)
-        )
+        part.name
+        for part in parts
+        if (part.runs is not None and not _lets_all(problem, part, parts))
+        or (part.runs is None and part.timed is None and not _is_with_a_timed_component(problem, part, relations.together | led))
     )
     forbids = forbids_nesting(workload)
     return Sharing(
@@ -111,10 +105,7 @@ def _scope(
 
 
 def _confined(problem: Problem, component: Component, options: Sequence[Option], kinds: Sequence[AcceleratorKind]) -> tuple[str, ...]:
-    """Return the models open to a component; () without a restriction.
-
-    There is none if its options allow all models, or its ranks are fixed.
-    """
+    """Return the models open to a component; () without a restriction."""
     option_models = {model for option in options if option.kind != NO_KIND for model in kinds[option.kind].models}
     models = models_there(problem, component) if option_models and component.runs is None else ()
     return models if set(models) < option_models else ()
@@ -123,21 +114,13 @@ def _confined(problem: Problem, component: Component, options: Sequence[Option],
 def _bound(ways: Sequence[FrameworkArrangement], name: str) -> list[Parallel]:
     """Return the degrees of a component with a count rule of the framework (`Multiple`)."""
     bound = [
-        degrees
-        for way in ways
-        for multiple in way.multiples
-        for component, degrees in multiple.meant
-        if component == name and degrees is not None
+        degrees for way in ways for multiple in way.multiples for part, degrees in multiple.meant if part == name and degrees is not None
     ]
     return list(dict.fromkeys(bound))
 
 
 def _arranged(problem: Problem, names: frozenset[str]) -> tuple[FrameworkArrangement, ...]:
-    """Return the framework arrangements restricted to these components.
-
-    A component with a choice of degrees keeps the chosen ones in every arrangement: its shapes are
-    left out.
-    """
+    """Return the framework arrangements restricted to these components."""
     ways = tuple(way.among(names) for way in problem.job.planning.ways)
     chosen = {name for name in problem.job.choices if all(name in way.shapes for way in ways)}
     return tuple(replace(way, shapes={name: shape for name, shape in way.shapes.items() if name not in chosen}) for way in ways)
@@ -166,10 +149,7 @@ def with_given_count(problem: Problem, component: Component) -> Component:
 
 
 def is_resident(component: Component) -> bool:
-    """Return True if all memory of a component is taken all the time.
-
-    An estimate knows what stays while others work, except for a component without phases and times.
-    """
+    """Return True if all memory of a component is taken all the time."""
     if component.timed and component.estimate and not (component.memory or component.offloaded):
         return False
     return not component.phases
@@ -190,31 +170,19 @@ def _lets_all(problem: Problem, holder: Component, parts: Sequence[Component]) -
 
 
 def _is_with_a_timed_component(problem: Problem, component: Component, together: Pairs) -> bool:
-    """Return True if `together` ties a component, directly or not, to a planned one.
-
-    Such a component takes no accelerators beyond those of the planned one, so that it need not be
-    alone.
-    """
-    reached, before = {component.name}, set[str]()
-    while reached != before:
-        before = set(reached)
-        reached |= {name for pair in together if not reached.isdisjoint(pair) for name in pair}
+    """Return True if `together` ties a component, directly or not, to a planned one."""
+    reached = next(connected([component.name, *(part.name for part in problem.components)], together))
     return any(problem[name].timed and problem[name].runs is None for name in reached)
 
 
 def incompatible_pairs(
     problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], capacity: AcceleratorCapacity
 ) -> tuple[RefusedCount, ...]:
-    """Return no-goods for pairs without a common allowed accelerator on a mixed kind.
-
-    On a kind whose accelerators are all alike, the placement itself finds the conflict.
-    """
+    """Return no-goods for pairs without a common allowed accelerator on a mixed kind."""
     no_goods: list[RefusedCount] = []
     for kind, node_kind in enumerate(capacity.kinds):
         open_ = [
-            component
-            for component in parts
-            if node_kind.mixed and component.runs is None and any(option.kind == kind for option in options[component.name])
+            part for part in parts if node_kind.mixed and part.runs is None and any(option.kind == kind for option in options[part.name])
         ]
         allowed = {component.name: capacity.allowed(problem, component, kind) for component in open_}
         for first, second in combinations(allowed, 2):
@@ -234,11 +202,7 @@ def shared(
         rank: frozenset(kind for kind, nodes in enumerate(capacity.nodes) if any(node.rank == rank for node in nodes)) for rank, _ in seats
     }
     reached = (
-        {
-            component.name: _reached(problem, component, options[component.name], capacity)
-            for component in parts
-            if holds_accelerators(problem, component.name)
-        }
+        {part.name: _reached(problem, part, options[part.name], capacity) for part in parts if holds_accelerators(problem, part.name)}
         if seats
         else {}
     )
@@ -263,12 +227,7 @@ def _reached(problem: Problem, component: Component, options: Sequence[Option], 
 
 
 def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], apart: Pairs, space: AcceleratorCapacity) -> Crossing | None:
-    """Return the traffic that depends on the design; None if no traffic counts as time.
-
-    Traffic of components with fixed ranks is the same in every design. Traffic between a fixed
-    component and one that may lie on the very same accelerators counts only where it is
-    unavoidable: the result is a lower bound.
-    """
+    """Return a lower bound of traffic that depends on the design. None if it is no time."""
     if not (workload.bandwidth and space.kinds):
         return None
     from ..solver.objectives.domains import several  # They load all terms of the objective, and few problems need them.

@@ -11,11 +11,10 @@ from typing import Callable, Iterator, Mapping, Sequence
 
 from ..models.component import UNBOUNDED, Component
 from ..models.machines.node_group import ACCELERATOR
-from ..models.memory.work import whole_groups
+from ..models.memory_work import whole_groups
 from ..models.parallel import Parallel
-from ..models.planning.barring import meets
-from ..models.planning.limits import RefusedCount
-from ..models.planning.option import NO_KIND, Option
+from ..models.planning.design import meets
+from ..models.planning.option import NO_KIND, Option, RefusedCount
 from ..models.planning.way import ProcessShape
 from ..models.planning.workload import TimedComponent
 from ..models.problem import Problem
@@ -85,12 +84,9 @@ def undominated(
     """Return the undominated options of a component; of equal options the first.
 
     An option that is undominated without no-goods stays too: it may come first in other problems.
-
-    Parameters
-    ----------
-    met : True if others keep in step with the processes of the component, so that the process size
-        matters.
-    bound : degrees with a count rule, with which some counts of others do not go together.
+    `met` : True if others keep in step with the processes of the component, so that the process
+    size matters. `bound` : degrees with a count rule, with which some counts of others do not go
+    together.
     """
     uses = [no_good.uses[name] for no_good in barred if name in no_good.uses]
     sizes = room.splitting(option.group for option in found if option.kind != NO_KIND)
@@ -107,20 +103,13 @@ def undominated(
 
     def all_figures(option: Option) -> Figures:
         """Return the same figures, and those of binding degrees and no-goods."""
-        return (
-            *figures(option),
-            *(int(option.parallel == degrees) for degrees in bound),
-            *(int(meets(use, option)) for use in uses),
-        )
+        return (*figures(option), *(int(option.parallel == degrees) for degrees in bound), *(int(meets(use, option)) for use in uses))
 
     return tuple(_undominated(found, figures, all_figures) if bound or uses else _undominated(found, figures))
 
 
 def _in_ways(problem: Problem, component: Component) -> Mapping[Parallel, ProcessShape | None]:
-    """Return the degrees of a component, own and by arrangement, with their shapes.
-
-    The shape is None for the degrees of the component itself.
-    """
+    """Return the degrees of a component, own and by arrangement, with their shapes."""
     shape_of: dict[Parallel, ProcessShape | None] = {component.parallel: None}
     shapes = [way.shapes[component.name] for way in problem.job.planning.ways if component.name in way.shapes]
     for shape in (
@@ -147,28 +136,15 @@ def _timed(
     times: Sequence[Callable[[int], Time | None]], kind: int, amount: int, parallel: Parallel, batches: int, need: MemoryNeed, group: int, per_process: int,
     undivided: bool = False,
 ) -> Iterator[Option]:  # fmt: skip
-    """Yield the option with this count if all its times are known.
-
-    `per_process` is the number of accelerators of a process.
-    """
+    """Yield the option with this count if all its times are known."""
     known = [time for time_by_count in times if (time := time_by_count(amount)) is not None]
     if len(known) == len(times):
         rounded = tuple([-(-time.nanoseconds // batches) * batches for time in known])
         outside = any(time.extrapolated for time in known)
         yield Option(
-            kind,
-            amount,
-            parallel,
-            rounded,
-            need.memory,
-            need.kept,
-            outside,
-            need.estimated,
-            group=group,
-            processes=amount // per_process,
-            on_sizes=need.on_sizes,
-            undivided=undivided,
-        )
+            kind, amount, parallel, rounded, need.memory, need.kept, outside, need.estimated, group=group,
+            processes=amount // per_process, on_sizes=need.on_sizes, undivided=undivided,
+        )  # fmt: skip
 
 
 def _shares(problem: Problem, component: Component, amount: int, parallel: Parallel) -> bool:
@@ -182,10 +158,7 @@ def _shares(problem: Problem, component: Component, amount: int, parallel: Paral
 
 
 def _divides(problem: Problem, component: Component, parallel: Parallel) -> bool:
-    """Return True if the known model divides by these degrees.
-
-    Only splits count that are proved to fail otherwise; unknown and assumed models pass.
-    """
+    """Return True if the known model divides by these degrees."""
     use = problem.job.models.get(component.name)
     if use is None or use.card is None or use.card.assumed:
         return True

@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import NamedTuple, Sequence
+from typing import Iterable, Iterator, NamedTuple, Sequence
 
-from ..models.component import (
-    APART,
-    COLOCATED_OR_DISJOINT,
-    DISJOINT,
-    IN_ORDER,
-    NOT_FEWER,
-    SUBSET,
-    TOGETHER,
-    Component,
-)
+from ..models.component import APART, COLOCATED_OR_DISJOINT, DISJOINT, IN_ORDER, NOT_FEWER, SUBSET, TOGETHER, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.problem import Problem
 
@@ -45,9 +36,7 @@ def related(problem: Problem, parts: Sequence[Component]) -> Related:
             if names.issuperset(pair) and (not on_accelerators or all(holds_accelerators(problem, component) for component in pair))
         )
 
-    same, inside, strange = _given(
-        problem, [component for component in parts if component.runs is not None and holds_accelerators(problem, component.name)]
-    )
+    same, inside, strange = _given(problem, [part for part in parts if part.runs is not None and holds_accelerators(problem, part.name)])
     orders = [frozenset(component.components) for component in problem.related(IN_ORDER) if names.issuperset(component.components)]
     in_order = frozenset(pair for order in orders for pair in combinations(sorted(order), 2))
     together, within = _followed(pairs(*TOGETHER) | same, pairs(SUBSET) | inside)
@@ -68,10 +57,7 @@ def _once(both_ways: Pairs) -> Pairs:
 
 
 def _followed(together: Pairs, within: Pairs) -> tuple[Pairs, Pairs]:
-    """Return the transitive closure of these pairs.
-
-    A third component together with both, or between them, implies a pair.
-    """
+    """Return the transitive closure of these pairs."""
     names = sorted({name for pair in (*together, *within) for name in pair})
     outer = {name: {name} for name in names}
     for first, second in (*together, *within, *((second, first) for first, second in together)):
@@ -92,16 +78,25 @@ def _followed(together: Pairs, within: Pairs) -> tuple[Pairs, Pairs]:
     return together | same, within | rest
 
 
+def connected(names: Iterable[str], pairs: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    """Yield the sets of names tied by pairs, directly or not, in written order."""
+    left, ties = list(names), [set(pair) for pair in pairs]
+    while left:
+        reached, before = {left[0]}, set[str]()
+        while reached != before:
+            before = set(reached)
+            reached.update(*(tie for tie in ties if not reached.isdisjoint(tie)))
+        yield tuple(name for name in left if name in reached)
+        left = [name for name in left if name not in reached]
+
+
 def holds_accelerators(problem: Problem, name: str) -> bool:
     """Return True if the component's resources are accelerators."""
     return problem.kind(problem[name]) == ACCELERATOR
 
 
 def overlaps(problem: Problem, parts: Sequence[Component]) -> tuple[str, str] | None:
-    """Return two components whose given ranks overlap in part; None without any.
-
-    No design can express that.
-    """
+    """Return two components whose given ranks overlap in part; None without any."""
     given = [component.name for component in parts if component.runs is not None and holds_accelerators(problem, component.name)]
     seats = {name: problem.given().accelerators(name) for name in given}
     for first, second in combinations(given, 2):

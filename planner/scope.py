@@ -62,19 +62,12 @@ def widened(problem: Problem, widenings: Collection[str]) -> Iterator[tuple[str,
 
 
 def with_limits(widenings: Sequence[str]) -> str:
-    """Return the limits on plans without these widenings; "" without any.
-
-    Such as `with each tp group on one node`.
-    """
+    """Return the limits on plans without these widenings; "" without any."""
     return f"with {listed([LIMITS[name] for name in widenings])}" if widenings else ""
 
 
 def with_nesting(problem: Problem) -> Problem | None:
-    """Return the problem with `nested: true`; None if that changes nothing.
-
-    That is so if the file decides on nesting itself, the cost model does not nest, or the framework
-    arranges all sharing.
-    """
+    """Return the problem with `nested: true`; None if file, model or framework decide that."""
     job, workload = problem.job, problem.job.planning.workload
     if workload is None or workload.nested or "nested" in workload.spans or not cost_model(workload.model).nests:
         return None
@@ -92,10 +85,7 @@ def _all_are_arranged(problem: Problem) -> bool:
 
 
 def forbids_nesting(workload: Workload) -> bool:
-    """Return True if the file has `nested: false`.
-
-    Then only demanded or fixed nesting is allowed.
-    """
+    """Return True if the file has `nested: false`."""
     return not workload.nested and "nested" in workload.spans
 
 
@@ -126,21 +116,13 @@ def choices_of_models(problem: Problem) -> tuple[list[Problem], int]:
 
 
 def may_span(problem: Problem) -> bool:
-    """Return True if components may be on several models at once.
-
-    This needs at least two models, known times of fixed ranks on them, and the scope. A baseline on
-    several models widens the scope too: it is an answer.
-    """
+    """Return True if components may be on several models at once: by scope or by the baseline."""
     workload, models = problem.job.planning.workload, {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
     if workload is None or workload.over_kinds or len(models) < 2:
         return False
     if not workload.heterogeneous and not _own_spans(problem):
         return False
-    fixed = (
-        component
-        for component in problem.components
-        if component.runs is not None and component.timed and problem.kind(component) == ACCELERATOR
-    )
+    fixed = (part for part in problem.components if part.runs is not None and part.timed and problem.kind(part) == ACCELERATOR)
     return all(model_of(problem, component) is not None for component in fixed) and all(sets_of_models(problem).values())
 
 
@@ -150,10 +132,7 @@ def on_all_models(problem: Problem) -> Problem:
 
 
 def sets_of_models(problem: Problem) -> Mapping[str, tuple[tuple[str, ...], ...]]:
-    """Return open components -> all sets of models of one vendor, smallest first.
-
-    Only components with times that name models, and a choice of several, are listed.
-    """
+    """Return component -> sets of models of one vendor, smallest first, where times name models."""
     sets_by_name = {}
     for component in _choosing(problem):
         vendors: dict[str, list[str]] = {}
@@ -167,12 +146,9 @@ def sets_of_models(problem: Problem) -> Mapping[str, tuple[tuple[str, ...], ...]
 def _choosing(problem: Problem) -> tuple[Component, ...]:
     """Return the components whose models matter in a plan over several kinds."""
     return tuple(
-        component
-        for component in problem.components
-        if component.runs is None
-        and component.timed is not None
-        and problem.kind(component) == ACCELERATOR
-        and model_of(problem, component) is None
+        part
+        for part in problem.components
+        if part.runs is None and part.timed is not None and problem.kind(part) == ACCELERATOR and model_of(problem, part) is None
     )
 
 
@@ -189,9 +165,7 @@ def as_spanning(problem: Problem, models: Models) -> Problem:
     workload = problem.job.planning.workload
     if workload is None:
         return problem
-    parts = tuple(
-        on_models(problem, component, models[component.name]) if component.name in models else component for component in problem.components
-    )
+    parts = tuple(on_models(problem, part, models[part.name]) if part.name in models else part for part in problem.components)
     own = (
         problem.job.planning.own
         if all(own_models == models[name] for name, own_models in _own_models(problem).items() if name in models)
@@ -219,10 +193,7 @@ def _own_models(problem: Problem) -> Models:
 
 
 def counts_by_model(problem: Problem, placed: Assignment, names: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Return component -> accelerators by model in a placement, in node order.
-
-    Components without accelerators are left out.
-    """
+    """Return component -> accelerators by model in a placement, in node order."""
     counts: dict[str, dict[str, int]] = {}
     for name in (name for name in names if name in placed.runs):
         for (node, kind), mask in sorted(placed.masks(name).items()):

@@ -13,18 +13,16 @@ from ..models.account import HUNDRED, QUICKER, SLOWER, Flip, Sensitivity, models
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ..models.planning.cost_models import iteration, segment_times
 from ..models.planning.design import Design
-from ..models.planning.limits import RefusedCount
-from ..models.planning.option import Option
+from ..models.planning.option import Option, RefusedCount
 from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Budget
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.session import Session
-from .benders import as_listed, fitting
+from .benders import as_listed, fitting, ruled_out, this_alone
 from .costs import cost_model
 from .memory import without_estimates
-from .no_goods import ruled_out, this_alone
 from .problem import planning_problem
 from .search.found import Price
 from .search.search import search
@@ -33,8 +31,6 @@ SEARCHES = 200
 """Searches at most, of all components together."""
 SPENT = 10.0
 """Deterministic seconds of all searches together, unless the caller limits them."""
-
-
 WORTH = 5
 """Percent by which another plan must be better to replace the plan."""
 PLACED = 48
@@ -49,13 +45,10 @@ def sensitivity(
 
     A deterministic second that one search leaves is there for the next one. After Ctrl-C, what is
     not decided is `left`. A plan that is not proved within `WORTH` percent is not judged at all:
-    another one may be better with the times as they are.
-
-    Parameters
-    ----------
-    limit : deterministic seconds of all searches together.
-    placeables : one for each of `planned.parts`; a design without a placement replaces nothing.
-    traffic : True if traffic takes time. Other plans have the least that any placement needs.
+    another one may be better with the times as they are. `limit` : deterministic seconds of all
+    searches together. `placeables` : one for each of `planned.parts`; a design without a placement
+    replaces nothing. `traffic` : True if traffic takes time. Other plans have the least that any
+    placement needs.
     """
     run = _Run(planned, most, limit, placeables, traffic, session or Session())
     names = [name for name, tasks in planned.question.tasks_of.items() if tasks]
@@ -77,11 +70,8 @@ def scaled(option: Option, percent: int, batches: int) -> Option:
 class _Way:
     """One component, slower or quicker.
 
-    Attributes
-    ----------
-    open : undecided factors in percent, nearest to 100 first.
-    bound : lower bound in ns, at open factors above 1, or with the original times for a quicker
-        component.
+    `open` : undecided factors in percent, nearest to 100 first. `bound` : lower bound in ns, at
+    open factors above 1, or with the original times for a quicker component.
     """
 
     component: str
@@ -218,10 +208,7 @@ class _Run:
 
 @dataclass
 class Placeable:
-    """Known placements for the designs of a planning problem.
-
-    `solve` places a problem with decided counts.
-    """
+    """Known placements for the designs of a planning problem."""
 
     problem: Problem
     question: PlanningProblem

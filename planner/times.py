@@ -11,8 +11,7 @@ from typing import Callable, Mapping, NamedTuple, Sequence
 from ..models.component import Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.parallel import DEGREES, Parallel
-from ..models.planning.measured import LONGEST, POWER, TABLE, Measured
-from ..models.planning.workload import TimedComponent
+from ..models.planning.workload import LONGEST, POWER, TABLE, Measured, TimedComponent
 from ..models.problem import Problem
 
 GRAIN = 1000
@@ -35,10 +34,7 @@ def time_of(timed: TimedComponent, phase: str, accelerators: int, parallel: Para
 
 
 def times_of(timed: TimedComponent, phase: str, parallel: Parallel, model: str) -> Callable[[int], Time | None]:
-    """Return the time of a phase as a function of the accelerators of a model.
-
-    The function gives None without a measurement. docs/times.md states the rule.
-    """
+    """Return the time by the accelerators of a model, None if unmeasured (see docs/times.md)."""
     if timed.longest_of:
         per_model = ((TimedComponent(rows, timed.scaling), next((row.model for row in rows if row.model), "")) for rows in timed.longest_of)
         return partial(_longest, [times_of(rows, phase, parallel, its_model) for rows, its_model in per_model])
@@ -46,13 +42,7 @@ def times_of(timed: TimedComponent, phase: str, parallel: Parallel, model: str) 
     return partial(_on, {count: row.nanoseconds for count, row in rows.items()}, timed.scaling)
 
 
-def rests_on(
-    timed: TimedComponent,
-    phase: str,
-    accelerators: int,
-    parallel: Parallel,
-    model: str,
-) -> list[Measured]:
+def rests_on(timed: TimedComponent, phase: str, accelerators: int, parallel: Parallel, model: str) -> list[Measured]:
     """Return the measurements (at most two) behind a time on a model."""
     rows = _standing(timed.measured, phase, parallel, model)
     return [rows[count] for count in _neighbours([*rows], timed.scaling, accelerators)]
@@ -100,12 +90,7 @@ def _neighbours(counts: Sequence[int], scaling: str, accelerators: int) -> tuple
     return (min(two, key=lambda count: max(count, accelerators) / min(count, accelerators)),)
 
 
-def _standing(
-    measured: Sequence[Measured],
-    phase: str,
-    parallel: Parallel,
-    model: str,
-) -> dict[int, Measured]:
+def _standing(measured: Sequence[Measured], phase: str, parallel: Parallel, model: str) -> dict[int, Measured]:
     """Return count -> applicable measurement, in the order of the counts.
 
     Of several, the one that names most degrees; then one that names the model; then the one that
@@ -127,10 +112,7 @@ def _grain(nanoseconds: float) -> int:
 
 
 def evenly_on(problem: Problem, component: Component) -> tuple[str, ...]:
-    """Return the models of fixed ranks on several models, in node order; else ().
-
-    Also () if the times name no model.
-    """
+    """Return the models of fixed ranks on several models, in node order; else ()."""
     if component.runs is None or component.timed is None or problem.kind(component) != ACCELERATOR:
         return ()
     masks = problem.given().masks(component.name)
@@ -151,10 +133,7 @@ def on_the_slowest(problem: Problem, component: Component) -> Component:
 
 
 def on_models(problem: Problem, component: Component, models: Sequence[str]) -> Component:
-    """Return an open component restricted to these models; on several, the slowest decides.
-
-    It may then also use only some of them, though times count as if on all.
-    """
+    """Return an open component restricted to these models; on several, the slowest decides."""
     if len(models) == 1:
         return replace(component, accelerator_model=models[0])
     excluded_nodes = (node.rank for node in problem.cluster.nodes if node.accelerators and node.accelerator_model not in models)
@@ -175,20 +154,14 @@ def times_on(timed: TimedComponent, models: Sequence[str]) -> Mapping[str, Timed
 
 
 def slowest(times: Mapping[str, TimedComponent], phase: str, amount: int, parallel: Parallel) -> tuple[str, bool]:
-    """Return the first slowest model of several, and True if all are equal.
-
-    The model is "" without models; a model without a time counts as 0.
-    """
+    """Return the first slowest model of several, and True if all are equal."""
     known = {model: time_of(timed, phase, amount, parallel, model) for model, timed in times.items()}
     durations = {model: time.nanoseconds if time else 0 for model, time in known.items()}
     return max(durations, key=lambda model: durations[model], default=""), len(set(durations.values())) <= 1
 
 
 def untimed_on(problem: Problem, component: Component) -> str:
-    """Return the missing time of fixed ranks on several models, else "".
-
-    Such as "`actor` takes to train on 4 A800".
-    """
+    """Return the missing time of fixed ranks on several models, else ""."""
     timed, models, missing = component.timed, evenly_on(problem, component), ""
     if timed is None or not models:
         return ""
@@ -204,11 +177,7 @@ def untimed_on(problem: Problem, component: Component) -> str:
 
 
 def model_of(problem: Problem, component: Component) -> str | None:
-    """Return the single model of a component; "" if several are possible.
-
-    None if its time depends on the models. Times that name models give the time on several at once:
-    see planner/times.py.
-    """
+    """Return the single model of a component, "" if any. None if its time depends on them."""
     if component.runs is not None:
         nodes = problem.cluster.nodes
         fixed_models = {nodes[node].accelerator_model for node, _ in problem.given().masks(component.name)}

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Mapping
 
-from ..models.cap import Cap
+from ..models.job import WEIGHTED, Preference
 from ..models.machines.cluster import Cluster
 from ..models.machines.topology import LEVELS, NODE_LEVEL, domain
 from ..models.placements.assignment import Assignment
 from ..models.placements.plan import OPTIMAL, Plan
-from ..models.planning.measured import SECOND
-from ..models.planning.workload import Workload
-from ..models.preference import WEIGHTED, Preference
-from ..models.problem import Problem
+from ..models.planning.workload import SECOND, Workload
+from ..models.problem import Cap, Problem
 from ..solver.objectives import OBJECTIVES
 from ..solver.objectives.domains import WORDS
 from ..solver.objectives.traffic import BytesAcross
@@ -27,14 +25,13 @@ _NAMES = {term.name: term.name.replace(WORDS[LOWEST], "nodes") for term in OBJEC
 class Traffic:
     """Time of traffic, beside an iteration.
 
-    Attributes
-    ----------
-    costs : level of the topology -> ns for a MiB across it; 0 for levels without a bandwidth.
+    `costs` : level of the topology -> ns for a MiB across it; 0 for levels without a bandwidth.
     """
 
     def __init__(self, problem: Problem, workload: Workload) -> None:
         self.problem, self.cluster = problem, problem.cluster
-        self.by_node = workload.bandwidth.get(NODE_LEVEL, 0) if _names_none(problem.cluster) else 0
+        names_any = any(domain(node, LOWEST) for node in problem.cluster.nodes)
+        self.by_node = 0 if names_any else workload.bandwidth.get(NODE_LEVEL, 0)
         known = {LOWEST: self.by_node} if self.by_node else {}
         self.costs: Mapping[str, int] = {
             level: -(-SECOND // rate) for level, rate in {**workload.bandwidth, **known}.items() if level in LEVELS and rate
@@ -63,7 +60,7 @@ class Traffic:
 
     def at_most(self, problem: Problem, nanoseconds: int) -> Problem:
         """Return the problem with at most so many ns of traffic, fixed traffic included."""
-        costs = tuple((term.name, cost) for term in OBJECTIVES if isinstance(term, BytesAcross) and (cost := self.costs.get(term.level, 0)))
+        costs = tuple(self.of_terms.items())
         return self.asked(replace(problem, caps=(*problem.caps, Cap(costs, nanoseconds - self.fixed))) if costs else problem)
 
     @property
@@ -103,10 +100,6 @@ def costs_of_traffic(problem: Problem) -> Mapping[str, int]:
     """Return `Traffic.of_terms` of a problem; empty if traffic does not count as time."""
     workload = problem.job.planning.workload
     return Traffic(problem, workload).of_terms if workload is not None and workload.bandwidth else {}
-
-
-def _names_none(cluster: Cluster) -> bool:
-    return not any(domain(node, LOWEST) for node in cluster.nodes)
 
 
 def _with_domains(cluster: Cluster) -> Cluster:

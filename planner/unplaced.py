@@ -15,10 +15,7 @@ from ..solver.wording import exactly_in_time, in_time
 
 
 def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
-    """Return the infeasible answer: why the best design has no placement, and no other has.
-
-    If traffic takes too long, the reason is that of the design with the least.
-    """
+    """Return the infeasible answer: why the best design has no placement, and no other has."""
     reason, slow = _best(unplaceable)
     if not reason and proved:
         finding = error("PW601", "", "impossible: no counts and degrees fit together", help="leave more open")
@@ -61,7 +58,7 @@ def too_many(unplaceable: Sequence[Unplaceable]) -> Answer:
 def slowly_placed(unplaceable: Sequence[Unplaceable]) -> Unplaceable | None:
     """Return the placed design with the least time among those with too much traffic."""
     placed = [design for design in unplaceable if design.priced.traffic]
-    return min(placed, key=lambda design: design.priced.nanoseconds + design.priced.traffic, default=None)
+    return min(placed, key=lambda design: design.priced.total, default=None)
 
 
 def _best(unplaceable: Sequence[Unplaceable]) -> tuple[tuple[Finding, ...], bool]:
@@ -78,8 +75,7 @@ def with_help(answer: Answer, helps: Iterable[str]) -> Answer:
         return answer
     first, *rest = answer.findings
     return replace(
-        answer,
-        findings=(replace(first, help="; or ".join([*known, *([first.help] if first.help not in ("", NO_CHANGE) else [])])), *rest),
+        answer, findings=(replace(first, help="; or ".join([*known, *([first.help] if first.help not in ("", NO_CHANGE) else [])])), *rest)
     )
 
 

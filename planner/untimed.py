@@ -11,7 +11,7 @@ from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
 from ..models.placements.plan import OPTIMAL
 from ..models.planning.design import Block, Design
-from ..models.planning.option import NO_KIND
+from ..models.planning.option import NO_KIND, Option
 from ..models.planning.planned import PlanningResult
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload
@@ -21,6 +21,7 @@ from ..models.tied_degrees import each_choice
 from ..solver.session import Session
 from .placing.placing import placing
 from .problem import planning_problem
+from .related import connected
 from .scope import led_inside
 
 Plan = Callable[[Problem], Answer]
@@ -76,9 +77,7 @@ def _on_more(plan: Plan, problem: Problem, answer: Answer) -> Answer:
         most |= {inner: max(counts)} if max(counts, default=0) > options[inner].amount else {}
     if not most:
         return answer
-    components = tuple(
-        component.between(most[component.name], component.most) if component.name in most else component for component in problem.components
-    )
+    components = tuple(part.between(most[part.name], part.most) if part.name in most else part for part in problem.components)
     more = plan(replace(problem, job=replace(problem.job, components=components)))
     if more.planned is None or more.planned.price[0] > answer.planned.price[0]:
         return answer
@@ -169,7 +168,7 @@ class UntimedPlacement:
         before: Design | None = None
         while design != before:  # what is widened may leave more to what it is related to
             before = design
-            for together in self._together(names):
+            for together in connected(names, self.question.sharing.together):
                 left = most - design.used(self.question)
                 room = {name: left if self._takes(design, name) else UNBOUNDED for name in together}
                 design, sure = self._with(design, self._caps(design, together, room))
@@ -181,32 +180,23 @@ class UntimedPlacement:
         if self.problem.job.planning.laying is not None:
             return []
         parts = ((name, self.problem[name]) for name in self.question.components if name in self.question.sharing.alone)
-        return [
-            name
-            for name, component in parts
-            if component.runs is None and component.timed is None and component.least < component.most < UNBOUNDED
-        ]
+        return [name for name, part in parts if part.runs is None and part.timed is None and part.least < part.most < UNBOUNDED]
 
     def _takes(self, design: Design, name: str) -> bool:
         """Return True if the component takes accelerators outside a surrounding component."""
         return design.options[name].kind != NO_KIND and all(inner != name for inner, _ in self.question.sharing.within)
 
-    def _together(self, names: Sequence[str]) -> Iterator[list[str]]:
-        """Yield the sets of components on the same accelerators."""
-        left = list(names)
-        while left:
-            reached, before = {left[0]}, set[str]()
-            while reached != before:
-                before = set(reached)
-                reached |= {name for pair in self.question.sharing.together if not reached.isdisjoint(pair) for name in pair}
-            yield [name for name in left if name in reached]
-            left = [name for name in left if name not in reached]
+    def _alike(self, design: Design, name: str) -> Iterator[Option]:
+        """Yield the options of a component that differ from the chosen one in their count."""
+        kind, parallel = design.options[name].kind, design.options[name].parallel
+        return (option for option in self.question.options[name] if (option.kind, option.parallel) == (kind, parallel))
 
     def _amounts(self, design: Design, name: str) -> list[int]:
         """Return the counts open to a component without more memory."""
         chosen = design.options[name]
-        alike = (option for option in self.question.options[name] if (option.kind, option.parallel) == (chosen.kind, chosen.parallel))
-        return sorted(option.amount for option in alike if option.memory <= chosen.memory and option.kept <= chosen.kept)
+        return sorted(
+            option.amount for option in self._alike(design, name) if option.memory <= chosen.memory and option.kept <= chosen.kept
+        )
 
     def _caps(self, design: Design, names: Collection[str], more: Mapping[str, int] | None = None) -> dict[str, int]:
         """Return the largest count of each component: remaining accelerators, and `more`."""
@@ -232,7 +222,7 @@ class UntimedPlacement:
             if answer.plan is None:
                 return design, answer.verdict == IMPOSSIBLE
             placed = answer.plan.assignment
-            amounts = {name: placed.held(name) if self._takes_any(design, name) else _processes(placed, name) for name in caps}
+            amounts = {name: placed.held(name) if design.options[name].kind != NO_KIND else _processes(placed, name) for name in caps}
             strange = {name: amount for name, amount in amounts.items() if amount not in self._amounts(design, name)}
             if not strange:
                 return self._redrawn(design, amounts, placed), answer.plan.status == OPTIMAL
@@ -240,16 +230,11 @@ class UntimedPlacement:
                 caps[name] = max(count for count in self._amounts(design, name) if count < amount)
         return design, True
 
-    def _takes_any(self, design: Design, name: str) -> bool:
-        return design.options[name].kind != NO_KIND
-
     def _redrawn(self, design: Design, amounts: Mapping[str, int], placed: Assignment) -> Design:
         """Return the design with the counts of a placement."""
         options = dict(design.options)
         for name, amount in amounts.items():
-            chosen = design.options[name]
-            alike = (option for option in self.question.options[name] if (option.kind, option.parallel) == (chosen.kind, chosen.parallel))
-            options[name] = next(option for option in alike if option.amount == amount)
+            options[name] = next(option for option in self._alike(design, name) if option.amount == amount)
         users: dict[tuple[str, ...], int] = {}
         for names in _users(self.question.components, placed):
             users[names] = users.get(names, 0) + 1

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Sequence
 
 from ..models.findings.wording import plural
 from ..models.placements.plan import Plan
-from ..models.structure import AMOUNT, SHARED, Key
+from ..models.problem import AMOUNT, SHARED, Key
 from ..solver.wording import level_name
 from .table import table
 from .terminal import escape

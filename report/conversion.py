@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from ..models.converted import EXACT, LOSSY, Converted
 from ..models.findings.wording import with_noun
+from ..models.report import EXACT, LOSSY, Converted
 from .json import SCHEMA, finding_to_data
 from .terminal import escape
 from .text import count_findings

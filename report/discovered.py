@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Iterable
 
-from ..models.conversion.machines import cluster_to_data
 from ..models.findings.finding import Finding, Unchecked
 from ..models.machines.cluster import Cluster
+from ..models.machines.cluster_file import cluster_to_short_data as cluster_to_data
 from ..models.machines.node import Node
 from ..models.machines.topology import LEVELS
 from ..models.quantity import write_memory

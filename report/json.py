@@ -10,17 +10,13 @@ from ..models.placements.placement import Placement
 from ..models.placements.plan import Plan
 from ..models.releases.choice import ReleaseChoice
 from ..models.report import Report
-from ..models.text.program import Program
+from ..models.text.document import Program
 
 SCHEMA = 1
 
 
 def render(reports: Iterable[Report], placements: bool = False, findings: Iterable[Finding] = (), skipped: int = 0) -> str:
-    """Format the reports as JSON.
-
-    `placements` adds every process of each component. `findings` concern the command as a whole;
-    `skipped` is the number of files in folders without placements. Both are left out if empty.
-    """
+    """Format reports as JSON; `findings` concern the whole command, `skipped` counts files."""
     data: dict[str, object] = {"schema": SCHEMA, "files": [report_to_data(report, placements) for report in reports]}
     about_all = [finding_to_data(finding) for finding in findings]
     data.update({"findings": about_all} if about_all else {}, **({"skipped": skipped} if skipped else {}))
@@ -37,7 +33,7 @@ def report_to_data(report: Report, placements: bool = False) -> dict[str, object
         "level": report.level,
         "machines": report.machines or None,
         "verdict": report.verdict,
-        "missing": [{"what": missing.what, "add": missing.add} for missing in report.missing],
+        "missing": [{"what": missing.fact, "add": missing.add} for missing in report.missing],
         "findings": [finding_to_data(finding, report.file) for finding in report.findings],
         "unchecked": [unchecked_to_data(item) for item in report.unchecked],
         "components": plan_to_data(plan, placements) if (plan := report.plan or report.sizes) else {},
@@ -61,11 +57,7 @@ def program_to_data(program: Program | None) -> dict[str, object]:
 
 
 def finding_to_data(finding: Finding, file: str = "") -> dict[str, object]:
-    """Convert a finding to JSON data.
-
-    Line and column count from 1 and are null without a location. The file is added if it is not
-    `file`.
-    """
+    """Convert a finding to JSON data; its file is added if it is not `file`."""
     elsewhere = finding.span and file and finding.span.file != file
     return {
         "code": finding.code,

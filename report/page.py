@@ -78,11 +78,7 @@ def means_code(text: str) -> bool:
 
 
 def read_page(name: str, rules: Iterable[RulePage]) -> Page:
-    """Return the page of a code in any case.
-
-    `rules` : classes that may describe it. Raises ValueError for an unknown code, with the nearest
-    one.
-    """
+    """Return the page of a code in any case. Raises ValueError for an unknown code."""
     code = name.upper()
     if code not in CODES:
         raise ValueError(_no_code(name))
@@ -92,10 +88,7 @@ def read_page(name: str, rules: Iterable[RulePage]) -> Page:
 
 
 def parse_page(code: str, text: str, rule: str = "", source: str = "") -> Page:
-    """Parse the text of a page. Raises ValueError for other texts.
-
-    `rule`, `source` : from the docstring of the rule.
-    """
+    """Parse the text of a page. Raises ValueError for other texts."""
     first, *rest = _HEADING.split(text)
     sections = {name: body.strip() for name, body in zip(rest[::2], rest[1::2])}
     if list(sections) != [name for name in SECTIONS if name in sections] or not {"Wrong", "Right", "Mend"} <= sections.keys():

@@ -16,7 +16,6 @@ from ..models.dialect_names import DIALECTS, FRAMEWORKS
 from ..models.text.form import REQUIRED, Form, Key
 
 Node = dict[str, Any]
-
 KINDS: Mapping[str, str] = {
     "native": "A native file of placewright: a cluster, and what is to be placed on it.",
     "cluster": "A cluster file of placewright: what `--cluster` names.",
@@ -24,28 +23,12 @@ KINDS: Mapping[str, str] = {
     **{name: f"A file of {DIALECTS[name].framework} with hints for placewright." for name in FRAMEWORKS},
 }
 """The kinds of files that have a schema, and what each is."""
-
 _INTERPOLATION = "Interpolation"
 _MARK = {"type": "string", "pattern": r"\$\{.+\}", "description": "a value that stands elsewhere, such as `${cluster.nodes}`"}
 _KEPT = (
-    "type",
-    "enum",
-    "const",
-    "pattern",
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "required",
-    "uniqueItems",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "minProperties",
-    "maxProperties",
-    "propertyNames",
-)
+    "type", "enum", "const", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "required", "uniqueItems",
+    "exclusiveMinimum", "exclusiveMaximum", "minProperties", "maxProperties", "propertyNames",
+)  # fmt: skip
 _CONVERTED = ("$ref", "anyOf", "oneOf", "prefixItems", "items", "properties", "patternProperties", "additionalProperties")
 _DROPPED = ("title", "description", "default", "examples", "discriminator")
 """What `definition` and `_key` say, or is no word of a schema."""

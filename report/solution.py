@@ -11,8 +11,8 @@ from ..models.findings.span import Edit
 from ..models.placements.plan import OPTIMAL, VERIFIED, Plan
 from ..models.reading import Reading
 from .diff import diff
-from .distance import distance
 from .grid import grid
+from .progress import distance
 from .table import components_table, placements_table, table
 from .terminal import escape, paint
 from .text import render_unchecked
@@ -102,10 +102,7 @@ def without_plan(file: str, verdict: str, findings: Iterable[Finding]) -> str:
 
 
 def _change(reading: Reading, edits: list[Edit], written: bool, keeps: bool, colour: bool) -> str:
-    """Format the written edits, or the edits of a dry run.
-
-    If the file had better stay as it is, that comes first.
-    """
+    """Format the written edits, or the edits of a dry run."""
     name = escape(reading.source.name)
     if written:
         return f"{name}: written, as `--write` asks; what it was may be kept as well" if keeps else f"{name}: written"
@@ -125,8 +122,7 @@ def _terms(plan: Plan) -> str:
 
 def _of_counts(planned: PlanningResult, how: str) -> str:
     """How a plan was found whose counts were chosen by time; `how` of its placement."""
-    from .planning.extrapolated import under_in_short
-    from .planning.words import proved
+    from .planning.words import proved, under_in_short
 
     if not planned.proved:
         return "the counts are not proved the best"

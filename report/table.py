@@ -67,10 +67,7 @@ def resource_ranks(plan: Plan, runs: Sequence[Run]) -> str:
 
 
 def _ranges_of(mask: int, stretch: Stretch, start: int) -> list[range]:
-    """Return the resource ranks of a mask repeated on a stretch of nodes.
-
-    `start` : first resource rank of the stretch.
-    """
+    """Return the resource ranks of a mask repeated on a stretch of nodes."""
     if mask == (1 << stretch.count) - 1:
         return [range(start, start + stretch.size)]
     return [piece for offset in range(stretch.nodes) for piece in _ranges(mask, start + offset * stretch.count)]

@@ -19,16 +19,12 @@ STYLES = {OK: "green", INCOMPLETE: "yellow", FAULTY: "red", UNUSABLE: "red"}
 """Colour of each verdict, in the order of a summary."""
 MORE = 4
 """Maximum number of codes named for `explain`."""
-
 MAX_NAMES = 20
 """Maximum number of components named for an unchecked rule."""
 
 
 def render(report: Report, placements: bool = False, sizes: bool = True, colour: bool = False) -> str:
-    """Format the report of a file: findings, components, unchecked demands, verdict.
-
-    `sizes` adds the table of components and a pointer to `explain`, `placements` every process.
-    """
+    """Format the report of a file; `sizes` adds components, `placements` every process."""
     blocks = [render_findings(report.findings, report.texts, colour)]
     if report.plan and report.plan.components:
         blocks.append(components_table(report.plan) if sizes else "")
@@ -42,10 +38,7 @@ def render(report: Report, placements: bool = False, sizes: bool = True, colour:
 
 
 def render_findings(findings: Iterable[Finding], texts: Mapping[str, str], colour: bool = False) -> str:
-    """Format findings as frames, separated by empty lines.
-
-    `texts` : file name -> text.
-    """
+    """Format findings as frames, separated by empty lines. `texts` : file name -> text."""
     return "\n\n".join(frame(finding, texts, colour) for finding in findings)
 
 
@@ -81,7 +74,7 @@ def verdict(report: Report, colour: bool = False) -> str:
         return head + _joined(scope(report), found, _size(report), pending, _not_checked(report))
     first = report.missing[0]
     about = _joined(scope(report), found, _size(report), pending, _not_checked(report, besides=first))
-    return f"{head}{escape(first.what)}. {escape(first.add)} ({about})"
+    return f"{head}{escape(first.fact)}. {escape(first.add)} ({about})"
 
 
 def scope(report: Report) -> str:
@@ -95,7 +88,7 @@ def _not_checked(report: Report, besides: Missing | None = None) -> str:
     """Format unchecked demands briefly: `not checked: memory, batches`."""
     topics = dict.fromkeys(topic_of(item.rule) for item in report.unchecked)
     if besides is not None:
-        topics = {topic: None for topic in topics if not besides.what.startswith(f"{topic} not checked: ")}
+        topics = {topic: None for topic in topics if not besides.fact.startswith(f"{topic} not checked: ")}
     return f"not checked: {', '.join(topics)}" if topics else ""
 
 

@@ -9,11 +9,11 @@ from typing import Iterable
 from ..models.answer import Answer
 from ..models.findings.finding import Unchecked
 from ..models.findings.wording import plural, with_noun
-from ..models.planning.measured import SECOND
+from ..models.planning.workload import SECOND
 from ..solver.pricing.priced import LARGER, RESIZED, SAME, SMALLER, PricedChange, Pricing, accelerators_of, sizes_of, terms_of
 from ..solver.wording import with_unit
 from .json import SCHEMA, finding_to_data, unchecked_to_data
-from .planning.words import seconds, total
+from .planning.words import seconds
 from .table import table
 from .terminal import escape, paint
 from .text import render_unchecked
@@ -67,7 +67,7 @@ def _planned_data(answer: Answer) -> dict[str, object]:
     if answer.planned is None:
         return {}
     best = answer.planned.best
-    return {"seconds": total(best) / SECOND, "accelerators": best.accelerators(answer.planned.question), "proved": answer.planned.proved}
+    return {"seconds": best.total / SECOND, "accelerators": best.accelerators(answer.planned.question), "proved": answer.planned.proved}
 
 
 def _verdict(answer: Answer) -> str:
@@ -85,7 +85,7 @@ def _taken(answer: Answer) -> dict[str, str]:
         return {}
     best = answer.planned.best
     held = best.accelerators(answer.planned.question)
-    return {"seconds": with_unit(seconds(total(best))), "accelerators": f"{held} {plural('accelerator', held)}"}
+    return {"seconds": with_unit(seconds(best.total)), "accelerators": f"{held} {plural('accelerator', held)}"}
 
 
 def _differences(before: Answer, after: PricedChange) -> str:

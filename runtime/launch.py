@@ -9,7 +9,6 @@ from ..models.findings.finding import Unchecked
 from ..models.placements.plan import Plan
 from ..models.problem import Problem
 from ..models.reading import Reading
-from ..models.reserved import cpus_on_nodes
 from .failure import LaunchFailed, failed
 from .port.connection import Connection, must_be_unconnected
 from .port.on_ray import RayPort
@@ -226,7 +225,7 @@ def _started(
         progress(Step(f"starting {len(ranks)} simulated node{'s' if len(ranks) > 1 else ''}"))
         simulated = SimulatedCluster()
         stack.callback(simulated.stop)
-        cpus = cpus_on_nodes(plan)
+        cpus = plan.cpus_on_nodes
         most = max(max(processes, cpus.get(rank, 0)) for rank, processes in used.items())
         address = simulated.start([plan.cluster.nodes[rank] for rank in ranks], dict.fromkeys(ranks, most))
     progress(Step(f"connecting to {address}"))

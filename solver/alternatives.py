@@ -7,9 +7,8 @@ from functools import partial
 
 from ..models.answer import Solve
 from ..models.placements.plan import Plan
-from ..models.problem import Problem
+from ..models.problem import AMOUNT, SHARED, Key, Problem, Structure
 from ..models.record import dataclass
-from ..models.structure import AMOUNT, SHARED, Key, Structure
 from .session import Session
 from .structure import structure_of
 

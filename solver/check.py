@@ -12,9 +12,9 @@ from typing import Any, Iterable, Iterator
 from ..models.component import Relation
 from ..models.findings.finding import Finding, Severity
 from ..models.findings.span import Edit
-from ..models.part import given_part
 from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
+from ..models.sharing import given_part
 from .mends import RankFix
 from .rule import Mending
 from .rules import RULES

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from ..models.conversion.losses import LOSS, differences, dropped, lost_settings, lost_times, moved, refusal
-from ..models.converted import EXACT, LOSSY, REFUSED, UNUSABLE, Converted
+from ..models.conversion import LOSS, differences, dropped, lost_settings, lost_times, moved, refusal
 from ..models.dialects.dialect import Rendering
 from ..models.dialects.load import read
 from ..models.dialects.recognition import dialect_named
@@ -14,6 +13,7 @@ from ..models.findings.finding import Finding, Severity, UnusableInput, error
 from ..models.level import PLACEMENT
 from ..models.problem import Problem
 from ..models.reading import Reading
+from ..models.report import EXACT, LOSSY, REFUSED, UNUSABLE, Converted
 from ..models.report import UNUSABLE as UNUSABLE_FILE
 from ..models.text.source import Source
 from ..models.text.tree import MapNode

@@ -10,9 +10,8 @@ from ..models.estimate import DISTRIBUTED, FULL, MEGATRON, NONE, ZERO3
 from ..models.findings.finding import Finding, Severity
 from ..models.findings.wording import with_noun
 from ..models.machines.node_group import ACCELERATOR
-from ..models.memory.estimated import SLACK, estimated, with_slack
-from ..models.memory.terms import Estimated
-from ..models.memory.work import optimizer_of
+from ..models.memory_estimate import SLACK, Estimated, estimated, with_slack
+from ..models.memory_work import optimizer_of
 from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
 from ..models.quantity import write_estimate, write_memory

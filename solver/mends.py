@@ -8,8 +8,8 @@ from typing import Iterator, Mapping
 from ..models.component import Component
 from ..models.findings.span import Edit
 from ..models.machines.node_group import NODE
-from ..models.notation.placement_text import RankRange, runs_of
 from ..models.placements.assignment import Assignment
+from ..models.placements.placement_text import RankRange, runs_of
 from ..models.problem import Problem
 from ..models.record import dataclass
 from .wording import listed, lowest

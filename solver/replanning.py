@@ -7,18 +7,17 @@ from dataclasses import replace
 from typing import Collection, Iterator, Sequence
 
 from ..models.answer import IMPOSSIBLE, Solve
-from ..models.cap import Cap
 from ..models.component import Component
 from ..models.findings.finding import Finding, error
 from ..models.machines.changed import ranks_left, without_nodes
 from ..models.machines.node_group import NODE
-from ..models.part import given_part
 from ..models.placements.assignment import Assignment
 from ..models.placements.moves import Moved, Moves, Trade
 from ..models.placements.plan import Plan, TermValue
 from ..models.placements.run import Run
 from ..models.placements.sound import carried, in_turn
-from ..models.problem import Problem
+from ..models.problem import Cap, Problem
+from ..models.sharing import given_part
 from .objectives.idle import MissingAccelerators
 from .objectives.moves import Members, MoveTerm, Pieces, movable, piece_size, pieces, remaining
 from .objectives.preferred import Preferred

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Iterable, Iterator, Protocol, TypeVar, runtime_checkable
 
-from ..models.demand import ConflictClause
 from ..models.findings.finding import Finding
 from ..models.placements.assignment import Assignment
-from ..models.problem import Problem
+from ..models.problem import ConflictClause, Problem
 
 if TYPE_CHECKING:
     from .mends import RankFix

@@ -9,10 +9,9 @@ from typing import Iterable, Iterator, Mapping
 from ..models.machines.node import Node
 from ..models.machines.node_group import NODE
 from ..models.machines.topology import LEVELS, domain, domains
-from ..models.part import given_part
 from ..models.placements.assignment import Assignment
-from ..models.problem import Problem
-from ..models.structure import AMOUNT, DOMAINS, SHARED, Key, Structure
+from ..models.problem import AMOUNT, DOMAINS, SHARED, Key, Problem, Structure
+from ..models.sharing import given_part
 
 
 def structure_of(problem: Problem, assignment: Assignment, model_structure: Structure | None = None) -> Structure:

@@ -8,7 +8,7 @@ from typing import Iterable, Iterator
 
 from ..models.findings.codes import topic_of
 from ..models.findings.finding import Missing, Severity, Unchecked
-from ..models.machines.accelerators import GENERIC
+from ..models.machines.node import GENERIC
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.shorthand import in_one_word
 from ..models.model_cards.card import ModelCard
@@ -121,7 +121,7 @@ def _accelerators(problem: Problem) -> Iterator[Unchecked]:
 
 def _estimates(problem: Problem, assignment: Assignment, names: list[str]) -> Iterator[Unchecked]:
     """Yield estimated or unknown memory, and estimates' missing terms with the reason."""
-    from ..models.memory.estimated import estimated
+    from ..models.memory_estimate import estimated
 
     known, unknown, left_out = list[str](), list[str](), dict[str, list[str]]()
     for name in names:

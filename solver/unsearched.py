@@ -6,10 +6,9 @@ from functools import partial
 from itertools import combinations
 from typing import Iterator, Sequence
 
-from ..models.component import COLOCATED_OR_DISJOINT, SUBSET, ZERO_COPY, Component
+from ..models.component import COLOCATED_OR_DISJOINT, SUBSET, TP, WHOLE, ZERO_COPY, Component
 from ..models.findings.finding import Finding, error
 from ..models.findings.span import Span
-from ..models.locality import TP, WHOLE
 from ..models.machines.topology import LEVELS, NUMA
 from ..models.problem import Problem
 from .layout.bundle import Bundle, domain_multiple, in_blocks, line_of, size_of, unit
@@ -91,22 +90,22 @@ def _pins(problem: Problem, component: Component) -> Iterator[Reason]:
 def _preferences(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
     """Yield unsupported preferences for groups in one domain."""
     preferences = [(component, keep) for component in bundle.components for keep in component.keep if not keep.required]
-    cut = [(component, keep) for component, keep in preferences if keep.what != WHOLE]
+    cut = [(component, keep) for component, keep in preferences if keep.unit != WHOLE]
     for component, keep in preferences:
         if keep.level == NUMA:
             why = f"what of {component.name} lies in one NUMA domain is searched only where it is required"
-            yield component.name, why, f"require it, or take `{keep.what}` out of `keep` of {component.name}"
+            yield component.name, why, f"require it, or take `{keep.unit}` out of `keep` of {component.name}"
     if not cut or bundle.contiguous:
         return
     component, keep = cut[0]
-    name, required = component.name, f"require what `keep` says of `{keep.what}`"
+    name, required = component.name, f"require what `keep` says of `{keep.unit}`"
     pinned = [member for member in bundle.components if member.pins]
     if component in pinned:
         why = f"{name} has pinned ranks and groups that are better kept together, only one of which is searched"
         yield name, why, f"drop `pin`, or {required}"
     elif pinned:
         why = f"{pinned[0].name} has pinned ranks, and {name} on the same accelerators groups that are better kept together"
-        required = f"require what `keep` of {name} says of `{keep.what}`"
+        required = f"require what `keep` of {name} says of `{keep.unit}`"
         yield name, f"{why}, only one of which is searched", f"drop `pin` of {pinned[0].name}, or {required}"
     elif layout.problem.job.capabilities.nodes_in_order:
         why = f"the ranks of {name} go through the nodes in order, and how many groups that cuts is searched for ranges alone"
@@ -144,10 +143,10 @@ def _keeps(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
             why = f"groups of {name} must lie inside NUMA domains, and {host.name} around it has no place yet"
             yield name, why, f"give {host.name} ranks"
         required = [keep for keep in component.keep if keep.required]
-        for keep in (keep for keep in required if keep.what == WHOLE and keep.level == NUMA and not (keep.domains == 1 and is_exact)):
+        for keep in (keep for keep in required if keep.unit == WHOLE and keep.level == NUMA and not (keep.domains == 1 and is_exact)):
             why = f"{name} must lie in {keep.domains} NUMA domains, which is searched for one domain and one amount alone"
             yield name, why, f"keep {name} in one node, or its tp groups in NUMA domains"
-        groups = ["tp groups" if keep.what == TP else "groups" for keep in required if keep.what != WHOLE]
+        groups = ["tp groups" if keep.unit == TP else "groups" for keep in required if keep.unit != WHOLE]
         if groups and component.contiguous and component.any_order:
             why = f"groups of {name} are kept together, and its processes lie in its range in any order"
             yield name, why, f"give {name} ranks, or do not keep its {groups[0]} together"

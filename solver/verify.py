@@ -8,13 +8,12 @@ from typing import Callable, Container, Iterable, Iterator, Sequence
 from ..models.findings.causes import by_cause, first_causes, go_together, of_one_use
 from ..models.findings.finding import Finding
 from ..models.findings.span import Span
-from ..models.part import given_part
 from ..models.placements.assignment import Assignment
 from ..models.placements.plan import VERIFIED, Plan
 from ..models.problem import Problem
 from ..models.reading import Reading
 from ..models.report import Report
-from ..models.reserved import cpus_of
+from ..models.sharing import given_part
 from .advice import ADVICE
 from .check import check_explicit, errors
 from .rules.amounts.model_divides import ModelDivides, hinted_findings, is_open, no_legal_choice
@@ -92,7 +91,7 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check) -> Report:
 
 
 def _plan(problem: Problem, assignment: Assignment) -> Plan:
-    return Plan(problem.cluster, assignment, VERIFIED, cpus=cpus_of(problem, assignment))
+    return Plan(problem.cluster, assignment, VERIFIED, cpus=problem.cpus(assignment))
 
 
 def _sound(problem: Problem, errors: Sequence[Finding], hidden: Container[Span]) -> Plan | None:

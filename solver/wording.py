@@ -8,7 +8,7 @@ from typing import Iterable, Sequence
 from ..models.component import Relation
 from ..models.findings.wording import plural
 from ..models.machines.cluster import Cluster
-from ..models.planning.measured import SECOND
+from ..models.planning.workload import SECOND
 from ..models.ranks import merge, write_ranks
 
 MAX_NAMES = 6

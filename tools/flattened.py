@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Collection, Iterator, Sequence
 
 from ..models.composition import Composer
+from ..models.composition.composed import Walk
 from ..models.composition.places import Library, SearchPath, part_of, searched
-from ..models.composition.walk import Walk
 from ..models.findings.finding import Severity, UnusableInput
 from ..models.releases.release import UNSTORED_VALUE
 from ..models.text.environment import Environment
@@ -95,7 +95,7 @@ def _search(source: Source, roots: Sequence[str]) -> SearchPath:
 
 def _made(source: Source, roots: Sequence[str], *settings: str) -> dict[str, str]:
     """Return the options of groups by command-line key, except below a folder's own `..`."""
-    from ..models.composition.group_settings import GroupSettings
+    from ..models.composition.composed import GroupSettings
     from ..models.composition.settings import CommandSettings
 
     search = _search(source, roots)

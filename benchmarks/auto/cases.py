@@ -20,7 +20,7 @@ from placewright.models.dialects.rlinf.planning.tables import (
 from placewright.models.dialects.rlinf.planning.tables import (
     trained_table as trained,
 )
-from placewright.models.planning.measured import SECOND
+from placewright.models.planning.workload import SECOND
 
 CHAINS = {
     2: ("rollout", "actor"),

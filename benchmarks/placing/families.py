@@ -9,13 +9,10 @@ import random
 from dataclasses import replace
 from typing import Callable, Iterable, Mapping, Sequence
 
-from placewright.models.component import APART, NEAR, Component, Parallel, Relation
-from placewright.models.job import Job
-from placewright.models.link import Link
-from placewright.models.locality import REPLICA, TP, WHOLE, Keep, Pin, Spread
-from placewright.models.machines.accelerators import accelerators
+from placewright.models.component import APART, NEAR, REPLICA, TP, WHOLE, Component, Keep, Parallel, Pin, Relation, Spread
+from placewright.models.job import Job, Link
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Node
+from placewright.models.machines.node import Node, accelerators
 from placewright.models.problem import Problem
 
 GIB = 1024

@@ -11,13 +11,10 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from placewright.models.component import Component, Parallel
-from placewright.models.job import Job
-from placewright.models.link import Link
-from placewright.models.locality import REPLICA, Keep, Spread
-from placewright.models.machines.accelerators import accelerators
+from placewright.models.component import REPLICA, Component, Keep, Parallel, Spread
+from placewright.models.job import Job, Link
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Hardware, Node
+from placewright.models.machines.node import Hardware, Node, accelerators
 from placewright.models.machines.node_group import ACCELERATOR, NodeGroup
 from placewright.models.problem import Problem
 

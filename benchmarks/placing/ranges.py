@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from typing import Callable, Mapping
 
 from placewright.models.component import COLOCATED, DISJOINT, IN_ORDER, ZERO_COPY, Component, Parallel, Relation
-from placewright.models.job import Job
-from placewright.models.link import Link
-from placewright.models.machines.accelerators import accelerators
+from placewright.models.job import Job, Link
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Node
+from placewright.models.machines.node import Node, accelerators
 from placewright.models.problem import Problem
 
 EACH = 8

@@ -27,12 +27,7 @@ _NOT_A_CONFIGURATION = {"PW003", "PW004", "PW005", "PW007"}
 
 @dataclass
 class Inputs:
-    """Files and folders of a command line.
-
-    `skipped` counts the files of folders without any placement. Words such as `trainer.nnodes=2`
-    that
-    name no file are the settings of one configuration.
-    """
+    """Files, folders and settings of a command line; `skipped` counts files without placements."""
 
     words: Sequence[str]
     skipped: int = 0
@@ -58,10 +53,7 @@ class Inputs:
         return any(map(os.path.isdir, self.paths))
 
     def readings(self, load: Load, set_: Callable[[Sequence[str]], Reading]) -> Iterator[Reading]:
-        """Yield a Reading per file; `set_` reads the settings.
-
-        Raises UnusableInput for a folder without any placement.
-        """
+        """Yield a Reading per file; `set_` reads the settings. Raises UnusableInput."""
         if self.settings:
             yield set_(self.settings)
         for path in self.paths:

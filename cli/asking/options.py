@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import wraps
+import math
+from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 import click
@@ -10,21 +11,27 @@ import click
 from ...models import dialect_names
 from ...models.findings.finding import UnusableInput, error
 from ...models.level import DEFAULT_LEVEL, LEVELS
+from ...models.record import dataclass
 
 if TYPE_CHECKING:
+    from ...models.composition import Composer
     from ...models.machines.cluster import Cluster
     from ...models.machines.shorthand import AsDeclared
+    from ...models.model_cards import ModelCard
+    from ...models.reading import Reading
+
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
-
 _SET = "Set a value or choose a group, as on the command line of Hydra; may be given several times."
 _CONFIG_ROOT = "Look for the groups of `defaults` here too; nothing is read outside of these folders and that of the file."
 _FRAMEWORK = "The release that the files are for, such as verl==0.6.1; may be given for several frameworks. Default: see README."
 _ALLOW_ENV = "Let interpolations read this environment variable; its text is never shown."
-
+_CLUSTER = "The machines: NODESxACCELERATORS[xMODEL] such as 2x8xH100 or 2x8+1x0, x8 for as many nodes as the file "
+_CLUSTER += "declares with 8 each, or a cluster file."
+_MODEL = "The `config.json` of the policy, whose heads, layers and experts are divided among ranks. In a native file it is the model "
+_MODEL += "of each component that has degrees or an `estimate`, names no other model, and is no critic, reward, teacher, env or agent."
 CLUSTER_VARIABLE = "PLACEWRIGHT_CLUSTER"
 """Environment variable that names the cluster if the command line does not."""
-
 DIALECTS = ("auto", *dialect_names.DIALECTS)
 
 
@@ -69,36 +76,6 @@ def node_words(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...
     return nodes
 
 
-def cluster_option(verb: Verb) -> Verb:
-    """Add `--cluster` to a verb, as the argument `machines`: Cluster, AsDeclared or None.
-
-    An unreadable shorthand is a usage error; an unusable cluster file raises UnusableInput. A verb
-    with
-    `--format json` prints both as JSON.
-    """
-
-    @wraps(verb)
-    def with_machines(*arguments: Any, cluster: str | None, **options: Any) -> Any:
-        try:
-            machines = None if cluster is None else read_machines(cluster)
-        except (UnusableInput, ValueError) as problem:
-            if options.get("form") == "json":
-                return said_as_json(problem)
-            if isinstance(problem, ValueError):
-                raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'--cluster'") from None
-            raise
-        return verb(*arguments, machines=machines, **options)
-
-    return click.option(
-        "--cluster",
-        metavar="SHORTHAND|FILE",
-        envvar=CLUSTER_VARIABLE,
-        show_envvar=True,
-        help="The machines: NODESxACCELERATORS[xMODEL] such as 2x8xH100 or 2x8+1x0, x8 for as many nodes as the file "
-        "declares with 8 each, or a cluster file.",
-    )(cast(Verb, with_machines))
-
-
 def said_as_json(problem: UnusableInput | ValueError) -> int:
     """Print unusable machines, nodes or plans as JSON and return the exit code."""
     from ...report.json import render
@@ -106,45 +83,6 @@ def said_as_json(problem: UnusableInput | ValueError) -> int:
     unread = (error("PW011", "", str(problem), help="write it like `2x8xH100` or `x8`"),)
     click.echo(render((), findings=problem.findings if isinstance(problem, UnusableInput) else unread))
     return 2
-
-
-def dialect_option(verb: Verb) -> Verb:
-    """Add `--dialect` to a verb, as the argument `dialect`."""
-    return click.option("--dialect", type=click.Choice(DIALECTS), default="auto", show_default=True, help="How the file says placements.")(
-        verb
-    )
-
-
-def model_option(verb: Verb) -> Verb:
-    """Add `--model-config` to a verb, as the argument `model`: a ModelCard or None.
-
-    An unusable file raises UnusableInput; a verb with `--format json` prints the findings as JSON.
-    """
-
-    @wraps(verb)
-    def with_model(*arguments: Any, model_config: str | None, **options: Any) -> Any:
-        card = None
-        try:
-            if model_config is not None:
-                from ...models.model_cards.card import read_model_config
-
-                card = read_model_config(model_config)
-        except UnusableInput as problem:
-            if options.get("form") == "json":
-                return said_as_json(problem)
-            raise
-        return verb(*arguments, model=card, **options)
-
-    text = "The `config.json` of the policy, whose heads, layers and experts are divided among ranks. In a native file it is the model "
-    text += "of each component that has degrees or an `estimate`, names no other model, and is no critic, reward, teacher, env or agent."
-    return click.option("--model-config", metavar="FILE", help=text)(cast(Verb, with_model))
-
-
-def level_option(verb: Verb) -> Verb:
-    """Add `--level` to a verb, as the argument `level`."""
-    return click.option(
-        "--level", type=click.Choice(LEVELS), default=DEFAULT_LEVEL, show_default=True, help="How much is checked; placement is faster."
-    )(verb)
 
 
 def _known_frameworks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -159,33 +97,96 @@ def _known_frameworks(ctx: click.Context, param: click.Parameter, texts: tuple[s
         raise click.BadParameter(str(problem), ctx, param) from None
 
 
-def composing_options(verb: Verb) -> Verb:
-    """Add `--set`, `--config-root`, `--allow-env` and `--framework`, as the argument `composer`."""
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a command line says to read files: machines, dialect, settings, level, model."""
 
-    @wraps(verb)
-    def composed(
-        *arguments: Any, settings: tuple[str, ...], roots: tuple[str, ...], allowed: tuple[str, ...], frameworks: tuple[str, ...],
-        **options: Any,
-    ) -> Any:  # fmt: skip
+    machines: Cluster | AsDeclared | None
+    dialect: str
+    settings: tuple[str, ...]
+    roots: tuple[str, ...]
+    allowed: tuple[str, ...]
+    frameworks: tuple[str, ...]
+    level: str
+    model: ModelCard | None = None
+
+    @cached_property
+    def composer(self) -> Composer:
+        """Composer of the files of this command, which share what it has read."""
         from ...models.composition import Composer
 
-        return verb(*arguments, composer=Composer(roots, settings, allowed, frameworks), **options)
+        return Composer(self.roots, self.settings, self.allowed, self.frameworks)
 
-    return composing_arguments(cast(Verb, composed))
+    def load(self, file: str, machines: Cluster | AsDeclared | None = None) -> Reading:
+        """Read a file, on other machines if named. The model is not known yet."""
+        from ...models.dialects.load import load
+
+        return load(file, machines or self.machines, self.dialect, self.level, self.composer)
+
+    def with_model(self, reading: Reading) -> Reading:
+        """Return a reading with the model of `--model-config`, if one is named."""
+        from ...models.resolving import with_models
+
+        return with_models(reading, self.model) if self.model else reading
 
 
-def composing_arguments(verb: Verb) -> Verb:
-    """Add the options of `composing_options` as separate arguments.
+def source_options(verb: Verb) -> Verb:
+    """Add `--cluster`, `--dialect`, `--set` and its kin to a verb, as the argument `source`.
 
-    The arguments are `settings`, `roots`, `allowed` and `frameworks`, from which a Composer is
-    made.
+    The verb has `level_option` and may have `model_option` too. An unreadable shorthand is a usage
+    error; unusable files raise UnusableInput. With `--format json` both are printed as JSON.
     """
+
+    @wraps(verb)
+    def with_source(*arguments: Any, cluster: str | None, model_config: str | None = None, **options: Any) -> Any:
+        model = None
+        try:
+            machines = None if cluster is None else read_machines(cluster)
+            if model_config is not None:
+                from ...models.model_cards.card import read_model_config
+
+                model = read_model_config(model_config)
+        except (UnusableInput, ValueError) as problem:
+            if options.get("form") == "json":
+                return said_as_json(problem)
+            if isinstance(problem, ValueError):
+                raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'--cluster'") from None
+            raise
+        said = {name: options.pop(name) for name in ("dialect", "settings", "roots", "allowed", "frameworks", "level")}
+        return verb(*arguments, source=ReadOptions(machines, model=model, **said), **options)
+
     folder = click.Path(exists=True, file_okay=False)
+    result = cast(Verb, with_source)
     for option in (
         click.option("--framework", "frameworks", multiple=True, metavar="NAME==VERSION", callback=_known_frameworks, help=_FRAMEWORK),
         click.option("--allow-env", "allowed", multiple=True, metavar="NAME", help=_ALLOW_ENV),
         click.option("--config-root", "roots", multiple=True, type=folder, metavar="DIR", help=_CONFIG_ROOT),
         click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=_SET),
+        click.option("--dialect", type=click.Choice(DIALECTS), default="auto", show_default=True, help="How the file says placements."),
+        click.option("--cluster", metavar="SHORTHAND|FILE", envvar=CLUSTER_VARIABLE, show_envvar=True, help=_CLUSTER),
     ):
-        verb = option(verb)
-    return verb
+        result = option(result)
+    return result
+
+
+form_option = click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program."
+)
+level_option = click.option(
+    "--level", type=click.Choice(LEVELS), default=DEFAULT_LEVEL, show_default=True, help="How much is checked; placement is faster."
+)
+model_option = click.option("--model-config", metavar="FILE", help=_MODEL)
+
+
+class Seconds(click.FloatRange):
+    """Finite number above 0."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; anything else is a usage error."""
+        seconds = float(super().convert(value, param, ctx))
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is no number of seconds.", param, ctx)
+        return seconds

@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 
 
 class SolvableFile(NamedTuple):
-    """Reading to solve, the exit code for an answer, and the findings printed so far.
-
-    The code is 5 (incomplete) if something that decides the placement is unknown. `reading` is None
-    if
-    no search is possible; the verb then exits with `code`.
-    """
+    """Reading to solve, the exit code for an answer, and the findings printed so far."""
 
     reading: Reading | None
     code: int
@@ -54,7 +49,7 @@ def solvable(reading: Reading, form: str) -> SolvableFile:
         return SolvableFile(None, UNUSABLE)
     if report.missing:
         first = report.missing[0]
-        click.echo(f"{escape(file)}: incomplete: {escape(first.what)}. {escape(first.add)}", err=True)
+        click.echo(f"{escape(file)}: incomplete: {escape(first.fact)}. {escape(first.add)}", err=True)
         if not reading.problem.components:
             if form == "json":
                 from ...report.json import render as render_json

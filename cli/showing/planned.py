@@ -11,10 +11,7 @@ if TYPE_CHECKING:
 
 
 class PlanOutput(NamedTuple):
-    """The account as blocks of text and as JSON data.
-
-    `brief`: is it the one screen that stands for other tables too? `keeps`: does it say that the file's own placement had better stay?
-    """
+    """Account as text and JSON; `keeps` : the file may stay; `brief` : a screen for all tables."""
 
     blocks: list[str]
     data: Mapping[str, object]
@@ -26,17 +23,13 @@ NOTHING = PlanOutput([], {}, False)
 
 
 def account_of(question: Problem, answer: Answer, limit: float, solve: Solver, verbose: bool) -> PlanOutput:
-    """Return the output for the account of a plan; empty without times.
-
-    `solve` : solver for the sensitivity questions.
-    """
+    """Return the output for the account of a plan; empty without times."""
     if question.job.planning.workload is None:
         return NOTHING
     from ...planner.accounting import account, account_of_given_ranks
     from ...planner.sensitivity import SEARCHES
-    from ...report.planning.brief import render_brief
     from ...report.planning.data import to_data
-    from ...report.planning.text import render
+    from ...report.planning.text import render, render_brief
 
     searches = 0 if any(finding.code == "PW602" for finding in answer.findings) else SEARCHES  # who ended the search wants no further ones
     planned, session = answer.planned, solve.session

@@ -1,39 +1,303 @@
 """Whole configuration of a main file: defaults and settings merged.
 
-Source: OmegaConf, omegaconf/basecontainer.py (_map_merge).
+Sources: OmegaConf, omegaconf/basecontainer.py (_map_merge); Hydra, hydra/_internal/defaults_list.py
+(Overrides: a setting is about a group if a folder has its name; _create_defaults_tree_impl: the
+entries of a list are visited from the last to the first, so that an override is known before the
+entry that it overrides; their parts are merged from the first to the last).
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-from typing import Sequence
+import re
+from dataclasses import field, replace
+from typing import Iterable, Sequence, Union
 
-from ..findings.finding import Finding, Unchecked, error
+from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
+from ..findings.span import Span
+from ..record import dataclass
 from ..text.document import Document, DocumentKind, Setting
 from ..text.environment import Environment
 from ..text.interpolation import Interpolator
-from ..text.source import Source
-from ..text.tree import MapNode, Scalar, Value, find, kind_of
-from .group_settings import GroupSettings
-from .merge import Path, Unmergeable, embed, mark_unknown, merged
-from .places import Added, Library, PathPart, SearchPath, part_of, searched
-from .settings import CommandSettings, RefusedSetting, apply_setting
-from .walk import Gap, Step, Walk
+from ..text.source import MAX_BYTES, Source
+from ..text.tree import MANDATORY, ListNode, MapNode, Scalar, Value, find, kind_of
+from .defaults import SELF, DefaultsEntry, DefaultsNode, GroupChoice, GroupChoices, Option, word
+from .places import Added, Library, Located, OutsideRoots, PathPart, SearchPath, part_of, searched
+from .settings import CommandSettings, Path, RefusedSetting, Unmergeable, apply_setting, embed, mark_unknown, merged
+
+
+@dataclass
+class GroupSettings:
+    """Settings of a command, sorted by purpose.
+
+    Attributes
+    ----------
+    choices : overrides and deletions of entries of the file.
+    appended : entries to append to the `defaults` list.
+    value_settings : settings of values, in the order of the command line.
+    """
+
+    choices: GroupChoices = field(default_factory=GroupChoices)
+    appended: list[DefaultsEntry] = field(default_factory=list)
+    value_settings: list[Setting] = field(default_factory=list)
+
+    @staticmethod
+    def of(settings: Sequence[Setting], search: SearchPath, findings: list[Finding]) -> GroupSettings:
+        """Sort the settings; faults in group settings are added to `findings`."""
+        groups = GroupSettings()
+        for setting in settings:
+            if setting.key == "hydra" or setting.key.startswith(("hydra.", "hydra/")):
+                continue  # about Hydra itself
+            is_group = "." not in setting.key and search.is_group(setting.key)
+            looks_like = "/" in setting.key or setting.package is not None
+            if not isinstance(setting.value, MapNode) and (is_group or (looks_like and search.unseen)):
+                groups._sort(setting, findings)
+            elif looks_like:
+                message = f"there is no folder `{setting.key}`, so it is no group that could be chosen"
+                findings.append(_wrong(setting, message, search.why_not_found))
+            else:
+                groups.value_settings.append(setting)
+        return groups
+
+    def _sort(self, setting: Setting, findings: list[Finding]) -> None:
+        key = setting.key if setting.package is None else f"{setting.key}@{setting.package}"
+        option, value = _option(setting.value), setting.value
+        if setting.kind is DocumentKind.FORCE:
+            findings.append(_wrong(setting, "a group cannot be added with `++`", f"write `{setting.text[1:]}`"))
+        elif setting.kind is DocumentKind.DELETE:
+            self.choices.deletions[key] = GroupChoice(option, setting.key_span, "PW012")
+        elif value is None or option is None:
+            message = f"what is chosen for the group `{key}` must be a name or a list of names, but it is {kind_of(value) if value else 'nothing'}"
+            findings.append(_wrong(setting, message, f"write `{key}=OPTION`; `~{key}` takes the group out"))
+        elif setting.kind is DocumentKind.ADD:
+            self.appended.append(DefaultsEntry(setting.key, option, value.span, True, setting.package, appended=True))
+        else:
+            self.choices.overrides[key] = GroupChoice(option, value.span, "PW012")
+
+
+def _option(value: Value | None) -> Option:
+    if isinstance(value, Scalar) and isinstance(value.value, str):
+        return value.text
+    if isinstance(value, ListNode) and all(isinstance(item, Scalar) and isinstance(item.value, str) for item in value.items):
+        return tuple(item.text for item in value.items if isinstance(item, Scalar))
+    return None
+
+
+def _wrong(setting: Setting, message: str, help_: str) -> Finding:
+    return error("PW012", "", message, setting.key_span, label="a group", help=help_)
+
+
+MAX_PARTS = 200
+MAX_LEVELS = 32
+MAX_TOTAL = 8 * MAX_BYTES
+MAX_VISITS = 2_000
+_REFUSED_BY_ALL = {"PW003", "PW006"}
+"""Codes of faults that Hydra refuses too; other limits are this program's own."""
+_CHOICE = re.compile(r"\$\{([^${}]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigPiece:
+    """Part to merge under a package."""
+
+    part: PathPart
+    package: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Part that could not be read; may replace everything merged before."""
+
+
+Step = Union[ConfigPiece, Gap]
+
+
+@dataclass
+class Walk:
+    """Walk from one main file; `texts`, `findings` and `unchecked` are collected."""
+
+    search: SearchPath
+    library: Library
+    choices: GroupChoices
+    findings: list[Finding] = field(default_factory=list)
+    unchecked: list[Unchecked] = field(default_factory=list)
+    partial: bool = False
+    texts: dict[str, Source] = field(default_factory=dict)
+    _reported: set[str] = field(default_factory=set)
+    _length: int = 0
+    _visits: int = 0
+
+    def from_(self, main: PathPart, appended: Sequence[DefaultsEntry] = ()) -> list[Step]:
+        """Return the merge steps of a main file; `appended` entries come from the command line."""
+        top = DefaultsNode(DefaultsEntry("", "", main.source.whole()), header=main.package)
+        steps = self._below(top, main, {main.source.name: None}, appended)
+        if not self.partial:
+            self.findings += self.choices.unused()
+        return steps
+
+    def _visit(self, node: DefaultsNode, trail: dict[str, Span | None], deferred: bool) -> list[Step]:
+        """Return the merge steps of a subtree; `trail` has the parts above and their places."""
+        entry = node.entry
+        if node.group == "hydra" or node.group.startswith("hydra/") or self.choices.deleted(node):
+            return []  # Hydra's own settings do not reach the program
+        if problem := self.choices.known(node):
+            self.findings.append(problem)
+        if entry.option is None:
+            return []
+        if entry.option == MANDATORY:
+            self._refuse(f"`{node.key}` must be chosen, or Hydra refuses to start", entry.span, f"choose one: `--set {node.key}=OPTION`")
+            return []
+        part = self._part(node)
+        if not isinstance(part, PathPart):
+            return [part] if part else []
+        name = part.source.name
+        if name in trail:
+            message = f"`{node.path}` is one of the texts that it is a part of, so Hydra never ends"
+            self._refuse(message, entry.span, "take this entry out", trail[name], "it becomes a part here")
+            return [self._gap()]
+        self._visits += 1
+        if len(trail) >= MAX_LEVELS or self._visits > MAX_VISITS:
+            return [self._too_much(entry.span)]
+        return self._below(replace(node, header=part.package), part, {**trail, name: entry.span}, (), deferred)
+
+    def _below(
+        self, node: DefaultsNode, part: PathPart, trail: dict[str, Span | None], appended: Sequence[DefaultsEntry] = (),
+        deferred: bool = False,
+    ) -> list[Step]:  # fmt: skip
+        self_piece = ConfigPiece(part, node.package, node.entry.span)
+        if part.findings and part.source.name not in self._reported:
+            self._reported.add(part.source.name)
+            self.findings += part.findings
+        entries = self._with_self(part.entries, bool(appended))
+        children = [DefaultsNode(entry, node.group, node.package) for entry in (*entries, *appended)]
+        self._override(children, deferred)
+        children = [child for child in children if not child.entry.override]
+        if not children:
+            if problem := self.choices.listed(node):
+                self.findings.append(problem)
+            return [self_piece]
+        steps: list[list[Step]] = [[]] * len(children)
+        late = []
+        for position in range(len(children) - 1, -1, -1):
+            child = self.choices.chosen(children[position])
+            if child.entry.is_self:
+                steps[position] = [self_piece]
+            elif isinstance(child.entry.option, tuple):
+                option_nodes = [DefaultsNode(entry, node.group, node.package) for entry in child.entry.single_entries()]
+                steps[position] = _flat(reversed([self._visit(option_node, trail, deferred) for option_node in reversed(option_nodes)]))
+            elif child.entry.interpolated:
+                late.append((position, child))
+            else:
+                steps[position] = self._visit(child, trail, deferred)
+        for position, child in late:
+            resolved = self._resolved(child)
+            steps[position] = [self._gap()] if resolved is None else self._visit(resolved, trail, True)
+        return _flat(steps)
+
+    def _with_self(self, entries: Sequence[DefaultsEntry], appended: bool) -> tuple[DefaultsEntry, ...]:
+        """Add `_self_` at the end of the entries if it is not written."""
+        selves = [entry for entry in entries if entry.is_self]
+        for again in selves[1:]:
+            message = "`_self_` stands twice in one list of defaults, which Hydra refuses"
+            self._refuse(message, again.span, "remove one of the two", selves[0].span, "first here")
+        entries = tuple(entry for entry in entries if entry not in selves[1:])
+        if selves or (entries and all(entry.override for entry in entries)) or not (entries or appended):
+            return entries
+        return (*entries, DefaultsEntry("", SELF, Span("", 0, 0, 1, 1)))
+
+    def _override(self, children: Iterable[DefaultsNode], deferred: bool) -> None:
+        """Record the overrides of a list, which must stand at the end."""
+        last: DefaultsNode | None = None
+        for child in children:
+            entry = child.entry
+            if entry.override and deferred:
+                message = f"`override {child.key}` stands below a choice that depends on others, where Hydra allows none"
+                self._refuse(message, entry.span, "take it out")
+            elif entry.override:
+                last = child
+                self.choices.override(child)
+            elif last and not entry.is_self and not entry.appended and not child.group.startswith("hydra/"):
+                message = f"`{child.key}` stands after `override {last.key}`, which Hydra refuses: overrides are the end of a list"
+                self._refuse(message, entry.span, f"move it before `override {last.key}`", last.entry.span, "the override")
+
+    def _resolved(self, node: DefaultsNode) -> DefaultsNode | None:
+        """Fill in the choices in a node's name. None, with a note, if a choice is unknown."""
+        entry = node.entry
+        text = str(entry.option) if entry.keyed else "/".join(part for part in (entry.group, str(entry.option)) if part)
+        missing: list[str] = []
+
+        def fill(match: re.Match[str]) -> str:
+            choice = self.choices.made.get(match[1].strip())
+            if not isinstance(choice, str):
+                missing.append(match[1])
+            return str(choice)
+
+        text = _CHOICE.sub(fill, text)
+        if missing or "${" in text:
+            self.unchecked.append(Unchecked("PW013", text[:80], f"`{entry.option}` depends on what no entry of `defaults` chooses"))
+            return None
+        if entry.keyed:
+            return replace(node, entry=entry.choosing(text))
+        return replace(node, entry=replace(word(text, entry.span), package=entry.package))
+
+    def _part(self, node: DefaultsNode) -> PathPart | Gap | None:
+        """Read the text of a node. A Gap if it cannot be read, None if Hydra goes on without it."""
+        entry = node.entry
+        location = self.search.find(node.path)
+        if isinstance(location, Located):
+            return self._read(location, entry.span)
+        if isinstance(location, OutsideRoots):
+            help_ = f"allow its folder: `--config-root {location.root}`" if location.root else "name a text inside of the configurations"
+            self.findings.append(warning("PW122", "", f"{location.why}, where nothing is read", entry.span, label="not read", help=help_))
+        elif entry.optional and not self.search.unseen:
+            return None
+        else:
+            self.unchecked.append(Unchecked("PW013", node.path, self.search.why_not_found))
+        return self._gap()
+
+    def _read(self, location: Located, span: Span) -> PathPart | Gap:
+        try:
+            source = self.library.source(location.path, location.name)
+            if source.name not in self.texts:
+                self._length += len(source.text)
+                if len(self.texts) >= MAX_PARTS or self._length > MAX_TOTAL:
+                    return self._too_much(span)
+            self.texts[source.name] = source
+            return self.library.part(source)
+        except UnusableInput as failure:
+            for finding in failure.findings:
+                if finding.code not in _REFUSED_BY_ALL:
+                    self.unchecked.append(Unchecked("PW013", location.name, finding.message))
+                elif finding not in self.findings:
+                    self.findings.append(finding)
+            return self._gap()
+
+    def _gap(self) -> Gap:
+        self.partial = True
+        return Gap()
+
+    def _refuse(self, message: str, span: Span, help_: str, origin: Span | None = None, origin_label: str = "") -> None:
+        self.findings.append(error("PW013", "", message, span, help=help_, origin=origin, origin_label=origin_label))
+
+    def _too_much(self, span: Span) -> Gap:
+        if not any(finding.code == "PW002" for finding in self.findings):
+            message = f"more than {MAX_PARTS} texts, {MAX_TOTAL:,} characters, {MAX_LEVELS} levels or {MAX_VISITS:,} entries of `defaults`"
+            self.findings.append(error("PW002", "", message, span, help="real configurations are made of about ten texts"))
+        return self._gap()
+
+
+def _flat(steps: Iterable[list[Step]]) -> list[Step]:
+    return [step for group in steps for step in group]
+
 
 _HELP = "Name the folder that holds it with `--config-root DIR`"
 
 
 def composed(
-    source: Source,
-    main: Source | None,
-    given: Sequence[Setting],
-    command: CommandSettings,
-    environment: Environment,
-    roots: tuple[str, ...],
-    library: Library,
-    added: Added | None = None,
-) -> Document:
+    source: Source, main: Source | None, given: Sequence[Setting], command: CommandSettings, environment: Environment,
+    roots: tuple[str, ...], library: Library, added: Added | None = None,
+) -> Document:  # fmt: skip
     """Compose a main file with settings; see `Composer.started`.
 
     `given` are the settings of a program's command line, `command` those of `--set`. Without a main
@@ -112,10 +376,7 @@ def _merged(source: Source, root: MapNode, steps: Sequence[Step], environment: E
 
 
 def _is_choice(setting: Setting, settings: Sequence[Setting]) -> bool:
-    """Return True if a setting chooses an option of a group.
-
-    It does if more settings set keys below it.
-    """
+    """Return True if a setting chooses an option of a group: more settings set keys below it."""
     inside = f"{setting.key}."
     plain = isinstance(setting.value, Scalar) and isinstance(setting.value.value, str) and "." not in setting.key
     return plain and any(candidate.key.startswith(inside) for candidate in settings)
@@ -127,11 +388,7 @@ def _unchosen_group(setting: Setting) -> Unchecked:
 
 
 class _Follow:
-    """Resolver of interpolations in a tree.
-
-    Returns the target value and its path; an interpolation with an unknown target resolves to
-    itself.
-    """
+    """Resolver of interpolations in a tree; an unknown target resolves to itself."""
 
     def __init__(self, root: MapNode, environment: Environment) -> None:
         self.root, self.environment = root, environment

@@ -51,10 +51,7 @@ class Composer:
         return CommandSettings.read(self.settings)
 
     def compose(self, source: Source) -> Document:
-        """Return the whole configuration of a file.
-
-        Raises UnusableInput if the file is not one YAML map within the limits.
-        """
+        """Return the whole configuration of a file. Raises UnusableInput if it is no YAML map."""
         environment = Environment.of(self.allowed)
         if not self.settings and _is_self_contained(source):
             return Document(source, source.root, environment=environment, compose=self.compose)
@@ -76,9 +73,6 @@ class Composer:
 
 
 def _is_self_contained(source: Source) -> bool:
-    """Return True if Hydra would change nothing in a file: no defaults, no package header.
-
-    Raises UnusableInput if the file is not YAML.
-    """
+    """Return True if Hydra would change nothing in a file. Raises UnusableInput."""
     root = source.value
     return isinstance(root, MapNode) and all(root.get(key) is None for key in _HYDRA_KEYS) and _PACKAGE not in source.text

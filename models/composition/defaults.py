@@ -21,8 +21,6 @@ from ..text.nearest import nearest
 from ..text.tree import ListNode, MapNode, Scalar, Value, kind_of
 
 Option = Union[str, tuple[str, ...], None]
-
-
 SELF = "_self_"
 _FORMS = "an entry is `group/option`, `group/option@package`, `group: option`, `override group: option` or `_self_`"
 GLOBAL = "_global_"
@@ -32,13 +30,7 @@ _HEADER = re.compile(r"#\s*@package\s+(\S+)\s*")
 
 @dataclass
 class GroupChoice:
-    """Option that replaces the option written in a list of defaults.
-
-    Attributes
-    ----------
-    span : place of the choice.
-    code : code of the finding if no entry matches the choice.
-    """
+    """Option that replaces the option in a list of defaults; `code` if no entry matches."""
 
     option: Option
     span: Span
@@ -232,10 +224,8 @@ def _wrong(message: str, at: Value) -> Finding:
 class DefaultsNode:
     """Entry at its place in the tree of defaults.
 
-    Attributes
-    ----------
-    base, parent_package : group and package of the text with the `defaults` list.
-    header : package in the `@package` header of the entry's own text.
+    `base`, `parent_package`: group and package of the text with the `defaults` list. `header`:
+    package in the `@package` header of the entry's own text.
     """
 
     entry: DefaultsEntry

@@ -16,12 +16,10 @@ from ..findings.finding import Finding, Unchecked, error
 from ..record import dataclass
 from ..text.environment import Environment
 from ..text.source import Source
-from ..text.tree import ListNode, MapNode, Scalar, Value, kind_of
-from ..text.unresolved import UNRESOLVED
+from ..text.tree import UNRESOLVED, ListNode, MapNode, Scalar, Value, kind_of
 
 if TYPE_CHECKING:
     from .defaults import DefaultsEntry
-
 
 _ENDINGS = (".yaml", ".yml")
 _UNREADABLE = re.compile(r"[\x00-\x1f]")
@@ -49,10 +47,7 @@ class PathPart:
 
 
 def part_of(source: Source) -> PathPart:
-    """Split a text into content and defaults.
-
-    Raises UnusableInput if the text is not YAML within the limits.
-    """
+    """Split a text into content and defaults. Raises UnusableInput if it is not YAML."""
     from .defaults import package_header, read_entries
 
     root = _map_if_blank(source) or source.value
@@ -93,10 +88,7 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Folder of the search path.
-
-    `name` is shown to users: it hides values from the environment.
-    """
+    """Folder of the search path; its shown `name` hides values from the environment."""
 
     path: str
     name: str
@@ -112,13 +104,7 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class OutsideRoots:
-    """Text outside of the allowed folders.
-
-    Attributes
-    ----------
-    why : reason, for messages.
-    root : folder to allow for this text; "" if no folder can be named.
-    """
+    """Text outside of the allowed folders; `root` is the folder to allow, "" if unknown."""
 
     why: str
     root: str = ""
@@ -138,11 +124,7 @@ class SearchPath:
 
     @staticmethod
     def of(folder: str, searched: Sequence[Folder | str], roots: Sequence[str]) -> SearchPath:
-        """Build the search path of a file in `folder`.
-
-        `searched` has folders and reasons why a folder is unknown; folders outside of all roots
-        become reasons in `unseen`.
-        """
+        """Build the search path of a file; unknown or outside folders become `unseen` reasons."""
         real = tuple(dict.fromkeys(os.path.realpath(root) for root in (folder, *roots)))
         usable, unseen = [Folder(folder, folder)], []
         for entry in (_below(folder, roots) for folder in searched):
@@ -190,10 +172,7 @@ class SearchPath:
 
 
 def _below(folder: Folder | str, roots: Sequence[str]) -> Folder | str:
-    """Resolve a relative folder below the first root that contains it.
-
-    Hydra resolves it against the working directory of the started program, which is unknown here.
-    """
+    """Resolve a relative folder below the first root that contains it."""
     if isinstance(folder, str) or os.path.isabs(folder.path) or os.path.isdir(folder.path):
         return folder
     places = (os.path.join(root, folder.path) for root in roots)
@@ -214,10 +193,8 @@ def _common(folder: str, whole: str) -> str:
 class Added:
     """Configuration folders added by a command line.
 
-    Attributes
-    ----------
-    folders : folders of `--config-dir`, or why a folder is unknown.
-    below : folders that may contain a relative one: the folder of the script and its repository.
+    `folders`: those of `--config-dir`, or why a folder is unknown. `below`: folders that may contain
+    a relative one: the folder of the script and its repository.
     """
 
     folders: tuple[Folder | str, ...] = ()
@@ -240,10 +217,7 @@ class Added:
 
 
 def searched(value: Value | None, environment: Environment, findings: list[Finding]) -> list[Folder | str]:
-    """Convert the entries of a search path into folders, or into reasons to skip.
-
-    The name of a folder hides the values of environment variables.
-    """
+    """Convert the entries of a search path into folders, or into reasons to skip."""
     if value is None or (isinstance(value, Scalar) and value.is_null):
         return []
     if isinstance(value, Scalar) and value.tag == UNRESOLVED:

@@ -13,15 +13,13 @@ from ..findings.finding import UnusableInput, error
 from ..findings.span import Edit, Span
 from ..record import dataclass
 from ..text.document import DocumentKind, Setting
-from ..text.resolving import Plain, as_scalar
+from ..text.interpolation import Plain, as_scalar
 from ..text.source import MAX_DIGITS
 from ..text.tree import Entry, ListNode, MapNode, Scalar, Value
 
 __all__ = ["DocumentKind", "Setting", "read_setting"]
 
 MAX_LEVELS = 64
-
-
 WORD = r"[A-Za-z_][A-Za-z0-9_-]*"
 NAME = r"[A-Za-z_$][A-Za-z0-9_$-]*"
 NATURAL = r"(?:0|[1-9](?:_?[0-9])*)"
@@ -59,10 +57,7 @@ _CASTS: dict[str, Callable[[Plain], Plain]] = {"int": lambda value: int(value or
 
 
 def read_setting(text: str, span: Span) -> Setting:
-    """Parse the setting of a text that stands at `span`.
-
-    Raises UnusableInput with a PW012 Finding.
-    """
+    """Parse the setting of a text that stands at `span`. Raises UnusableInput (PW012)."""
     head = _KEY.match(text)
     if head is None or (not head["end"] and head["mark"] != DocumentKind.DELETE.value):
         start = (
@@ -113,10 +108,7 @@ def tokens_of(text: str, position: int, span: Span) -> list[Token]:
 
 
 def _quoted(tokens: list[Token]) -> str:
-    """Return help for an invalid letter, after the given tokens.
-
-    The help is to quote the value, or the content of the innermost open list or map.
-    """
+    """Return help for an invalid letter after these tokens: quotes around the innermost value."""
     brackets = list[str]()
     for token in tokens:
         if token.kind in ("[", "{"):

@@ -1,4 +1,4 @@
-"""Settings of a command line, applied to a tree before its interpolations are resolved.
+"""Settings of a command line, and merging of trees, before interpolations are resolved.
 
 Source of the semantics: Hydra, hydra/_internal/config_loader_impl.py (_apply_overrides_to_config);
 OmegaConf.update.
@@ -7,18 +7,73 @@ OmegaConf.update.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Sequence
+from typing import Callable, Sequence
 
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
 from ..findings.wording import with_noun
 from ..record import dataclass
 from ..text.document import DocumentKind, Setting
+from ..text.interpolation_text import holds_interpolation
 from ..text.nearest import closest
 from ..text.source import Source
-from ..text.tree import Entry, ListNode, MapNode, Scalar, Value, find, kind_of, plain
-from .merge import Path, Resolve, Unmergeable, merged
+from ..text.tree import MANDATORY, UNRESOLVED, Entry, ListNode, MapNode, Scalar, Value, find, kind_of, plain
 from .setting import read_setting
+
+Path = tuple[str, ...]
+Resolve = Callable[[Scalar, Path], tuple[Value, Path]]
+"""Resolver: scalar and its path -> target value and path; a plain scalar maps to itself."""
+
+
+class Unmergeable(Exception):
+    """A map meets a list; `above` cannot be merged onto `below`."""
+
+    def __init__(self, path: Path, below: Value, above: Value) -> None:
+        self.path, self.below, self.above = path, below, above
+        super().__init__(".".join(path))
+
+
+def merged(below: MapNode, above: MapNode, follow: Resolve, path: Path = ()) -> MapNode:
+    """Merge `above`, with its places, onto `below`, whose keys come first. Raises Unmergeable."""
+    entries = {entry.key.text: entry for entry in below}
+    for entry in above:
+        old = entries.get(entry.key.text)
+        if old is not None:
+            value = _value(old.value, entry.value, follow, (*path, entry.key.text))
+            entry = old if value is old.value else Entry(entry.key, value)
+        entries[entry.key.text] = entry
+    return MapNode(tuple(entries.values()), above.span, above.flow, below.merged or above.merged)
+
+
+def _value(below: Value, above: Value, follow: Resolve, path: Path) -> Value:
+    if isinstance(above, Scalar):
+        return below if above.text == MANDATORY else above
+    if isinstance(below, Scalar) and holds_interpolation(below.text) and below.tag != UNRESOLVED:
+        below, _ = follow(below, path)
+    if isinstance(below, MapNode) and isinstance(above, MapNode):
+        return merged(below, above, follow, path)
+    if isinstance(below, Scalar) or isinstance(below, ListNode) == isinstance(above, ListNode):
+        return above
+    raise Unmergeable(path, below, above)
+
+
+def embed(value: Value, package: str, span: Span) -> Value:
+    """Wrap a value in maps for a dotted path; the new keys get `span`."""
+    for name in reversed(package.split(".") if package else []):
+        value = MapNode((Entry(Scalar(name, "tag:yaml.org,2002:str", span), value),), value.span)
+    return value
+
+
+def mark_unknown(root: MapNode) -> MapNode:
+    """Return the map with all scalars and lists unknown: an unread part may replace them."""
+    return MapNode(tuple(Entry(entry.key, _unknown_copy(entry.value)) for entry in root), root.span, root.flow)
+
+
+def _unknown_copy(value: Value) -> Value:
+    if isinstance(value, MapNode):
+        return mark_unknown(value)
+    return Scalar(value.text if isinstance(value, Scalar) else "", UNRESOLVED, value.span)
+
 
 NAME = "--set"
 """Name of the text with all settings, one a line."""
@@ -35,10 +90,7 @@ class CommandSettings:
 
     @staticmethod
     def read(texts: Sequence[str]) -> CommandSettings:
-        """Parse the settings of a command line.
-
-        Their spans point into one text that repeats the options.
-        """
+        """Parse the settings of a command line; spans point into their joint text."""
         source = Source(NAME, "\n".join(f"{NAME} {text}" for text in texts))
         settings, findings, position, line = [], list[Finding](), 0, 1
         for text in texts:
@@ -61,10 +113,7 @@ class RefusedSetting(Exception):
 
 
 def apply_setting(root: MapNode, setting: Setting, partial: bool, follow: Resolve) -> MapNode:
-    """Apply a setting to a tree. Raises Refused.
-
-    In a `partial` tree, a missing key may stand in a part that could not be read.
-    """
+    """Apply a setting; a `partial` tree may hold a missing key. Raises RefusedSetting."""
     path, current = _at(root, setting.names, follow)
     value = setting.value
     if not path or (value is None and setting.kind is not DocumentKind.DELETE):
@@ -93,10 +142,7 @@ def apply_setting(root: MapNode, setting: Setting, partial: bool, follow: Resolv
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """Change at the end of a path: set a value, or delete the key if it is None.
-
-    `strict`: new keys are refused.
-    """
+    """Change at the end of a path: a value, or None to delete; `strict` refuses new keys."""
 
     setting: Setting
     value: Value | None

@@ -1,4 +1,4 @@
-"""Findings about keys and values: misread by YAML, missing, mistyped or unknown."""
+"""Findings of one framework file, with the edits that fix them."""
 
 from __future__ import annotations
 
@@ -7,22 +7,187 @@ from dataclasses import replace
 from typing import Callable, Iterable
 from unicodedata import decimal
 
-from ..findings.finding import Severity
-from ..findings.span import Edit, Span
+from ..findings.causes import go_together
+from ..findings.finding import Finding, Severity, Unchecked
+from ..findings.span import Edit, Span, apply_edits
+from ..record import dataclass
+from ..releases.choice import ReleaseChoice
+from ..releases.release import Range, spans_of
+from ..text.document import Document
+from ..text.edit import in_flow_map, plain_or_quoted, with_entry, without_entry
 from ..text.nearest import nearest
-from ..text.tree import Entry, MapNode, Scalar, Value, kind_of
-from ..text.unresolved import UNRESOLVED
-from .mending import KeyFix
-from .scalar_as_got import ScalarText
+from ..text.tree import UNRESOLVED, Entry, MapNode, Scalar, Value, kind_of
 
-__all__ = ["RANKS", "Notes", "ScalarText", "is_unknown"]
+
+@dataclass(frozen=True, slots=True)
+class ScalarText:
+    """Scalar as passed to the framework: `str(value)`.
+
+    ``010`` is 8 to YAML, and so "8" to the framework.
+
+    `shift`: offset of the first character in the scalar's span; None if characters do not correspond
+    (the value comes from an interpolation, or the text differs from the written one).
+    """
+
+    text: str
+    scalar: Scalar
+    shift: int | None
+
+    def part(self, start: int, end: int) -> Span:
+        """Return the span of some characters; the whole scalar if they do not correspond."""
+        if self.shift is None:
+            return self.scalar.span
+        return self.scalar.span.part(self.shift + start, self.shift + max(end, start + 1 if self.text else start))
+
+    def replaced(self, text: str, in_flow: bool = False) -> Edit | None:
+        """Return the edit that replaces the text in its quotes. None if it is written elsewhere."""
+        # written elsewhere, or a block scalar on lines of its own
+        if self.scalar.origin is not None or "\n" in self.scalar.text:
+            return None
+        if self.shift == 1 and not set(text) & {'"', "'", "\\"}:
+            return Edit(self.scalar.span.part(1, self.scalar.span.length - 1), text)
+        return Edit(self.scalar.span, in_flow_map(text) if in_flow else plain_or_quoted(text))
+
 
 RANKS = re.compile(r"all|\d+(-\d+)?(:\d+(-\d+)?)?", re.IGNORECASE)
 """Segment of a placement in the written form."""
+MAX_FOLLOWED = 1_000
+"""Largest number of interpolated maps and lists searched for the second place of a finding."""
 
 
-class Notes(KeyFix):
-    """Findings of one framework file, with their texts and edits."""
+class Notes:
+    """Findings and unchecked rules of one framework file, in order, with edits of its text.
+
+    `proves`: False for files of an unknown program: errors become warnings. `followed`: for maps and
+    lists from an interpolation: span of the value, span of the written ``${...}``.
+    """
+
+    def __init__(self, document: Document, framework: str) -> None:
+        self.document = document
+        self.framework = framework
+        self.partial = document.partial
+        self.findings: list[Finding] = []
+        self.unchecked: list[Unchecked] = []
+        self.followed: list[tuple[Span, Span]] = []
+        self.proves = True
+
+    def error(
+        self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None,
+        *notes: str,
+    ) -> None:  # fmt: skip
+        """Add an error: failure is proved."""
+        self._add(Severity.ERROR, code, subject, message, at, label, help, edit, notes)
+
+    def warn(
+        self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None,
+        *notes: str,
+    ) -> None:  # fmt: skip
+        """Add a warning."""
+        self._add(Severity.WARNING, code, subject, message, at, label, help, edit, notes)
+
+    def info(
+        self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None,
+        *notes: str,
+    ) -> None:  # fmt: skip
+        """Add an informational finding."""
+        self._add(Severity.NOTE, code, subject, message, at, label, help, edit, notes)
+
+    def _add(
+        self, severity: Severity, code: str, subject: str, message: str, at: Span | Value, label: str, help: str, edit: Edit | None,
+        notes: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
+        if severity is Severity.ERROR and not self.proves:
+            severity = Severity.WARNING
+        span = at if isinstance(at, Span) else at.span
+        origin = at.origin if isinstance(at, Scalar) and at.origin != span else None
+        reference = next((reference for target, reference in self.followed[:MAX_FOLLOWED] if is_inside(span, target)), None)
+        if reference is not None and origin is None:
+            span, origin = reference, span
+        self.findings.append(Finding(code, severity, subject, message, span, label, help, edit, origin=origin, notes=notes))
+
+    @property
+    def choice(self) -> ReleaseChoice | None:
+        """Release that the file is judged for; None for a native file."""
+        return self.document.release
+
+    def judge(
+        self, releases: Range, severity: Severity, code: str, subject: str, message: str, at: Span | Value, label: str = "",
+        help: str = "", edit: Edit | None = None, *notes: str,
+    ) -> None:  # fmt: skip
+        """Add a finding, as a warning if only other possible releases refuse the text."""
+        choice = self.choice
+        if choice is None or choice.has(releases):
+            accepting = [] if choice is None else [release for release in choice.possible if not choice.table.holds(releases, release)]
+            if choice is not None and accepting:
+                notes = (*notes, f"{choice.table.framework} {spans_of(accepting)} {'accepts' if len(accepting) == 1 else 'accept'} it")
+            self._add(severity, code, subject, message, at, label, help, edit, notes)
+        elif choice.possible_in(releases):
+            note = f"only in {choice.in_words(releases)}; this file is judged for {choice}"
+            self._add(Severity.WARNING, code, subject, message, at, label, help, edit, (*notes, note))
+
+    def unsure(self, rule: str, subject: str, why: str, decides: bool = False, add: str = "") -> None:
+        """Record a rule as unchecked; see `Unchecked` for `decides` and `add`."""
+        self.unchecked.append(Unchecked(rule, subject, why, decides, add))
+
+    # -- edits
+
+    def renamed(self, entry: Entry, name: str) -> Edit:
+        """Return the edit that renames a key and keeps the quotes."""
+        span = entry.key.span
+        quoted = self.document.text_of(span.file)[span.start : span.start + 1] in ("'", '"')
+        return Edit(span.part(1, span.length - 1) if quoted else span, name)
+
+    def to_rename(self, owner: MapNode, entry: Entry, name: str) -> tuple[str, Edit | None]:
+        """Return help and edit for a misnamed key, which is deleted if `name` exists too."""
+        if owner.get(name) is not None:
+            return f"remove it: `{name}` is set too", self.removed(owner, entry)
+        return f"write `{name}`", self.renamed(entry, name)
+
+    def removed(self, owner: MapNode, entry: Entry) -> Edit | None:
+        """Return the edit that deletes an entry. None if it has other uses or cannot be cut."""
+        if any(is_inside(entry.key.span, target) for target, _ in self.followed):
+            return None
+        return without_entry(self.document.text_of(entry.key.span.file), owner, entry)
+
+    def added(self, owner: MapNode, key: str, value: str) -> Edit | None:
+        """Return the edit that adds an entry to a map, or None if impossible."""
+        return with_entry(self.document.text_of(owner.span.file), owner, key, value)
+
+    def instead(self, value: Value, text: str) -> Edit | None:
+        """Return the edit that replaces a value; None for a value from an interpolation."""
+        if isinstance(value, Scalar) and value.origin is not None:
+            return None
+        if value.span.length:
+            return Edit(value.span, text)
+        before = self.document.text_of(value.span.file)[: value.span.start]
+        if before.rstrip().endswith((":", "-")):
+            return Edit(value.span, text if before[-1:].isspace() else f" {text}")
+        return Edit(value.span, f": {text}")  # a key of a flow map without a colon
+
+    def joined(self, *edits: Edit) -> Edit:
+        """Merge several edits into one, including edits of findings between them."""
+        ordered = sorted(dict.fromkeys(edits), key=lambda edit: edit.span.start)
+        first, last = ordered[0], ordered[-1]
+        text = self.document.text_of(first.span.file)
+        within = Span(first.span.file, first.span.end, last.span.start, first.span.line, first.span.column)
+        between = {f.edit for f in self.findings if f.edit and is_inside(f.edit.span, within)}
+        span = Span(first.span.file, first.span.start, last.span.end, first.span.line, first.span.column)
+        inner = apply_edits(text, list(dict.fromkeys([*ordered, *between])))
+        return Edit(span, inner[span.start : len(inner) - (len(text) - span.end)])
+
+    def absorb(self, wide: Edit) -> None:
+        """Replace the edits of findings inside a wide edit by the wide edit."""
+        self.findings = [replace(f, edit=wide) if f.edit and is_inside(f.edit.span, wide.span) else f for f in self.findings]
+
+    def in_new_form(self, first: int) -> None:
+        """Drop the edits of findings from index `first` on: an earlier edit rewrites their text."""
+        self.findings[first:] = [replace(finding, edit=None) for finding in self.findings[first:]]
+
+    def settle(self) -> None:
+        """Resolve conflicts, so that all edits can be applied together."""
+        self.findings = go_together(self.findings)
+
+    # -- keys and values
 
     def missing(
         self, subject: str, key: str, owner: Span, help: str, shared: bool = True, added: tuple[MapNode, str, str] | None = None
@@ -68,11 +233,7 @@ class Notes(KeyFix):
         return ScalarText(text, scalar, self._shift(scalar, text))
 
     def ranks(self, scalar: Scalar, subject: str, in_flow: bool = False, of_processes: bool = True) -> ScalarText:
-        """Return a rank expression as the framework gets it, with ASCII digits.
-
-        Python's int() also takes digits of other scripts. `of_processes`: process ranks may follow
-        a colon.
-        """
+        """Return a rank expression as the framework gets it; int() reads all scripts' digits."""
         text = self.text(scalar, subject, lambda written: bool(RANKS.fullmatch(written)) and (of_processes or ":" not in written))
         if text.text.isascii():
             return text
@@ -142,3 +303,8 @@ class Notes(KeyFix):
 def is_unknown(value: Value) -> bool:
     """Return True if a value is an unresolved interpolation."""
     return isinstance(value, Scalar) and value.tag == UNRESOLVED
+
+
+def is_inside(span: Span, target: Span) -> bool:
+    """Return True if a span lies within the span `target`."""
+    return span.file == target.file and target.start <= span.start and span.end <= target.end

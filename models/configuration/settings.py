@@ -23,10 +23,7 @@ class Default:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """Whole number with key and place.
-
-    `scalar` is None for a default of the framework; `default` is the source of that, if known.
-    """
+    """Whole number with key and place. For a default, `scalar` is None and `default` its source."""
 
     value: int
     name: str
@@ -59,10 +56,7 @@ class Amount:
 
 
 PLACEMENT_RULES = frozenset({"PW101", "PW102", "PW103", "PW110", "PW111", "PW122", "PW208", "PW215"})
-"""Rules about the place of processes.
-
-If a value for such a rule is missing, the placement was not checked.
-"""
+"""Rules about the place of processes: without a value for them, placement is unchecked."""
 
 
 class Settings:
@@ -93,7 +87,7 @@ class Settings:
 
     @property
     def choice(self) -> ReleaseChoice | None:
-        """Release that the file is judged for; see `Found.choice`."""
+        """Release that the file is judged for; see `Notes.choice`."""
         return self._notes.choice
 
     @property
@@ -102,10 +96,7 @@ class Settings:
         return self._interpolator.root.span
 
     def at(self, path: str) -> Value | None:
-        """Return the value at a path, or None.
-
-        An unresolved interpolation is a Scalar of tag UNRESOLVED.
-        """
+        """Return the value at a path, or None; unresolved interpolations have tag UNRESOLVED."""
         if path not in self._by_path:
             self._by_path[path] = self._at(tuple(path.split(".")) if path else ())
         return self._by_path[path]
@@ -200,10 +191,7 @@ class Settings:
         return bool(value.value) if isinstance(value, Scalar) else bool(value.entries if isinstance(value, MapNode) else value.items)
 
     def becomes(self, path: str, text: str) -> Edit | None:
-        """Return the edit that writes another value.
-
-        None if the value is not written at this path.
-        """
+        """Return the edit that writes another value. None if no value is written at this path."""
         value = self.at(path)
         return Edit(value.span, text) if isinstance(value, Scalar) and value.origin is None else None
 
@@ -216,3 +204,26 @@ class Settings:
             known = self._defaults.get(path)
             return kind_of(value) if value is not None else str(known.value or "") if known else ""
         return "" if value.is_null else str(value.value)
+
+
+Plain = Union[str, int, float, bool]
+
+
+def plain_value(settings: Settings, path: str, usual: Plain = "") -> Plain:
+    """Return the scalar at a path, `usual` if unwritten, "" if null or unknown."""
+    value = settings.at(path)
+    if value is None:
+        return "" if settings.is_elsewhere(path) else usual
+    if not isinstance(value, Scalar) or is_unknown(value) or value.is_null:
+        return ""
+    return value.value if isinstance(value.value, (str, int, float, bool)) else ""
+
+
+def whole_number(value: Plain) -> int:
+    """Return a whole number of at least 1; 0 for any other value."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def percent(value: Plain) -> int:
+    """Convert a fraction such as 0.6 to percent; 0 for any other value."""
+    return round(100 * value) if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= 1 else 0

@@ -12,8 +12,8 @@ from ..composition import Composer
 from ..dialect_names import DIALECTS
 from ..findings.finding import Finding, Severity, Unchecked, UnusableInput, warning
 from ..level import DEFAULT_LEVEL
-from ..machines.accelerators import GENERIC, accelerators
 from ..machines.cluster import Cluster
+from ..machines.node import GENERIC, accelerators
 from ..machines.shorthand import AsDeclared
 from ..reading import Reading
 from ..record import dataclass

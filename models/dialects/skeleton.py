@@ -9,12 +9,12 @@ from ..component import Component, Relation
 from ..configuration.notes import Notes
 from ..configuration.settings import Settings
 from ..derivation import Derivation
+from ..job import HintedJob
 from ..level import TRAINING
 from ..machines.cluster import Cluster
 from ..machines.shorthand import AsDeclared
 from ..problem import Problem
 from ..reading import Reading
-from ..said import HintedJob
 from ..text.document import Document
 from ..text.interpolation import Interpolator
 from ..text.tree import MapNode, Value

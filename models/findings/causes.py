@@ -16,10 +16,7 @@ WRITTEN = frozenset({"PW103", "PW104", "PW105", "PW106", "PW112", "PW118", "PW12
 ABSENT = frozenset({"PW123", "PW209", "PW601"})
 """Codes for a missing or too small component, as long as the text is faulty."""
 UNSURE = frozenset({"PW201", "PW208"})
-"""Codes for ranks and degrees that a faulty text may have misstated.
-
-A wrong type (PW105) of another setting does not affect them.
-"""
+"""Codes for ranks and degrees that a faulty text, but no wrong type, may misstate."""
 WRONG_SIZE = frozenset({"PW102", "PW103", "PW110", "PW111", "PW205", "PW208"})
 """Codes for impossible ranks; related components wait for corrected ranks."""
 _WRONG_DEGREES = {"PW208": "PW404", "PW111": "PW404"}
@@ -34,10 +31,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 def of_one_use(findings: Sequence[Finding], shared: Sequence[Span]) -> list[Finding]:
-    """Return the findings without edits of aliased text.
-
-    Such an edit would change the other uses too.
-    """
+    """Return the findings without edits of aliased text, which has further uses."""
     if not shared:
         return list(findings)
     return [
@@ -47,10 +41,7 @@ def of_one_use(findings: Sequence[Finding], shared: Sequence[Span]) -> list[Find
 
 
 def meet(edit: Span, shared: Span) -> bool:
-    """Return True if an edit changes a shared text.
-
-    An insertion at the end of a map or a list extends it.
-    """
+    """Return True if an edit changes a shared text. An insertion at its end extends it."""
     if edit.file != shared.file:
         return False
     return (edit.start < shared.end and edit.end > shared.start) or edit.start == edit.end in (shared.start, shared.end)
@@ -155,10 +146,7 @@ def _named(finding: Finding, first: Finding) -> str:
 
 
 def first_causes(findings: Sequence[Finding]) -> tuple[list[Finding], list[Unchecked]]:
-    """Return the findings without dependent errors and warnings.
-
-    Dependent findings are reported as unchecked until their premise is fixed.
-    """
+    """Return the findings without dependent ones, and these as unchecked."""
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     independent, unchecked = list[Finding](), list[Unchecked]()
     for finding in findings:

@@ -12,10 +12,7 @@ from .span import Edit, Span
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """Verified change. `edit` is None if the changed text stands elsewhere.
-
-    `notes` are facts of the dialect about the cause, such as the framework's default.
-    """
+    """Verified change; `notes` say the cause. `edit` is None if the text stands elsewhere."""
 
     help: str
     edit: Edit | None = None
@@ -71,10 +68,7 @@ class Finding:
     premises: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        """Show both places of an aliased value and drop the edit.
-
-        The value has other uses too.
-        """
+        """Show both places of an aliased value. Drop the edit, as the value has further uses."""
         span = self.span
         if span is not None and (alias := span.alias) is not None:
             object.__setattr__(self, "span", alias)
@@ -107,7 +101,7 @@ class Unchecked:
 class Missing:
     """Required information for the verdict ``ok``, and the text to add."""
 
-    what: str
+    fact: str
     add: str
 
 

@@ -56,10 +56,7 @@ class Edit:
 
 
 def apply_edits(text: str, edits: list[Edit]) -> str:
-    """Return the text with all edits made.
-
-    Edits must not overlap; two insertions at one place keep their order.
-    """
+    """Return the text with all edits made, in order; they must not overlap."""
     result, position = [], 0
     for edit in sorted(edits, key=lambda edit: (edit.span.start, edit.span.end)):
         if edit.span.start < position:

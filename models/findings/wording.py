@@ -13,10 +13,7 @@ def plural(noun: str, count: int) -> str:
 
 
 def with_noun(count: int, noun: str, form: str = "") -> str:
-    """Return a number with a noun: `1 node`, `2 nodes`, `2 processes`.
-
-    With `form=","` also `1,024 nodes`.
-    """
+    """Return `1 node`, `2 nodes` or `2 processes`; with `form=","` also `1,024 nodes`."""
     return f"{count:{form}} {plural(noun, count)}"
 
 

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import NamedTuple, Sequence
+from dataclasses import fields, replace
+from typing import Iterator, NamedTuple, Sequence
 
 from ..component import UNBOUNDED, Component, Parallel
-from ..counts import Counts, intersection, is_one_range, times, write_counts
-from ..findings.finding import UnusableInput, error
+from ..findings.finding import Finding, UnusableInput, error, warning
 from ..findings.span import Edit, Span
 from ..findings.wording import are, do, with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, CLUSTER_LABEL
+from ..quantity import Counts, intersection, is_one_range, times, write_counts, write_range
 from ..text.edit import is_flow
 from ..text.source import Source
-from ..text.tree import Entry, ListNode, MapNode, plain
-from .forms import ComponentForm
-from .locality import LET_OVER_NODES
+from ..text.tree import Entry, ListNode, MapNode, Scalar, Value, find, plain
+from ..text.values import amount as read_amount
+from .forms import LET_OVER_NODES, ComponentForm
 
 KEY = "parallel"
 
 
 def multiples(component: Component, parallel: Parallel, step: int, cluster: Cluster) -> str:
-    """Return advice with possible multiples of `step` near the requested amount.
-
-    The cluster must have enough accelerators, and a node with a whole tp group.
-    """
+    """Return advice with multiples of `step` that the cluster and a node can hold."""
     nodes = [cluster.nodes[rank].count(ACCELERATOR) for rank in cluster.members(component.node_groups)] if cluster.counted else []
     around = [count for count in (component.least // step * step, -(-component.least // step) * step) if count]
     fit = [str(count) for count in around if not nodes or count <= sum(nodes)]
@@ -38,10 +35,7 @@ def multiples(component: Component, parallel: Parallel, step: int, cluster: Clus
 
 
 def degrees_of(source: Source, hints: MapNode, parallel: Parallel) -> list[Edit]:
-    """Return the edits that fix a component's degrees.
-
-    Only lists and interpolated values change.
-    """
+    """Return the edits that fix a component's degrees, in lists and interpolated values only."""
     written = hints.entry(KEY)
     if written is None:
         return []
@@ -71,10 +65,7 @@ class AmountHint(NamedTuple):
 
 
 def amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> AmountHint:
-    """Return the requested amount.
-
-    Raises UnusableInput if `accelerators` and `processes` contradict each other.
-    """
+    """Return the requested amount. Raises UnusableInput if its two keys contradict each other."""
 
     def refuse(message: str, help_text: str) -> UnusableInput:
         return UnusableInput([error("PW121", name, message, span, help=help_text)])
@@ -114,3 +105,32 @@ def _asked(per_process: int, counts: Counts | None) -> AmountHint:
 def _number(counts: Sequence[tuple[int, int]]) -> int:
     """Return the only count; 0 if there are several."""
     return counts[0][0] if counts[0][0] == counts[-1][1] else 0
+
+
+def impossible_counts(component: Component, choices: Sequence[Parallel], value: Value, room: int, kind: str) -> Iterator[Finding]:
+    """Yield a warning per impossible count, with `choices` of degrees and `room` of a kind."""
+    if component.runs is not None or not component.counts:
+        return
+    steps = [replace(component, parallel=parallel).step for parallel in choices]
+    noun = "accelerator" if kind == ACCELERATOR else kind
+    for key in ("accelerators", "processes"):
+        written = find(value, key)
+        items = [item for item in written.items if isinstance(item, Scalar)] if isinstance(written, ListNode) else []
+        per_process = component.per_process if key == "processes" else 1
+        warnings = []
+        for item in items:
+            low, high = read_amount(plain(item))
+            name = f"{write_range((low, high))} {key}"
+            if low * per_process > room:
+                message = f"`{component.name}` never has {name}: there {are(room)} {with_noun(room, noun)}"
+                warnings.append(warning("PW121", component.name, message, item.span, label="never", help="leave it out of the list"))
+            elif all(-(-low * per_process // step) * step > high * per_process for step in steps):
+                multiples = " or ".join(map(str, dict.fromkeys(steps)))
+                message = f"`{component.name}` never has {name}: it has a multiple of {multiples}"
+                warnings.append(
+                    warning(
+                        "PW121", component.name, message, item.span, label=f"no multiple of {multiples}", help="leave it out of the list"
+                    )
+                )
+        if len(warnings) < len(items):
+            yield from warnings

@@ -8,11 +8,10 @@ from typing import Collection
 from ..component import Component, Relation
 from ..findings.finding import Finding, error, warning
 from ..findings.span import Edit
+from ..job import HintedJob
 from ..machines.cluster import Cluster
-from ..model_cards.card import NUMBERS
-from ..model_cards.of_block import MODEL
+from ..model_cards.card import MODEL, NUMBERS
 from ..roles import role_of
-from ..said import HintedJob
 from ..text.form import Form, ValueKind, form_of, key, list_of, map_of
 from ..text.nearest import nearest
 from ..text.tree import Entry, MapNode, Value
@@ -24,14 +23,10 @@ from .relations import LinkForm, Objective, RelationForm, read_links, read_prefe
 from .times import with_usual_phases
 
 _NUMBER = ValueKind(whole_between(1).read, {"type": "integer", "minimum": 1})
-
-
 _MEANING = "What is known of the model that is trained."
 _KEYS = {name: key(_NUMBER, default=1, description="a whole number such as `28`") for name in NUMBERS}
 ModelForm: type[Form] = type("ModelForm", (Form,), {"__doc__": _MEANING, "is_open": True, **_KEYS})
-"""Form of `model`; unknown keys get a warning (see model_cards/of_block.py)."""
-
-
+"""Form of `model`; unknown keys get a warning (see `model_of_block`)."""
 NAME = "placewright"
 COMPONENTS, RELATIONS, LINKS, OBJECTIVE, PLAN = "components", "relations", "links", "objective", "plan"
 IGNORED = "PW124"

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import lcm
 from typing import Collection, Iterator, Mapping, Sequence
 
-from ..component import APART, BETWEEN_DOMAINS, KEYS, NOT_FEWER, TOGETHER, UNBOUNDED, ZERO_COPY, Component, Parallel, Relation
-from ..counts import write_counts
+from ..component import APART, BETWEEN_DOMAINS, KEYS, NOT_FEWER, TOGETHER, UNBOUNDED, WHOLE, ZERO_COPY, Component, Parallel, Pin, Relation
+from ..estimate import MEGATRON, NONE, TRAINABLE
 from ..findings.finding import Finding, Severity, error, warning
 from ..findings.span import Edit, Span
 from ..findings.wording import with_noun
-from ..locality import WHOLE, Pin
 from ..machines.cluster import Cluster
 from ..machines.node_group import NODE
 from ..machines.topology import LEVELS, NUMA
+from ..memory_work import fitting, not_whole, optimizer_of, whole_groups
 from ..parallel import UNDIVIDED
-from ..quantity import write_memory
+from ..quantity import write_counts, write_memory
 from ..ranks import write_range
 from ..text.edit import in_flow_map
 from ..text.nearest import nearest
@@ -28,12 +29,12 @@ def topology_of(component: Component, cluster: Cluster) -> Iterator[Finding]:
     """Yield faults of a component's demands on the topology."""
     for keep in component.keep:
         if keep.domains == 1 and not named(cluster, keep.level):
-            yield _unnamed_level(component.name, keep.level, f"`keep` of {keep.what} holds by itself", keep.span)
+            yield _unnamed_level(component.name, keep.level, f"`keep` of {keep.unit} holds by itself", keep.span)
     for spread in component.spread:
         if not named(cluster, spread.level) and (spread.domains > 1 or spread.percent < 100):
             yield _unnamed_level(component.name, spread.level, "`spread` cannot be kept", spread.span, Severity.ERROR)
         for keep in component.keep:
-            if keep.what == WHOLE and keep.required and keep.level == spread.level and keep.domains < spread.domains:
+            if keep.unit == WHOLE and keep.required and keep.level == spread.level and keep.domains < spread.domains:
                 message = (
                     f"`{component.name}` is to lie in at least {spread.domains} domains of {keep.level}, and in at most {keep.domains}"
                 )
@@ -79,7 +80,7 @@ def without_meaning(component: Component) -> Iterator[tuple[str, Span | None]]:
     """Yield (key, place) of demands without meaning for a component without accelerators."""
     if component.offloaded:
         yield "offloaded", component.span("offloaded")
-    yield from ((f"keep.{keep.what}", keep.span) for keep in component.keep if keep.what != WHOLE or keep.level == NUMA)
+    yield from ((f"keep.{keep.unit}", keep.span) for keep in component.keep if keep.unit != WHOLE or keep.level == NUMA)
 
 
 def levels_of(relation: Relation, cluster: Cluster) -> Iterator[Finding]:
@@ -110,15 +111,9 @@ def _unnamed_level(name: str, level: str, so: str, span: Span | None, severity: 
 
 
 def consistent(
-    components: Sequence[Component],
-    relations: list[Relation],
-    choices: Mapping[str, tuple[Parallel, ...]],
-    cluster: Cluster,
-    findings: list[Finding],
-    further: Sequence[Relation] = (),
-    unjudged: Collection[str] = (),
-    undivided: Collection[str] = (),
-) -> Iterator[Component]:
+    components: Sequence[Component], relations: list[Relation], choices: Mapping[str, tuple[Parallel, ...]], cluster: Cluster,
+    findings: list[Finding], further: Sequence[Relation] = (), unjudged: Collection[str] = (), undivided: Collection[str] = (),
+) -> Iterator[Component]:  # fmt: skip
     """Yield the components; collect their faults in `findings`.
 
     Relations to unknown components are removed.
@@ -148,10 +143,7 @@ def consistent(
 
 
 def _sized_components(components: Sequence[Component], relations: Sequence[Relation], unjudged: Collection[str]) -> set[str]:
-    """Return the components of known size: their own, shared, or chosen by time.
-
-    Components in `unjudged` count as known.
-    """
+    """Return the components of known size: their own, shared, chosen by time, or `unjudged`."""
     stated = {"amount", "placement"}
     sized = {component.name for component in components if component.runs is not None or component.timed or stated & component.spans.keys()}
     sized |= set(unjudged)
@@ -203,10 +195,7 @@ def _relation(
 
 
 def _zero_copy_faults(relation: Relation, first_sizes: Sequence[int], second_sizes: Sequence[int]) -> Iterator[Finding]:
-    """Yield a fault unless tp sizes are divisible.
-
-    Ranks of the larger tp lie evenly on ranks of the smaller only then.
-    """
+    """Yield a fault unless tp sizes are divisible, so that ranks lie evenly."""
     if any(first_tp % second_tp == 0 or second_tp % first_tp == 0 for first_tp in first_sizes for second_tp in second_sizes):
         return
     first, second = relation.components
@@ -224,10 +213,7 @@ def _tensor_parallel(
 
 
 def _comparability_faults(relation: Relation, components: Sequence[Component], key: str, cluster: Cluster) -> Iterator[Finding]:
-    """Yield faults of relations between accelerators.
-
-    The components must have accelerators, numbered alike if both are ranges.
-    """
+    """Yield faults of relations between accelerators: none, or ranges in different numberings."""
     first = components[0]
     kinds = [cluster.kind(component.node_groups) for component in components]
     strange = next((position for position, kind in enumerate(kinds) if kind == NODE or kind != kinds[0]), None)
@@ -276,10 +262,7 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
 
 
 def _unnamed_phases(component: Component) -> Iterator[Finding]:
-    """Yield a warning for times in a phase that `phase` omits.
-
-    Memory does not count in such a phase.
-    """
+    """Yield a warning for times in a phase that `phase` omits: no memory counts in it."""
     if component.timed is None or not {"seconds", "phase"} <= component.spans.keys():
         return
     phases = " and ".join(f"`{phase}`" for phase in component.phases)
@@ -292,3 +275,37 @@ def _unnamed_phases(component: Component) -> Iterator[Finding]:
 
 def _step(component: Component, parallel: Parallel) -> int:
     return replace(component, parallel=parallel).step
+
+
+def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, str, str] | None:
+    """Return (message, key, help) of an estimate impossible with all `choices` of degrees."""
+    estimate = component.estimate
+    if estimate is None:
+        return None
+    if estimate.parameters and estimate.trainable > estimate.parameters:
+        message = f"`{component.name}` trains {estimate.trainable:,} of {estimate.parameters:,} parameters"
+        return message, "trainable", "write fewer, or leave it out where all are trained"
+    if estimate.shards and "sharding" in estimate.written and estimate.sharding in (NONE, MEGATRON):
+        message = f"`{component.name}` divides nothing among {with_noun(estimate.shards, 'rank')} with `sharding: {estimate.sharding}`"
+        return message, "shards", "leave it out, or write a `sharding` that divides"
+    # solver/rules/amounts/whole_shard_groups.py checks given ranks.
+    divided = estimate.divided_among if component.runs is None else 0
+    if divided and not any(_has_whole_groups(component, divided, parallel) for parallel in choices):
+        shards, ranks = estimate.shards, component.least // (choices[0].tp * choices[0].pp)
+        if component.least == component.most and len(choices) == 1:
+            return not_whole(component.name, ranks, shards), "shards", fitting(ranks, shards)
+        counts = write_counts(component.counts or ((component.least, component.most),))
+        message = f"with none of {counts} accelerators the ranks of `{component.name}` divide into groups of {shards} shards"
+        return message, "shards", "write a number that divides the ranks of one of these counts, or widen the range"
+    if optimizer_of(component) != NONE and estimate.precision not in TRAINABLE and not (estimate.trainable or estimate.lora_rank):
+        trainable = "one of " + ", ".join(f"`{word}`" for word in TRAINABLE)
+        message = f"`{component.name}` trains all its weights in `{estimate.precision}`, which nobody does"
+        return message, "precision", f"write {trainable}, or `trainable: 40M` where adapters are trained"
+    return None
+
+
+def _has_whole_groups(component: Component, shards: int, parallel: Parallel) -> bool:
+    """Return True if some allowed count has ranks in whole groups of shards."""
+    step = lcm(component.per_process, parallel.replica)
+    counts = range(-(-component.least // step) * step, component.most + 1, step)
+    return not counts or any(whole_groups(shards, count, parallel) for count in counts if component.may_have(count))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 
 from ..component import Parallel
+from ..estimate import BITS, FULL, NONE, OPTIMIZERS, RECOMPUTED, SHARDINGS, MemoryInput
 from ..machines.node_group import CLUSTER_LABEL
-from ..planning.measured import POWER, SCALINGS
+from ..machines.topology import ALL_LEVELS, LEVELS, NODE_LEVEL
+from ..planning.workload import POWER, SCALINGS
 from ..roles import ROLES
-from ..text.form import Form, form_of, key, list_of
+from ..text.form import Form, ValueKind, form_of, key, list_of, one_or_list_of, shown_value
 from ..text.values import (
     Amounts,
     Boolean,
@@ -20,14 +23,178 @@ from ..text.values import (
     Names,
     Numbers,
     OneOfValues,
+    Percent,
     RankText,
     RankTexts,
     Word,
     text_or_list,
+    word_or_map,
 )
-from .estimate import EstimateForm
-from .locality import KeepForm, Others, Pins, Spreads
 from .seconds import Seconds
+
+DOMAINS = (*LEVELS, NODE_LEVEL)
+"""Levels with domains of whole nodes: units of failure."""
+RACK = LEVELS[1]
+"""Default level."""
+OVER_NODES = "keep: {tp: {level: node, required: false}}"
+"""Hint that allows tp groups over nodes."""
+LET_OVER_NODES = f"let its tp groups lie over nodes: `{OVER_NODES}`"
+"""Help text for `OVER_NODES`."""
+Level = OneOfValues("level of the topology", ALL_LEVELS)
+Domain = OneOfValues("level of nodes", DOMAINS)
+_LEVELS = ", ".join(f"`{level}`" for level in ALL_LEVELS)
+_DOMAINS = ", ".join(f"`{level}`" for level in DOMAINS)
+
+
+class KeptForm(Form):
+    """Level of the topology, and in how many of its domains a unit may lie."""
+
+    level = key(Level, description=f"one of {_LEVELS}")
+    domains = key(Count, default=1, description="in how many domains it may lie, such as `2`; of the whole component only")
+    required = key(Boolean, default=True, description="`false` where it is only preferred")
+
+
+class SpreadForm(Form):
+    """Spread of a component over failure domains."""
+
+    level = key(Domain, default=RACK, description=f"one of {_DOMAINS}")
+    domains = key(Count, default=None, description="in how many domains it lies at least, such as `2`")
+    percent = key(Percent, default=100, description="how much of it one domain may hold at most, in percent, such as `60`")
+
+
+class PinForm(Form):
+    """Processes with a fixed set of nodes."""
+
+    ranks = key(RankText, description="process ranks such as `0-7`")
+    nodes = key(RankTexts, description="ranks of nodes such as `3` or `0-1`, names of nodes, or a list of them")
+
+
+class OtherForm(Form):
+    """Another component, and the topology level of the comparison."""
+
+    component = key(Word, description="the name of a component such as `actor`")
+    level = key(Domain, default=RACK, description=f"one of {_DOMAINS}")
+
+
+Kept = one_or_list_of(word_or_map(Level, KeptForm))
+Spreads = one_or_list_of(word_or_map(Domain, SpreadForm))
+Pins = one_or_list_of(form_of(PinForm))
+Others = one_or_list_of(word_or_map(Word, OtherForm))
+
+
+class KeepForm(Form):
+    """Units to keep together, with a topology level, a map, or a list of them."""
+
+    tp = key(Kept, default=(), title="a tensor parallel group", description="a level such as `nvlink_domain`, or a map")
+    ep = key(Kept, default=(), title="an expert parallel group", description="a level such as `node`, or a map")
+    replica = key(Kept, default=(), title="a replica", description="a level such as `rack`, or `{level: node, required: false}`")
+    component = key(
+        Kept, default=(), title="the whole component", description="a level such as `rack`, or `{level: rack, domains: 2, required: false}`"
+    )
+
+
+MOST = 10**14
+"""Maximum number of parameters: a hundred times what the largest models have."""
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
+_PATTERN = r"^\s*[0-9]{1,15}(\.[0-9]{1,6})?\s*[KkMmBbTt]?\s*$"
+_TEXT = re.compile(r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*([KMBT]?)\s*", re.IGNORECASE | re.ASCII)
+
+
+def _parameters(value: object) -> int:
+    """Return the number in `7B`, `494M` or a plain number. Raises ValueError with a sentence."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ValueError(f"{shown_value(value)} is no number of parameters")
+    from decimal import Decimal, InvalidOperation
+
+    match = _TEXT.fullmatch(str(value))
+    try:
+        count = int(Decimal(match[1]) * _UNITS[match[2].upper()]) if match else 0
+    except InvalidOperation:
+        count = 0
+    if not 1 <= count <= MOST:
+        raise ValueError(f"{shown_value(value)} is no number of parameters such as `7B`")
+    return count
+
+
+Parameters = ValueKind(_parameters, {"anyOf": [{"type": "number", "minimum": 1, "maximum": MOST}, {"type": "string", "pattern": _PATTERN}]})
+"""Number of parameters like ``7B``."""
+
+
+def _part(value: object) -> int:
+    """Return percent of a share of at most 1.0, or of a whole number."""
+    return max(1, round(100 * value)) if isinstance(value, float) and 0 < value <= 1 else Percent.read(value)
+
+
+Part = ValueKind(_part, {"anyOf": [*Percent.schema["anyOf"], {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}]})
+"""Percent: a whole number like ``60``, or a share, ``0.6``; ``1.0`` is all."""
+
+
+def _one_of(words: tuple[str, ...]) -> str:
+    return "one of " + ", ".join(f"`{word}`" for word in words)
+
+
+class EstimateForm(Form):
+    """Input of the memory estimate; numbers of a known model may be omitted."""
+
+    model = key(Word, default="", title="the model, where its numbers are known", description="an id such as `Qwen/Qwen2.5-7B-Instruct`")
+    parameters = key(Parameters, default=None, title="all weights of the model", description="a number such as `7B`")
+    trainable = key(Parameters, default=None, title="how many weights are trained, where not all are", description="a number such as `40M`")
+    lora_rank = key(
+        Count, default=None, title="the rank of adapters, where these alone are trained", description="a whole number such as `32`"
+    )
+    precision = key(
+        OneOfValues("precision", tuple(BITS)), default="bf16", title="of the weights while they work", description=_one_of(tuple(BITS))
+    )
+    optimizer = key(
+        OneOfValues("optimizer", tuple(OPTIMIZERS)), default=None, title="`adam` for what is trained by its role, else none",
+        description=_one_of(tuple(OPTIMIZERS)),
+    )  # fmt: skip
+    sharding = key(
+        OneOfValues("sharding", SHARDINGS), default=NONE, title="what data parallel ranks divide", description=_one_of(SHARDINGS)
+    )
+    shards = key(
+        Count, default=None, title="how many ranks divide, where not all do (hybrid sharding)", description="a whole number such as `8`"
+    )
+    sequence = key(Count, default=None, title="tokens of one sequence, prompt and answer", description="a whole number such as `8192`")
+    micro_batch = key(
+        Count, default=1, title="sequences that one data parallel rank works on at a time", description="a whole number such as `1`"
+    )
+    recompute = key(
+        OneOfValues("recomputation", RECOMPUTED), default=FULL, title="what is computed again in the backward pass",
+        description=_one_of(RECOMPUTED),
+    )  # fmt: skip
+    attention_scores = key(
+        Boolean, default=False, title="scores of attention are stored, as without flash attention", description="`true` or `false`"
+    )
+    sequences = key(
+        Count, default=None, title="sequences that a replica of an engine caches at the same time",
+        description="a whole number such as `64`",
+    )  # fmt: skip
+    cache = key(
+        OneOfValues("precision", ("bf16", "fp16", "fp8")), default=None, title="the precision of the cache", description="such as `fp8`"
+    )
+    utilization = key(
+        Part, default=None, title="percent of each accelerator that an engine takes for itself",
+        description="a whole number such as `60`, or a part such as `0.6`",
+    )  # fmt: skip
+    offload = key(Boolean, default=False, title="it leaves its accelerators while another phase runs", description="`true` or `false`")
+    layers = key(Count, default=None, description="a whole number such as `28`")
+    hidden = key(Count, default=None, title="the width of the model", description="a whole number such as `3584`")
+    heads = key(Count, default=None, title="attention heads of a layer", description="a whole number such as `28`")
+    kv_heads = key(Count, default=None, title="heads of keys and values", description="a whole number such as `4`")
+    head_size = key(Count, default=None, description="a whole number such as `128`")
+    intermediate = key(Count, default=None, title="the width of the feed-forward part", description="a whole number such as `18944`")
+    vocabulary = key(Count, default=None, description="a whole number such as `152064`")
+    experts = key(Count, default=None, title="routed experts of a layer", description="a whole number such as `128`")
+    expert_intermediate = key(Count, default=None, title="the width of one expert", description="a whole number such as `768`")
+
+    def estimate(self) -> MemoryInput:
+        """Return the estimate that the form states."""
+        values = {
+            name: value for name in MemoryInput.__dataclass_fields__ if name != "written" and (value := getattr(self, name)) is not None
+        }
+        return MemoryInput(**values, written=tuple(name for name in values if name in self.written_keys))
+
 
 _Role = OneOfValues("role", ROLES)
 _OTHERS = "the name of a component such as `actor`, or a list of names"
@@ -90,57 +257,43 @@ class HintForm(Form):
     other_words = _OTHER_WORDS
 
     role = key(
-        _Role,
-        default=None,
+        _Role, default=None, title="what it does, if its name does not say it",
         description=f"one of {', '.join(f'`{role}`' for role in ROLES)}",
-        title="what it does, if its name does not say it",
-    )
+    )  # fmt: skip
     accelerators = key(
-        Amounts,
-        default=None,
+        Amounts, default=None, title="how many accelerators it asks for",
         description="a number such as `16`, a range such as `8-32`, or a list of them such as `[2, 4, 8-16]`",
-        title="how many accelerators it asks for",
-    )
+    )  # fmt: skip
     processes = key(
-        Amounts,
-        default=None,
+        Amounts, default=None, title="how many processes it has",
         description="a number such as `16`, a range such as `8-32`, or a list of them such as `[2, 4, 8-16]`",
-        title="how many processes it has",
-    )
+    )  # fmt: skip
     accelerators_per_process = key(Count, default=None, description="a whole number such as `1`")
     parallel = key(form_of(ParallelForm), default=ParallelForm(), description="degrees such as `{tp: 8, pp: 2}`")
     memory = key(Mebibytes, default=0, description="memory of one process on one accelerator, such as `70GiB`")
     estimate = key(
-        form_of(EstimateForm),
-        default=None,
-        title="what its memory is estimated from, where nobody measured it",
+        form_of(EstimateForm), default=None, title="what its memory is estimated from, where nobody measured it",
         description="a map such as `{parameters: 7B, optimizer: adam, sharding: zero3, sequence: 8192, micro_batch: 1}`",
-    )
+    )  # fmt: skip
     offloaded = key(
-        Mebibytes,
-        default=0,
+        Mebibytes, default=0, title="memory that one process keeps on each accelerator while another phase runs",
         description="an amount such as `2GiB`",
-        title="memory that one process keeps on each accelerator while another phase runs",
-    )
+    )  # fmt: skip
     host_memory = key(Mebibytes, default=0, description="memory of its node that one process needs, such as `100GiB`")
     cpus = key(Count, default=None, description="a whole number such as `4`", title="CPUs that are reserved for one process")
     phase = key(
-        Names,
-        default=(),
+        Names, default=(), title="when it needs its memory: components without a phase in common take turns",
         description="a name such as `generate`, or a list of them",
-        title="when it needs its memory: components without a phase in common take turns",
-    )
+    )  # fmt: skip
     node_group = key(Labels, default=(CLUSTER_LABEL,), description="the label of a node group such as `node`, or several with commas")
     accelerator = key(Name, default=None, description="a model such as `H100`", title="the only model that it may use")
     contiguous = key(
         Boolean, default=False, description="`true` or `false`", title="its accelerators are one solid range, in the order of its ranks"
     )
     any_order = key(
-        Boolean,
-        default=False,
+        Boolean, default=False, title="a contiguous component whose processes may lie in their range in any order",
         description="`true` or `false`",
-        title="a contiguous component whose processes may lie in their range in any order",
-    )
+    )  # fmt: skip
     stride = key(
         Count, default=1, description="a whole number such as `2`", title="tensor parallel groups interleave in blocks of so many groups"
     )
@@ -167,29 +320,21 @@ class HintForm(Form):
         RankTexts, default=None, title="nodes that it must not use", description="ranks or names of nodes, such as `[node-5, 7-9]`"
     )
     traffic = key(
-        Mebibytes,
-        default=0,
-        title="what its processes exchange in a step, for every further domain that they lie in",
+        Mebibytes, default=0, title="what its processes exchange in a step, for every further domain that they lie in",
         description="an amount such as `14GiB`",
-    )
+    )  # fmt: skip
     seconds = key(
-        Seconds,
-        default=None,
-        title="how long an iteration of it takes, where that was measured",
+        Seconds, default=None, title="how long an iteration of it takes, where that was measured",
         description="a map such as `{8: 120, 16: 66}`, `{generate: {8: 95}, train: {8: 60}}` or `{H100: {8: 60}}`, or `59.9` where the count is fixed",
-    )
+    )  # fmt: skip
     scaling = key(
-        OneOfValues("scaling", SCALINGS),
-        default=POWER,
-        title="what is assumed between and beyond the measured counts",
+        OneOfValues("scaling", SCALINGS), default=POWER, title="what is assumed between and beyond the measured counts",
         description="one of " + ", ".join(f"`{word}`" for word in SCALINGS),
-    )
+    )  # fmt: skip
     samples = key(
-        Count,
-        default=None,
+        Count, default=None, title="what its data parallel ranks must divide evenly among themselves",
         description="a whole number such as `512`",
-        title="what its data parallel ranks must divide evenly among themselves",
-    )
+    )  # fmt: skip
 
 
 class PlacedForm(Form):
@@ -213,8 +358,6 @@ class ComponentForm(HintForm):
     """Component of the job; `accelerators` and `processes` may be ranges or lists."""
 
     placement = key(
-        _Placement,
-        default=None,
+        _Placement, default=None, title="where it is: resource ranks and process ranks, as RLinf writes them, or node by node",
         description="ranks such as `0-7` or `0-7:0-3`, or a list such as `[{ranks: 0-3, node: 0, accelerators: [3, 2, 1, 0]}]`",
-        title="where it is: resource ranks and process ranks, as RLinf writes them, or node by node",
-    )
+    )  # fmt: skip

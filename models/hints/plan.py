@@ -16,17 +16,14 @@ from ..quantity import Advised
 from ..scope import HETEROGENEOUS, NESTED, SCOPES, SPANNING
 from ..text.form import Form, as_items, fill, form_of, key, list_of, one_or_list_of
 from ..text.nearest import nearest
-from ..text.tree import ListNode, MapNode, Scalar, Value, find, leaves
-from ..text.unresolved import UNRESOLVED
+from ..text.tree import ListNode, MapNode, Scalar, Value, find
 from ..text.values import Boolean, Count, OneOfValues, Rate, Word, or_list
 from .consistent import UNNAMED, named
-from .entries import unknown
+from .relations import unknown, unresolved
 from .seconds import Duration
 from .times import example
 
 ARROW, WHOLE = "->", "=>"
-
-
 KEY = "workflow"
 LEAVE = f"leave `{KEY}` out"
 _BETWEEN = r"\s*(?:[-=]*>|→|[,;|]|\s)\s*"
@@ -80,15 +77,8 @@ def waits_in_circles(waits: Sequence[Wait], section: str) -> Iterator[Finding]:
             between = f"{', '.join(quoted[:-1])} and {quoted[-1]}" if len(quoted) > 1 else f"the phases of {quoted[0]}"
             message = f"`{wait.after.later}` waits for all of `{wait.after.earlier}` inside a circle of `{section}`"
             help_ = f"write `{ARROW}`: a batch goes through a circle in the written order; or drop the arrow that leads back"
-            yield error(
-                "PW121",
-                wait.after.later,
-                message,
-                wait.arrow,
-                label="never all there",
-                help=help_,
-                notes=(f"{between} wait for each other",),
-            )
+            notes = (f"{between} wait for each other",)
+            yield error("PW121", wait.after.later, message, wait.arrow, label="never all there", help=help_, notes=notes)
 
 
 class _PlanKey(NamedTuple):
@@ -99,19 +89,10 @@ class _PlanKey(NamedTuple):
 
 
 def read_workflow(
-    chains: Collection[str],
-    components: Mapping[str, Component],
-    faulty: Collection[str],
-    plan: Value | None,
-    section: str,
-    findings: list[Finding],
-    most: int = UNBOUNDED,
-) -> Iterator[After]:
-    """Yield the dependencies in the chains of a plan.
-
-    Unknown names get a finding; names of `faulty` components are skipped. `most`: number of all
-    accelerators.
-    """
+    chains: Collection[str], components: Mapping[str, Component], faulty: Collection[str], plan: Value | None, section: str,
+    findings: list[Finding], most: int = UNBOUNDED,
+) -> Iterator[After]:  # fmt: skip
+    """Yield the dependencies in the chains of a plan, and find unknown names."""
     written, waits = find(plan, KEY), list[Wait]()
     if written is not None and len(chains) > 1 and all(len(chain.split()) == 1 and ARROW[-1] not in chain for chain in chains):
         listed, chained = ", ".join(f"`{chain}`" for chain in chains), f" {ARROW} ".join(chains)
@@ -150,10 +131,7 @@ def read_workflow(
 
 
 def _parts(chain: str, place: Value) -> Iterator[_PlanKey]:
-    """Yield the names and arrows of a chain.
-
-    They have places of their own if the written text equals the chain.
-    """
+    """Yield the names and arrows of a chain, with places if the text is plain."""
     length = place.span.length - len(chain)
     alike = isinstance(place, Scalar) and place.origin is None and place.text == chain and length in (0, 2) and "\n" not in chain
     for match in re.finditer(rf"{ARROW}|{WHOLE}|(?:(?!{ARROW}|{WHOLE})\S)+", chain):
@@ -180,31 +158,16 @@ def _untimed_names(
         elif component.timed is None:
             message = f"`{section}` names `{text}`, and nobody says how long `{component.name}` takes"
             count = example(component.least, min(component.most, most), component.step)
-            yield error(
-                "PW121",
-                component.name,
-                message,
-                span,
-                label="no seconds",
-                help=f"write `seconds: {count}` of `{component.name}`, or drop it",
-            )
+            help_ = f"write `seconds: {count}` of `{component.name}`, or drop it"
+            yield error("PW121", component.name, message, span, label="no seconds", help=help_)
         else:
             message = f"`{section}` names `{text}`, and no time of `{component.name}` is of a phase `{phase}`"
-            yield error(
-                "PW121",
-                component.name,
-                message,
-                span,
-                label="no such phase",
-                help=f"write one of {', '.join(f'`{task}`' for task in (component.name, *_phases(component)))}",
-            )
+            help_ = f"write one of {', '.join(f'`{task}`' for task in (component.name, *_phases(component)))}"
+            yield error("PW121", component.name, message, span, label="no such phase", help=help_)
 
 
 def _tasks(text: str, components: Mapping[str, Component]) -> frozenset[str]:
-    """Return the tasks of a name: all of a component, or a single ``critic.train``.
-
-    Empty if the name has no meaning.
-    """
+    """Return the tasks of a name: all of a component, or one like ``critic.train``; else none."""
     component = components.get(text)
     if component is not None and component.timed:
         return frozenset(_phases(component) or (text,))
@@ -244,44 +207,32 @@ class PlanForm(Form):
     other_words = _OTHER_WORDS
 
     workflow = key(
-        _Chains,
-        default=(),
-        title="what works on what",
+        _Chains, default=(), title="what works on what",
         description=f"chains such as `rollout {ARROW} inference {ARROW} actor`, with `{WHOLE}` where one begins when all of the other is done",
-    )
+    )  # fmt: skip
     cost_model = key(OneOfValues("cost model", MODELS), default=STREAM, description="one of " + ", ".join(f"`{name}`" for name in MODELS))
     batches = key(Count, default=1, title="in how many batches an iteration is handed on", description="a whole number such as `32`")
     phases = key(
-        list_of(Word, 1, unpack=as_items, check=_once),
-        default=PHASES,
-        title="the order of the phases",
+        list_of(Word, 1, unpack=as_items, check=_once), default=PHASES, title="the order of the phases",
         description="names such as `[generate, infer, train]`",
-    )
+    )  # fmt: skip
     scope = key(
-        one_or_list_of(OneOfValues("scope", SCOPES)),
-        default=(),
-        title="which sorts of plans are searched too",
+        one_or_list_of(OneOfValues("scope", SCOPES)), default=(), title="which sorts of plans are searched too",
         description="any of " + ", ".join(f"`{name}`" for name in SCOPES),
-    )
+    )  # fmt: skip
     nested = key(
-        Boolean,
-        default=False,
+        Boolean, default=False, title="a component may use only some of another's accelerators; another spelling of `scope: [nested]`",
         description="`true` or `false`",
-        title="a component may use only some of another's accelerators; another spelling of `scope: [nested]`",
-    )
+    )  # fmt: skip
     minimise = key(OneOfValues("aim", AIMS), default=SECONDS, description="`seconds` of an iteration, or `accelerators`")
     budget = key(form_of(BudgetForm), default=BudgetForm(), description="a map such as `{accelerators: 48, seconds: 60}`")
     bandwidth = key(form_of(BandwidthForm), default=BandwidthForm(), description="a map such as `{node: 50GiB}`")
 
 
 def read_plan(
-    written: Value | None,
-    components: Collection[Component],
-    findings: list[Finding],
-    key: str = "plan",
-    faulty: Collection[str] = (),
+    written: Value | None, components: Collection[Component], findings: list[Finding], key: str = "plan", faulty: Collection[str] = (),
     cluster: Cluster | None = None,
-) -> Workload | None:
+) -> Workload | None:  # fmt: skip
     """Return the workload of the key, with defaults; None if no component has times.
 
     Parameters
@@ -292,9 +243,8 @@ def read_plan(
     form, timed = PlanForm(), {component.name: component.timed for component in components if component.timed}
     most, readable = cluster.total() if cluster is not None and cluster.counted else UNBOUNDED, True
     if written is not None:
-        if open_values := [value for value in leaves(written) if value.tag == UNRESOLVED]:
-            message = f"`{key}` needs a value that is not known here: `{open_values[0].text}`"
-            findings.append(error("PW120", "", message, open_values[0].span, help="write the value"))
+        if fault := unresolved(written, f"`{key}` needs"):
+            findings.append(fault)
             return None
         try:
             form = fill(PlanForm, written, "", f"`{key}`")
@@ -348,10 +298,7 @@ def _spans(written: Value | None, before: str = "") -> Iterator[tuple[str, Span]
 
 
 def _ignored_keys(form: PlanForm, spans: Mapping[str, Span], key: str) -> Iterator[Finding]:
-    """Yield a note per key ignored by the cost model.
-
-    If a dialect may choose another cost model, only keys that none of its models uses.
-    """
+    """Yield a note per key that no cost model of the dialect uses."""
     judged = [form.cost_model] if "cost_model" in form.written_keys or key == "plan" else [STREAM, STEADY]
     for name in ("workflow", "batches", "phases"):
         if name in spans and not any(name in LOOKED_AT[model] for model in judged):
@@ -371,14 +318,8 @@ def _unused_bandwidths(form: BandwidthForm, spans: Mapping[str, Span], key: str,
             yield warning("PW121", "", message, span, label="not used", help="write an amount such as `50GiB`, or drop it")
         elif cluster is not None and not named(cluster, level):
             message = f"no node names its {level}: nothing crosses it, so that `{key}.bandwidth.{level}` changes nothing"
-            yield warning(
-                UNNAMED,
-                "",
-                message,
-                span,
-                label="not named by any node",
-                help=f"give the nodes of the cluster `topology: {{{level}: {level[0]}1}}`",
-            )
+            help_ = f"give the nodes of the cluster `topology: {{{level}: {level[0]}1}}`"
+            yield warning(UNNAMED, "", message, span, label="not named by any node", help=help_)
 
 
 def _phases_without_stage(components: Mapping[str, Component], phases: Collection[str], span: Span | None, key: str) -> Iterator[Finding]:

@@ -2,23 +2,67 @@
 
 from __future__ import annotations
 
-from typing import Collection, Iterator
+from typing import Collection, Iterator, TypeVar
 
 from ..component import BETWEEN_DOMAINS, IN_ORDER, RELATION_KINDS, Relation
 from ..findings.finding import Finding, UnusableInput, error
-from ..link import Link
+from ..findings.span import Edit, Span
+from ..job import LEXICOGRAPHIC, ORDERS, WEIGHTED, Link, Preference
 from ..machines.topology import LEVELS
-from ..preference import LEXICOGRAPHIC, ORDERS, WEIGHTED, Preference
+from ..text.edit import in_flow_map
 from ..text.form import Form, fill, form_of, key, list_of
-from ..text.tree import Entry, MapNode, Scalar, Value, find, leaves
-from ..text.unresolved import UNRESOLVED
+from ..text.nearest import nearest
+from ..text.tree import UNRESOLVED, Entry, ListNode, MapNode, Scalar, Value, find, kind_of, leaves
 from ..text.values import Count, Index, Mebibytes, OneOfValues, Word, word_or_map
-from .entries import entries, span_in, unknown
-from .locality import RACK, Domain
+from .forms import RACK, Domain
+
+AnyForm = TypeVar("AnyForm", bound=Form)
+
+
+def entries(
+    form: type[AnyForm], written: Value | None, section: str, example: str, findings: list[Finding]
+) -> Iterator[tuple[AnyForm, Value]]:
+    """Yield the well-formed entries of a section with their text."""
+    if written is None:
+        return
+    if not isinstance(written, ListNode):
+        message = f"`{section}` is {kind_of(written)}, not a list"
+        findings.append(error("PW105", "", message, written.span, label=kind_of(written), help=f"write `{section}: [{example}]`"))
+        return
+    for position, item in enumerate(written.items):
+        if fault := unresolved(item, f"`{section}.{position}` needs"):
+            findings.append(fault)
+            continue
+        try:
+            yield fill(form, item, "", f"`{section}.{position}`"), item
+        except UnusableInput as problem:
+            findings += problem.findings
+
+
+def unresolved(value: Value, needing: str, subject: str = "") -> Finding | None:
+    """Return the fault of text (`needing`: its subject and verb) with an interpolation left open."""
+    scalar = next((leaf for leaf in leaves(value) if leaf.tag == UNRESOLVED), None)
+    message = f"{needing} a value that is not known here: `{scalar.text}`" if scalar else ""
+    return error("PW120", subject, message, scalar.span, help="write the value") if scalar else None
+
+
+def span_in(item: Value, path: str) -> Span:
+    """Return the place of an entry's value at a dotted path, else of the entry."""
+    value = find(item, path)
+    return value.span if value else item.span
+
+
+def unknown(section: str, name: str, names: Collection[str], span: Span) -> Finding:
+    """Return the fault of an entry that names an unknown component."""
+    close = nearest(name, names)
+    edit = Edit(span, in_flow_map(close)) if close else None
+    advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{known}`" for known in names)
+    return error(
+        "PW121", name, f"`{section}` names `{name[:60]}`, which is no component", span, label="not a component", help=advice, edit=edit
+    )
+
 
 _Order = OneOfValues("order", ORDERS)
-
-
 MAX_RELATED = 256
 _Kind = OneOfValues("kind of relation", RELATION_KINDS)
 
@@ -49,9 +93,8 @@ def read_preference(written: Value | None, findings: list[Finding], key: str = "
     """Return the preference of the key; the default if missing or, with findings, faulty."""
     if written is None:
         return Preference()
-    if open_values := [value for value in leaves(written) if value.tag == UNRESOLVED]:
-        message = f"`{key}` needs a value that is not known here: `{open_values[0].text}`"
-        findings.append(error("PW120", "", message, open_values[0].span, help="write the value"))
+    if fault := unresolved(written, f"`{key}` needs"):
+        findings.append(fault)
         return Preference()
     alone = MapNode((Entry(Scalar("order", "", written.span), written),), written.span) if isinstance(written, Scalar) else written
     try:
@@ -94,11 +137,9 @@ class LinkForm(Form):
     source = key(Word, written="from", description="the name of the component that sends, such as `actor`")
     target = key(Word, written="to", description="the name of the component that receives, such as `rollout`")
     weights = key(
-        Mebibytes,
-        default=0,
-        title="what each domain is sent that holds some of the target and none of the source",
+        Mebibytes, default=0, title="what each domain is sent that holds some of the target and none of the source",
         description="an amount such as `16GiB`",
-    )
+    )  # fmt: skip
     stream = key(
         Mebibytes,
         default=0,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Callable
 
-from ..machines.accelerators import NUMBERS
+from ..machines.node import NUMBERS
 from ..parallel import DEGREES, Parallel
-from ..planning.measured import SECOND, Measured
-from ..planning.workload import PHASES
+from ..planning.workload import PHASES, SECOND, Measured
 from ..quantity import Advised
 from ..text.form import MAX_TEXT, Faults, Form, FormFault, Schema, ValueKind, form_of, key, list_of, shown_value
 from ..text.values import MAX_DIGITS, NAME_PATTERN, Count, Name, Word, whole_schema
@@ -23,18 +22,13 @@ _UNITS = {
 }
 """Unit after a time -> seconds."""
 _WITH_UNIT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]+)", re.ASCII)
-
-
 NUMBER_OF_SECONDS: Schema = {
     "anyOf": [
         {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST},
         {"type": "string", "pattern": r"^\+?(?=[^eE]*[1-9])([0-9]{1,8}(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,2})?$"},
     ]
 }
-"""Schema of a time, also in digits as YAML reads `1e3`.
-
-JSON Schema cannot limit such text from above.
-"""
+"""Schema of a time, also in digits as YAML reads `1e3`, without an upper limit."""
 WRITTEN = "a number such as `59.9`"
 """Example of a number of seconds."""
 RowsOf = Callable[[object, tuple[str, ...]], list[dict[str, object]]]
@@ -68,10 +62,7 @@ _ROW: Schema = {
 
 
 def duration(value: object) -> int:
-    """Return the nanoseconds of a number of seconds.
-
-    Raises ValueError with a sentence for a person, Advised if the right text is known.
-    """
+    """Return the nanoseconds of a number of seconds. Raises ValueError, or Advised with the fix."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{shown_value(value)} is no number of seconds")
     from decimal import Decimal, InvalidOperation
@@ -130,10 +121,7 @@ def _map_rows(value: dict[object, object]) -> list[dict[str, object]]:
 
 
 def _all(value: dict[object, object], named: str, rows_below: RowsOf, place: tuple[str, ...]) -> list[dict[str, object]]:
-    """Return the rows of all entries, extended by their key as `named`.
-
-    Raises one error with the faults of all entries.
-    """
+    """Return the rows of all entries, with their key as `named`. Raises Faults of all entries."""
     rows, faults = list[dict[str, object]](), list[FormFault]()
     for entry, inner in value.items():
         try:
@@ -159,10 +147,7 @@ def _model_rows(value: object, place: tuple[str, ...]) -> list[dict[str, object]
 
 
 def _counted(value: object, place: tuple[str, ...], expected: str) -> list[dict[str, object]]:
-    """Return the rows of a number of seconds, or of a map from counts.
-
-    `expected` describes the keys at a place of the short form.
-    """
+    """Return the rows of seconds, or of a map from counts; `expected` describes its keys."""
     counts = value.items() if isinstance(value, dict) else ()
     strange = next((str(count) for count, below in counts if not _is_count(str(count), below)), None)
     if strange is not None:
@@ -211,10 +196,7 @@ def _single_key_fault(message: str, place: tuple[str, ...], takes: str) -> FormF
 
 
 def _is_count(key: str, value: object = None) -> bool:
-    """Return True if a key is a count of accelerators.
-
-    Digits are, except for a model such as ``4090`` above counts of its own.
-    """
+    """Return True if a key is a count: digits, unless a model like ``4090`` above counts."""
     digits = key.isascii() and key.isdigit() and len(key) <= MAX_DIGITS
     return digits and not (isinstance(value, dict) and key in NUMBERS)
 

@@ -9,8 +9,8 @@ from typing import Collection, Iterable, Iterator
 from ..component import UNBOUNDED, Component
 from ..findings.finding import Finding, error, warning
 from ..findings.span import Edit, Span
-from ..machines.accelerators import memory_of
 from ..machines.cluster import Cluster
+from ..machines.node import memory_of
 from ..planning.workload import PHASES, STAGES, TimedComponent
 from ..text.nearest import nearest
 from ..text.tree import Entry, ListNode, MapNode, Scalar, Value
@@ -48,10 +48,7 @@ def with_usual_phases(components: Iterable[Component], plan: Value | None) -> tu
 
 
 def misspelt_phases(hints: MapNode, faulty: Collection[str], cluster: Cluster) -> Iterator[Finding]:
-    """Yield a warning per phase with a likely typing error.
-
-    `hints` are those of the components; `faulty` components are skipped.
-    """
+    """Yield a warning per phase with a likely typing error; `faulty` components are skipped."""
     named = [(entry.key.text, word) for entry in hints if entry.key.text not in faulty for word in _words(entry)]
     words = [(name, word) for name, word in named if not is_model(word.text, cluster)]
     uses = Counter(text for text, _ in {(word.text, name) for name, word in words})
@@ -102,10 +99,7 @@ def by_model(form: ComponentForm, cluster: Cluster) -> ComponentForm:
 
 
 def misspelt_models(form: ComponentForm, name: str, seconds: Value | None, cluster: Cluster) -> Iterator[Finding]:
-    """Yield a warning per absent model with a name like that of a present model.
-
-    A time for an absent model is not a fault: the same hints may serve another cluster.
-    """
+    """Yield a warning per absent model with a name like that of a present model."""
     present = models_of(cluster)
     for model in dict.fromkeys(row.accelerator for row in form.seconds or () if row.accelerator):
         close = nearest(model, present) if model not in present else None
@@ -160,10 +154,7 @@ def _keys(value: Value) -> Iterator[Scalar]:
 
 
 def timed(form: ComponentForm, count: int) -> TimedComponent | None:
-    """Return the times of a component; None without times.
-
-    A time without a count holds for the requested number of accelerators (see `is_ambiguous`).
-    """
+    """Return the times of a component; a time without a count holds for `count` accelerators."""
     if form.seconds is None:
         return None
     alone = form.phase[0] if len(form.phase) == 1 else ""
@@ -177,10 +168,7 @@ def is_ambiguous(form: ComponentForm, least: int, most: int) -> bool:
 
 
 def example(least: int = 1, most: int = UNBOUNDED, step: int = 1) -> str:
-    """Return an example of a time like ``{8: 120}``, with an allowed count, 8 if possible.
-
-    The count lies between `least` and `most` and is a multiple of `step`.
-    """
+    """Return an example of a time like ``{8: 120}``, with an allowed count, 8 if possible."""
     lowest = -(-max(least, 1) // step) * step
     return f"{{{max(min(8, most) // step * step, lowest)}: 120}}"
 

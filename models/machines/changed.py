@@ -15,10 +15,7 @@ NEW = "new"
 
 
 def with_nodes(cluster: Cluster, sample: Node, more: int) -> Cluster:
-    """Return the cluster with `more` free nodes like the sample, in new domains.
-
-    They join every declared group of the sample's node.
-    """
+    """Return the cluster with `more` free nodes like the sample, in new domains."""
     before = len(cluster.nodes)
     topology = {level: NEW if level in LEVELS else name for level, name in sample.topology.items()}
     added = [replace(sample, rank=before + number, name=f"{NEW}-{number}", topology=topology, taken=0) for number in range(more)]
@@ -35,10 +32,7 @@ def ranks_left(cluster: Cluster, lost: Collection[int]) -> dict[int, int]:
 
 
 def without_nodes(cluster: Cluster, lost: Collection[int]) -> Cluster:
-    """Return the cluster without the nodes of the ranks in `lost`.
-
-    A declared group may become empty.
-    """
+    """Return the cluster without the nodes of some ranks; a declared group may become empty."""
     left = ranks_left(cluster, lost)
     nodes = tuple(replace(node, rank=left[node.rank]) for node in cluster.nodes if node.rank in left)
     return Cluster(nodes, tuple(_less(group, left) for group in cluster.declared), cluster.counted)

@@ -8,9 +8,8 @@ from typing import Iterable, Iterator, Sequence
 
 from ..ranks import merge
 from ..record import dataclass
-from .node import Hardware, Node
+from .node import Alike, Hardware, Node, Nodes, parts, stretches_of
 from .node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL, NodeGroup, Numbering, Stretch
-from .nodes import Alike, Nodes, parts, stretches_of
 
 __all__ = ["Cluster", "Hardware", "Node", "Nodes"]
 

@@ -1,31 +1,29 @@
-"""Cluster as YAML or JSON: reading with located faults, and writing."""
+"""Cluster as YAML or JSON: reading with located faults, and writing in full or shortest."""
 
 from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Sequence
+from typing import Iterator, Sequence
 
 from ..findings.finding import UnusableInput, error
 from ..findings.wording import are, with_noun
 from ..ranks import RankError, parse_ranks
+from ..text.edit import ranks_to_data
 from ..text.form import MAX_TEXT, Form, ValueKind, form_of, key, list_of, map_of, shown_value
-from ..text.source import Source
+from ..text.source import Source, read_yaml
+from ..text.tree import plain
 from ..text.values import Count, Index, Mebibytes, Name, RankText, Word, text_or_list, whole_between
-from .accelerators import GENERIC, accelerators
 from .cluster import Cluster
-from .node import Hardware, Node
+from .node import GENERIC, Alike, Hardware, Node, Nodes, accelerators, numbered_nodes
 from .node_group import CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
-from .nodes import Alike, Nodes, numbered_nodes
-from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES, SHORTHAND_PATTERN, AsDeclared, read_shorthand
+from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES, SHORTHAND_PATTERN, AsDeclared, parts_of, read_shorthand, written
 
 _NOT_TO_BE_USED = (
     "unavailable", "unusable", "unhealthy", "broken", "faulty", "bad", "used", "in_use", "busy", "occupied", "reserved", "exclude", "excluded",
     "blocked", "disabled",
 )  # fmt: skip
 """Keys that people write for unusable accelerators."""
-
-
 _ADVICE = "name a cluster file, or write nodes x accelerators x model, such as `2x8xH100` (2 nodes with 8 H100 each) or `x8`"
 _OF_JOBS = ("components", "cluster", "actor_rollout_ref", "actor_train", "actor_infer", "rollout", "trainer", "defaults", "placewright")
 """Keys of files that describe a job instead of a cluster."""
@@ -202,20 +200,14 @@ def _kind(cluster: Cluster, members: Sequence[int]) -> str:
 
 
 def read_cluster(path: str | Path) -> Cluster:
-    """Return the cluster in a YAML or JSON file.
-
-    Raises UnusableInput with every fault of the file.
-    """
+    """Return the cluster in a YAML or JSON file. Raises UnusableInput with every fault."""
     if not Path(path).exists():
         raise UnusableInput([error("PW001", "", f"`{path}` is no shorthand, and there is no file of this name", help=_ADVICE)])
     return cluster_of(Source.read(path))
 
 
 def cluster_of(source: Source) -> Cluster:
-    """Return the cluster in a text.
-
-    Raises UnusableInput with every fault of the text.
-    """
+    """Return the cluster in a text. Raises UnusableInput with every fault of the text."""
     from ..text.form import fill
 
     job = next((entry.key for entry in source.root if entry.key.text in _OF_JOBS), None)
@@ -277,3 +269,100 @@ def _software_to_data(config: EnvConfig) -> dict[str, object]:
 
 def _ranks_as_data(ranks: Sequence[int]) -> str:
     return ",".join(map(str, ranks))
+
+
+def shorthand_of(cluster: Cluster) -> str | None:
+    """Return a shorthand such as ``2x8xH100+1x0``, or None if facts of nodes would be lost."""
+    text = written(parts_of(cluster, _model))
+    try:
+        reread = read_shorthand(text)
+    except ValueError:
+        return None
+    return text if isinstance(reread, Cluster) and reread.nodes == cluster.nodes else None
+
+
+def cluster_to_short_data(cluster: Cluster) -> dict[str, object] | str:
+    """Return the cluster as shortest data of a file. Reading it gives an equal cluster."""
+    text = shorthand_of(cluster)
+    if text is not None and not cluster.declared:
+        return text
+    nodes = cluster.nodes if isinstance(cluster.nodes, Nodes) else Nodes(map(Alike, cluster.nodes))
+    data: dict[str, object] = {"nodes": text or [node for alike in nodes.alike for node in _short_nodes(alike)]}
+    if cluster.declared:
+        data["node_groups"] = [_short_group(cluster, group) for group in cluster.declared]
+    return data
+
+
+def _model(node: Node) -> str:
+    """Return the model as `accelerators` takes it: with the vendor unless the model implies it."""
+    if not node.accelerators:
+        return ""
+    first = node.accelerators[0]
+    usual = accelerators(1, first.model)[0] if first.model else None
+    return first.model if usual and usual.vendor == first.vendor else f"{first.vendor}:{first.model}"
+
+
+def _short_nodes(alike: Alike) -> Iterator[dict[str, object]]:
+    """Yield equal nodes: grouped if names are a prefix with a number, else singly."""
+    node = alike.node
+    rest = _short_node(node)
+    names = [alike.name(offset) for offset in range(alike.count)]
+    if names == [f"node-{node.rank + offset}" for offset in range(alike.count)]:
+        yield {**({"repeat": alike.count} if alike.count > 1 else {}), **rest}
+    elif alike.count > 1 and names == [f"{names[0][:-1]}{offset}" for offset in range(alike.count)]:
+        yield {"name": names[0][:-1], "repeat": alike.count, **rest}
+    else:
+        yield from ({"name": name, **rest} for name in names)
+
+
+def _short_node(node: Node) -> dict[str, object]:
+    data: dict[str, object] = {}
+    if node.accelerators:
+        first, count = node.accelerators[0], len(node.accelerators)
+        entry: dict[str, object] = {"count": count, "model": _model(node)}
+        usual = accelerators(count, _model(node))
+        if node.numa_domains > 1:
+            entry["numa"] = node.numa_domains
+        if first.memory is not None and first.memory != usual[0].memory:
+            entry["memory"] = f"{first.memory}MiB"
+        ids = [device.physical_id for device in node.accelerators]
+        if ids != [device.physical_id for device in usual]:
+            entry["ids"] = ids
+        if node.taken:
+            entry["taken"] = [index for index in range(count) if node.taken >> index & 1]
+        data["accelerators"] = entry
+    if node.hardware:
+        data["hardware"] = [{"type": device.type, **{key: _setting(text) for key, text in device.config}} for device in node.hardware]
+    if node.memory is not None:
+        data["memory"] = f"{node.memory}MiB"
+    plain_values = {"cpus": node.cpus, "labels": dict(node.labels), "topology": dict(node.topology)}
+    return {**data, **{key: value for key, value in plain_values.items() if value}}
+
+
+def _setting(text: str) -> object:
+    """Parse a device setting, unless the value would print otherwise than the text."""
+    if not text or "\n" in text:
+        return text
+    try:
+        value = plain(read_yaml("", text))
+    except UnusableInput:
+        return text
+    return value if str(value) == text else text
+
+
+def _short_group(cluster: Cluster, group: NodeGroup) -> dict[str, object]:
+    data: dict[str, object] = {"label": group.label, "node_ranks": ranks_to_data(group.node_ranks)}
+    if group.kind != _kind(cluster, group.node_ranks):
+        data["kind"] = group.kind
+    if group.env_configs:
+        data["env_configs"] = [_short_software(config) for config in group.env_configs]
+    return data
+
+
+def _short_software(config: EnvConfig) -> dict[str, object]:
+    data: dict[str, object] = {"node_ranks": ranks_to_data(config.node_ranks)}
+    if config.env_vars:
+        data["env_vars"] = dict(config.env_vars)
+    if config.python_interpreter_path is not None:
+        data["python_interpreter_path"] = config.python_interpreter_path
+    return data

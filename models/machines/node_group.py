@@ -100,10 +100,7 @@ class Numbering:
         return self._nodes_before[-1]
 
     def locate(self, rank: int) -> tuple[Stretch, int]:
-        """Return (stretch of the node, local index) of a resource rank.
-
-        Raises IndexError outside 0..size-1.
-        """
+        """Return (stretch of the node, local index) of a resource rank. Raises IndexError."""
         if not 0 <= rank < self.size:
             raise IndexError(rank)
         position = bisect_right(self._starts, rank) - 1
@@ -111,10 +108,7 @@ class Numbering:
         return self.wide[position].on(offset), index
 
     def covered(self, start: int, stop: int) -> range:
-        """Return the positions of the stretches with the ranks `start` to `stop` (exclusive).
-
-        The range must not be empty.
-        """
+        """Return the positions of the stretches with some ranks: a nonempty range."""
         return range(self._position(start), self._position(stop - 1) + 1)
 
     def _position(self, rank: int) -> int:
@@ -122,19 +116,13 @@ class Numbering:
         return self._nodes_before[position] + (rank - self._starts[position]) // self.wide[position].count
 
     def pieces(self, start: int, stop: int) -> Iterator[tuple[Stretch, int, int]]:
-        """Yield (stretch, first local index, count) per node of a range of ranks.
-
-        `start` is inclusive, `stop` exclusive.
-        """
+        """Yield (stretch, first local index, count) per node of a half-open range of ranks."""
         for stretch, first, count in self.wide_pieces(start, stop):
             for offset in range(stretch.nodes):
                 yield stretch.on(offset), first, count
 
     def wide_pieces(self, start: int, stop: int) -> Iterator[tuple[Stretch, int, int]]:
-        """Yield (stretch, first local index, count per node) of a range of ranks.
-
-        As `pieces`, but nodes that are covered whole come together.
-        """
+        """Yield (stretch, first local index, count per node); nodes covered whole come together."""
         position = bisect_right(self._starts, start) - 1 if start < stop else 0
         while start < stop:
             wide = self.wide[position]
@@ -147,10 +135,7 @@ class Numbering:
             position += start == self._starts[position + 1]
 
     def wide_on(self, node_ranks: range) -> Iterator[tuple[Stretch, int]]:
-        """Yield (stretch over some nodes, first resource rank).
-
-        The numbering must be that of one group with ascending nodes.
-        """
+        """Yield (stretch over some nodes, first resource rank) in the numbering of one group."""
         first_position = max(bisect_right(self.wide, node_ranks.start, key=lambda wide: wide.node_rank) - 1, 0)
         for position in range(first_position, len(self.wide)):
             wide, start = self.wide[position], self._starts[position]
@@ -162,10 +147,7 @@ class Numbering:
 
     @cached_property
     def first(self) -> dict[int, int]:
-        """Node rank -> resource rank of the node's first resource.
-
-        A node numbered twice keeps the first.
-        """
+        """Node rank -> resource rank of the node's first resource, at its first occurrence."""
         result: dict[int, int] = {}
         for wide, start in zip(self.wide, self._starts):
             for offset in range(wide.nodes):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Callable
 
 from ..findings.wording import with_noun
 from ..record import dataclass
-from .accelerators import GENERIC, accelerators
 from .cluster import Cluster
-from .node import Node
-from .nodes import Alike, Nodes, numbered_nodes
+from .node import GENERIC, Alike, Node, Nodes, accelerators, numbered_nodes
 
 MAX_NODES = 131_072
 MAX_ACCELERATORS_PER_NODE = 1_024
@@ -27,10 +26,7 @@ SHORTHAND_PATTERN = rf"^\s*{_PART.pattern}(\s*\+\s*{_PART.pattern})*\s*$"
 
 @dataclass(frozen=True, slots=True)
 class AsDeclared:
-    """Shorthand `x8`: nodes as declared in the file, `count` accelerators on each.
-
-    Nodes with other hardware only get no accelerators.
-    """
+    """Shorthand `x8`: declared nodes with `count` accelerators, unless with other hardware only."""
 
     count: int
     model: str = GENERIC
@@ -44,10 +40,7 @@ def looks_like_shorthand(text: str) -> bool:
 
 
 def meant(text: str) -> str | None:
-    """Return the shorthand that was probably meant; None if unclear.
-
-    Examples: `1x8xH100` for `8xH100`, `2x8` for `2*8`, `2x8xH100` for `2 x 8 x H100`.
-    """
+    """Return the shorthand that was probably meant, such as `1x8xH100` for `8xH100`; else None."""
     joined = re.sub(r"\s*[*X\u00d7]\s*|\s+x\s*|\s*x\s+", "x", text.strip())
     return (
         next((candidate for candidate in (joined, f"1x{joined}") if re.fullmatch(SHORTHAND_PATTERN, candidate)), None)
@@ -75,22 +68,29 @@ def read_shorthand(text: str) -> Cluster | AsDeclared:
     return Cluster(Nodes(nodes))
 
 
-def in_one_word(cluster: Cluster) -> str:
-    """Return a shorthand like ``2x8xH100+1x0``.
-
-    ``12 nodes, 90 accelerators`` if it has more than `MAX_PARTS` parts.
-    """
+def parts_of(cluster: Cluster, model_of: Callable[[Node], str]) -> list[tuple[int, int, str]]:
+    """Return (nodes, accelerators per node, model) of neighbouring nodes with equal accelerators."""
     parts: list[tuple[int, int, str]] = []
     for alike in cluster.alike:
-        devices = alike.node.accelerators
-        count, model = len(devices), devices[0].model if devices else GENERIC
+        count, model = len(alike.node.accelerators), model_of(alike.node)
         if parts and parts[-1][1:] == (count, model):
             parts[-1] = (parts[-1][0] + alike.count, count, model)
         else:
             parts.append((alike.count, count, model))
+    return parts
+
+
+def written(parts: list[tuple[int, int, str]]) -> str:
+    """Return the shorthand of parts; a generic model is left out."""
+    return "+".join(f"{nodes}x{count}" + (f"x{model}" if model not in ("", GENERIC) else "") for nodes, count, model in parts)
+
+
+def in_one_word(cluster: Cluster) -> str:
+    """Return a shorthand; ``12 nodes, 90 accelerators`` if it had more than `MAX_PARTS` parts."""
+    parts = parts_of(cluster, lambda node: node.accelerator_model or GENERIC)
     if len(parts) > MAX_PARTS:
         return f"{with_noun(len(cluster.nodes), 'node', ',')}, {with_noun(cluster.total(), 'accelerator', ',')}"
-    return "+".join(f"{nodes}x{count}" + (f"x{model}" if model != GENERIC else "") for nodes, count, model in parts)
+    return written(parts)
 
 
 def _bounded(count: int) -> int:

@@ -9,10 +9,7 @@ if TYPE_CHECKING:
     from .node import Node
 
 LEVELS = ("zone", "rack", "nvlink_domain")
-"""Levels of the topology tree above the node.
-
-Nodes without a named domain of a level share one unnamed domain.
-"""
+"""Levels of the tree above the node; nodes without a named domain share one."""
 NODE_LEVEL, NUMA = "node", "numa"
 ALL_LEVELS = (*LEVELS, NODE_LEVEL, NUMA)
 """All levels, down to the NUMA domains inside a node."""
@@ -24,10 +21,7 @@ def domain(node: Node, level: str) -> str:
 
 
 def path(node: Node) -> tuple[str, ...]:
-    """Return the domains of a node from the widest level down.
-
-    Nodes with the same path are neighbours at every level.
-    """
+    """Return the domains of a node, widest first; equal paths are neighbours at every level."""
     return tuple(domain(node, level) for level in LEVELS)
 
 
@@ -39,10 +33,7 @@ def domains(cluster: Cluster, level: str) -> tuple[str, ...]:
 
 
 def numa_masks(node: Node) -> tuple[int, ...]:
-    """Return a bit mask of local accelerators per NUMA domain.
-
-    A single mask if NUMA is unknown.
-    """
+    """Return a bit mask of local accelerators per NUMA domain; a single one if unknown."""
     masks: dict[int, int] = {}
     for accelerator in node.accelerators:
         masks[accelerator.numa] = masks.get(accelerator.numa, 0) | 1 << accelerator.index

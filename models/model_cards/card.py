@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Mapping
 
-from ..findings.finding import UnusableInput, error
+from ..findings.finding import Finding, UnusableInput, error, warning
 from ..record import dataclass
+from ..text.nearest import nearest
+from ..text.tree import MapNode, Scalar, find, kind_of
 
 NUMBERS = (
     "heads", "kv_heads", "layers", "vocabulary", "experts", "parameters", "hidden", "head_size", "intermediate", "expert_intermediate",
@@ -97,11 +99,7 @@ class ModelCard:
 
 
 def read_model_config(path: str | Path) -> ModelCard:
-    """Return the numbers of a model's configuration.
-
-    Raises UnusableInput if the file is unreadable, lacks both heads and layers, or has an invalid
-    number.
-    """
+    """Return the numbers of a model's configuration. Raises UnusableInput if there are none."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read(MAX_BYTES + 1)
@@ -123,10 +121,7 @@ def read_model_config(path: str | Path) -> ModelCard:
 
 
 def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
-    """Return the card of a configuration, or of the language model inside.
-
-    Missing numbers are 0.
-    """
+    """Return the card of a configuration, or of its language model; missing numbers are 0."""
     inner = next((config[key] for key in _TEXT if isinstance(config.get(key), dict)), None)
     numbers = {field: _number(inner, keys) or _number(config, keys) for field, keys in KEYS.items()}
     if not numbers["kv_heads"]:
@@ -147,10 +142,7 @@ def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
 
 
 def _wrong(config: Mapping[str, object]) -> str:
-    """Return an invalid number of the model like `num_hidden_layers: -3`; else "".
-
-    Lists with a number per layer, and -1 for none, are not read.
-    """
+    """Return an invalid number like `num_hidden_layers: -3`; else "". Lists are not read."""
     configs = (config, *(inner for key in _TEXT if isinstance(inner := config.get(key), dict)))
     entries = ((key, part[key]) for part in configs for keys in KEYS.values() for key in keys if key in part)
     return next(
@@ -173,3 +165,32 @@ def _number(config: object, keys: tuple[str, ...]) -> int:
 
 def _unusable(code: str, message: str) -> UnusableInput:
     return UnusableInput([error(code, "", message, help="name the `config.json` of the model, as Hugging Face has it")])
+
+
+MODEL = "model"
+PLACE = f"placewright.{MODEL}"
+
+
+def model_of_block(root: MapNode, findings: list[Finding]) -> ModelCard | None:
+    """Return the model that a file describes, or None; `findings` gets every fault."""
+    block = find(root, PLACE)
+    if block is None:
+        return None
+    if not isinstance(block, MapNode):
+        message = f"`{PLACE}` must be a map, but it is {kind_of(block)}"
+        findings.append(error("PW105", "", message, block.span, label=kind_of(block), help="write `{heads: 28, kv_heads: 4, layers: 28}`"))
+        return None
+    numbers: dict[str, int] = {}
+    for entry in block:
+        name, value = entry.key.text, entry.value
+        number = value.value if isinstance(value, Scalar) else None
+        if name not in NUMBERS:
+            meant = nearest(name, NUMBERS)
+            advice = f"write `{meant}`" if meant else f"keys are {', '.join(f'`{key}`' for key in NUMBERS)}"
+            findings.append(warning("PW104", "", f"`{PLACE}` has no key `{name}`", entry.key.span, label="not known", help=advice))
+        elif not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            message = f"`{PLACE}.{name}` must be a whole number of at least 1, but it is {kind_of(value) if number is None else number}"
+            findings.append(error("PW105", "", message, value.span, help="write a number such as `28`"))
+        else:
+            numbers[name] = number
+    return ModelCard.of(PLACE, numbers) if numbers else None

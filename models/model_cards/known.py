@@ -32,10 +32,7 @@ _LLAMA = {
 _TIED = ("0.5B", "0.6B", "1B", "1.5B", "1.7B", "3B", "4B")
 """Sizes with tied head and embedding: small sizes of every family, except for `_OTHERS`."""
 _OTHERS = {"Qwen/Qwen2.5-VL": 0, "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B": 1_777_088_000}
-"""Parameters of models that differ from their family.
-
-The part for images is not counted (0); the head of the other is not the embedding.
-"""
+"""Parameters of models that differ from their family: an image part, an untied head."""
 _QWEN3_VARIANTS = {
     "0.6B": ("", "-Base"), "1.7B": ("", "-Base"), "4B": ("", "-Base", "-Instruct-2507", "-Thinking-2507"), "8B": ("", "-Base"),
     "14B": ("", "-Base"), "32B": ("",), "30B-A3B": ("", "-Base", "-Instruct-2507", "-Thinking-2507"),
@@ -103,10 +100,7 @@ _BY_LAST_PART = {name.rpartition("/")[2]: card for name, card in KNOWN.items()}
 
 
 def known_model(path: str) -> ModelCard | None:
-    """Return the card of an official id, or (assumed) of a path with that end.
-
-    None for any other model.
-    """
+    """Return the card of an official id, or (assumed) of a path with that end. Else None."""
     if path in KNOWN:
         return KNOWN[path]
     card = _BY_LAST_PART.get(path.rstrip("/").rpartition("/")[2])

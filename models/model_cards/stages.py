@@ -68,10 +68,7 @@ def layout_of(text: str) -> tuple[int, int] | None:
 
 
 def stages_in(settings: Settings, config: str, rule: str) -> PipelineStages | int | None:
-    """Return the layers per stage of a section with Megatron's keys: None if even.
-
-    A layout gives a number of decoder layers.
-    """
+    """Return the layers per stage by Megatron's keys: None if even, a number for a layout."""
     if layout := settings.word(f"{config}.{LAYOUT}", rule):
         read = layout_of(layout)
         return read[1] if read else PipelineStages()
@@ -88,10 +85,7 @@ def stage_splits(layers: PipelineStages | int | None, stages: int, virtual: int,
 
 
 def places_of(**amounts: Amount | None) -> Places:
-    """Return degree -> (key, place) of the known amounts.
-
-    A value that came through an interpolation has no place of its own.
-    """
+    """Return degree -> (key, place) of the known amounts; no place after an interpolation."""
     return {
         degree: (amount.name, amount.span if amount.scalar and amount.scalar.origin is None else None)
         for degree, amount in amounts.items()

@@ -73,10 +73,7 @@ class Split:
         return int(getattr(parallel, self.degree)) if self.size is None else self.size
 
     def fits(self, amount: int, degree: int) -> bool:
-        """Return True if the number of the model divides by the degree.
-
-        Also True if it does not divide by `within`: the split of that degree reports it.
-        """
+        """Return True if the model's number divides by the degree, or not even by `within`."""
         if self.exact or self.less > amount:
             return amount == self.less
         amount -= self.less
@@ -151,10 +148,7 @@ def vocabulary_split(places: Places, when: str = "") -> Split:
 
 
 def with_sizes(splits: tuple[Split, ...], written: Parallel, own: Parallel) -> tuple[Split, ...]:
-    """Return the splits with written degrees, if the component's own degrees differ.
-
-    They differ for a component that could not be shaped.
-    """
+    """Return the splits with written degrees where the component's own degrees differ."""
     return tuple(split if split.of(written) == split.of(own) else replace(split, size=split.of(written)) for split in splits)
 
 

@@ -58,10 +58,7 @@ class Assignment:
         return sum(repeat.mask(kind).bit_count() * repeat.nodes for repeat in repeats)
 
     def held_together(self, components: Iterable[str], kind: str = ACCELERATOR) -> int:
-        """Return the number of resources of a kind that components hold together.
-
-        A resource of several components counts once.
-        """
+        """Return the number of resources that components hold together, each counted once."""
         union: dict[int, int] = {}
         for component in components:
             for (node, mask_kind), mask in self.masks(component).items():
@@ -70,10 +67,7 @@ class Assignment:
         return sum(mask.bit_count() for mask in union.values())
 
     def processes_on(self, component: str) -> dict[int, int]:
-        """Return node rank -> number of processes that begin there.
-
-        A process on several nodes begins at its first resource.
-        """
+        """Return node rank -> number of processes with their first resource there."""
         counts: dict[int, int] = {}
         done = 0
         for repeat in self.repeats(component):
@@ -104,10 +98,7 @@ def runs_by_node_sort(cluster: Cluster, repeats: Iterable[Repeat]) -> Iterator[t
 
 
 def seats(runs: Iterable[Run]) -> Iterator[tuple[int, list[tuple[Seat, str, str]]]]:
-    """Yield (rank, [((node, local index), kind, node group)...]) in rank order.
-
-    A process on a bare node has one entry with index -1.
-    """
+    """Yield (rank, [((node, local index or -1 for the node), kind, node group)...]) in order."""
     entries: dict[int, list[tuple[Seat, str, str]]] = {}
     for run in runs:
         for rank in run.ranks:
@@ -147,10 +138,7 @@ def _extended(run: Run, rank: int, piece: tuple[int, int, int, int]) -> Run | No
 
 
 def _progressions(resources: tuple[Seat, ...]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield (node, first, count, step) pieces of a list of resources.
-
-    A piece is an arithmetic progression on one node.
-    """
+    """Yield (node, first, count, step): arithmetic progressions on one node."""
     position = 0
     while position < len(resources):
         node, first = resources[position]

@@ -101,8 +101,5 @@ class Moves:
 
     @property
     def proved(self) -> bool:
-        """True if the moves are proved minimal for the same demands.
-
-        With `traffic_first`, minimal among answers without more traffic.
-        """
+        """True if the moves are proved minimal, by `traffic_first` among equal traffic."""
         return self.moved == self.bound

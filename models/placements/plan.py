@@ -41,7 +41,7 @@ class Plan:
         bound, or counts chosen by time without proof).
     seconds : search time; not part of the digest.
     degrees : chosen parallel degrees, if there was a choice.
-    cpus : component -> CPUs reserved per process (see reserved.py).
+    cpus : component -> CPUs reserved per process (see `Problem.cpus`).
     """
 
     cluster: Cluster
@@ -62,10 +62,7 @@ class Plan:
 
     @property
     def first_open(self) -> tuple[tuple[TermValue, ...], int]:
-        """(terms of the first unproved tier, bound on the cost of this and later tiers).
-
-        No terms if all tiers are proved.
-        """
+        """(terms of the first unproved tier, bound on the cost from it on). () if all proved."""
         bound = self.bound
         for tier in dict.fromkeys(term.tier for term in self.terms):
             terms = tuple(term for term in self.terms if term.tier == tier)
@@ -86,6 +83,15 @@ class Plan:
     def components(self) -> tuple[str, ...]:
         """Names of the placed components."""
         return tuple(self.assignment.runs)
+
+    @property
+    def cpus_on_nodes(self) -> dict[int, int]:
+        """Node rank -> CPUs reserved by the processes, without zeros."""
+        cpus_by_node: dict[int, int] = {}
+        for name, cpus in self.cpus.items():
+            for node, processes in self.assignment.processes_on(name).items():
+                cpus_by_node[node] = cpus_by_node.get(node, 0) + cpus * processes
+        return cpus_by_node
 
     def placements(self, component: str) -> list[Placement]:
         """Return the Placement of every process of a component, in rank order."""

@@ -118,10 +118,7 @@ def write_whole(path: str | Path, text: str) -> None:
 
 
 def read_plan(path: str | Path) -> Plan:
-    """Return the plan in a file.
-
-    Raises UnusableInput if it is missing, not a plan, or does not match its digest.
-    """
+    """Return the plan in a file. Raises UnusableInput if it is none, or was changed."""
     try:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -133,10 +130,7 @@ def read_plan(path: str | Path) -> Plan:
 
 
 def plan_of(data: bytes, path: str | Path) -> Plan:
-    """Return the plan in a text, which came from `path`.
-
-    Raises UnusableInput as `read_plan` does.
-    """
+    """Return the plan in a text from `path`. Raises UnusableInput as `read_plan` does."""
     try:
         form = PlanFileForm.model_validate_json(data)
         plan = _build(form)

@@ -114,10 +114,7 @@ class Repeat:
 
 
 class Runs(Sequence[Run]):
-    """Runs in rank order, stored as repeats; equal to any sequence of the same runs.
-
-    A Run is built on access.
-    """
+    """Runs in rank order, stored as repeats and built on access. Equal to any such sequence."""
 
     __slots__ = ("_starts", "repeats")
     repeats: tuple[Repeat, ...]

@@ -1,4 +1,4 @@
-"""Checks and transfer of runs from files and foreign clusters."""
+"""Checks of runs, and their transfer to another cluster."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from ..machines.cluster import Cluster
 from ..machines.node_group import NODE, NODE_LABEL
 from .assignment import Assignment
 from .plan import Plan
-from .run import Repeat, Run, Runs
+from .run import Repeat, Run, Runs, repeats_of
 
 MAX_PROCESSES = 1 << 20
 _TOO_MANY = f"it has more than {MAX_PROCESSES:,} processes"
 
 
 class Claims:
-    """Set of ranks as disjoint, non-adjacent, ascending ranges.
-
-    The cost of all claims depends on the number of ranges, not of ranks.
-    """
+    """Set of ranks as disjoint, non-adjacent, ascending ranges; cheap in the number of ranks."""
 
     def __init__(self) -> None:
         self._starts: list[int] = []
@@ -39,11 +36,7 @@ class Claims:
 
 
 def carried(plan: Plan, cluster: Cluster) -> Assignment:
-    """Return the placement of a plan on equally named nodes of another cluster.
-
-    Processes keep their ranks; those on lost nodes have no place. A run may hold resources that its
-    node no longer has.
-    """
+    """Return a plan's placement on equally named nodes; processes on lost nodes have none."""
     ranks = {node.name: node.rank for node in cluster.nodes}
     runs = {}
     for name in plan.components:
@@ -63,10 +56,7 @@ def must_be_sound(cluster: Cluster, runs: Mapping[str, Sequence[Run]]) -> None:
 
 
 def _must_exist(cluster: Cluster, name: str, run: Run) -> None:
-    """Raise ValueError if the cluster lacks a run's resources.
-
-    A plan that was made here never does.
-    """
+    """Raise ValueError if the cluster lacks a run's resources."""
     if not 0 <= run.node < len(cluster.nodes):
         raise ValueError(f"`{name}` is on a node that the plan's cluster does not have")
     if run.ranks.stop > MAX_PROCESSES:
@@ -97,3 +87,41 @@ def in_turn(workers: int, nodes: int) -> Sequence[Run]:
         return Runs([Repeat((Run(range(workers), 0, NODE, 0, 0, 1, 0, NODE_LABEL),))] if workers else [])
     rounds = [(first, min(nodes, workers - first)) for first in range(0, workers, nodes)]
     return Runs(Repeat((Run(range(first, first + 1), 0, NODE, 0, 0, 1, 0, NODE_LABEL),), count) for first, count in rounds)
+
+
+def why_not(runs: Sequence[Run], in_order: bool) -> str:
+    """Return the code of the rule that a component's runs break; else "".
+
+    The cost grows with repeats. PW203: a process on several nodes. PW302: a process with two kinds
+    of hardware. PW210: with `in_order`, a node after a higher one. PW108: a resource numbered in
+    two node groups, and held through both.
+    """
+    before: Run | None = None
+    for repeat in repeats_of(runs):
+        for run in repeat.runs:
+            if before is not None:
+                if run.ranks.start < before.ranks.stop:
+                    if run.node != before.node:
+                        return "PW203"
+                    if run.kind != before.kind:
+                        return "PW302"
+                if in_order and run.node < before.node:
+                    return "PW210"
+            before = run
+        before = repeat.on(repeat.nodes - 1)[-1]
+    return "PW108" if twice(runs) else ""
+
+
+def twice(runs: Sequence[Run]) -> tuple[Run, str, int] | None:
+    """Return (run, second group's label, lowest resource held through both groups); else None."""
+    if len({run.node_group for repeat in repeats_of(runs) for run in repeat.runs}) < 2:
+        return None
+    masks_by_node: dict[tuple[int, str], dict[str, int]] = {}
+    for run in runs:
+        groups = masks_by_node.setdefault((run.node, run.kind), {})
+        for label, mask in groups.items():
+            both = mask & run.mask
+            if label != run.node_group and both:
+                return run, label, (both & -both).bit_length() - 1
+        groups[run.node_group] = groups.get(run.node_group, 0) | run.mask
+    return None

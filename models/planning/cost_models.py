@@ -36,28 +36,32 @@ class CostModel(Protocol):
     name: ClassVar[str]
     source: ClassVar[str]
     turns: ClassVar[bool]
-    full: ClassVar[bool]
+    full: ClassVar[bool] = True
     by_phase: ClassVar[bool]
-    restricts: ClassVar[bool]
-    nests: ClassVar[bool]
+    restricts: ClassVar[bool] = False
+    nests: ClassVar[bool] = True
 
     def maxima(self, question: PlanningProblem, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
         """Return the ns as a sum of maxima over task times divided by `divisor`."""
 
     def divisor(self, question: PlanningProblem) -> int:
         """Return the number of batches between tasks, a divisor of every time."""
+        return 1
 
     def nanoseconds(self, question: PlanningProblem, design: Design, tasks: Sequence[int]) -> int:
         """Return the ns of a segment with these tasks, by plain arithmetic."""
 
     def segment(self, question: PlanningProblem, task: int) -> int:
         """Return the segment of a task; for models with `by_phase`."""
+        return 0
 
     def may_be(self, question: PlanningProblem, sets: Blocks) -> bool:
         """Return False if every structure with these sets, or larger ones, is refused."""
+        return True
 
     def refuses(self, question: PlanningProblem, blocks: Blocks, segments: Sequence[int]) -> str:
         """Return the reason for no time of a structure; "" if none."""
+        return ""
 
 
 def iteration(model: CostModel, question: PlanningProblem, design: Design) -> int:
@@ -74,7 +78,7 @@ def segment_times(model: CostModel, question: PlanningProblem, design: Design) -
     return [model.nanoseconds(question, design, tasks) if tasks else 0 for tasks in members]
 
 
-class Stream:
+class Stream(CostModel):
     """Pipelined segments: tasks on different accelerators hand on batch by batch.
 
     The first batch passes the longest chain of tasks, every further batch takes the time of the
@@ -86,10 +90,7 @@ class Stream:
     name: ClassVar[str] = STREAM
     source: ClassVar[str] = "RLinf, toolkits/auto_placement/workflow.py, for any number of components and branches"
     turns: ClassVar[bool] = False
-    full: ClassVar[bool] = True
     by_phase: ClassVar[bool] = False
-    restricts: ClassVar[bool] = False
-    nests: ClassVar[bool] = True
 
     def maxima(self, question: PlanningProblem, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
         """See CostModel."""
@@ -122,20 +123,8 @@ class Stream:
             until[task] = batch_ns[task] + max(before, default=0)
         return max(until.values()) + (question.flow.batches - 1) * max(batch_ns.values())
 
-    def segment(self, question: PlanningProblem, task: int) -> int:
-        """See CostModel; the search decides segments."""
-        return 0
 
-    def may_be(self, question: PlanningProblem, sets: Blocks) -> bool:
-        """See CostModel."""
-        return True
-
-    def refuses(self, question: PlanningProblem, blocks: Blocks, segments: Sequence[int]) -> str:
-        """See CostModel; no structure is refused."""
-        return ""
-
-
-class Stages:
+class Stages(CostModel):
     """Stages one after another, each as long as its slowest set of components.
 
     Components on the same accelerators take turns: the time of a set is the sum of their times.
@@ -145,20 +134,13 @@ class Stages:
     name: ClassVar[str] = STAGES
     source: ClassVar[str] = "HybridFlow, arXiv 2409.19256, Algorithm 1 (d_cost)"
     turns: ClassVar[bool] = True
-    full: ClassVar[bool] = True
     by_phase: ClassVar[bool] = True
-    restricts: ClassVar[bool] = False
-    nests: ClassVar[bool] = True
 
     def maxima(self, question: PlanningProblem, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
         """See CostModel."""
         sums = [tuple(task for task in tasks if question.tasks[task].component in members) for members in blocks]
         placed = {task for tasks_of_set in sums for task in tasks_of_set}
         return (Maximum(1, (*(filter(None, sums)), *((task,) for task in tasks if task not in placed))),)
-
-    def divisor(self, question: PlanningProblem) -> int:
-        """See CostModel."""
-        return 1
 
     def nanoseconds(self, question: PlanningProblem, design: Design, tasks: Sequence[int]) -> int:
         """See CostModel."""
@@ -177,20 +159,9 @@ class Stages:
         """See CostModel."""
         return question.phase(task)
 
-    def may_be(self, question: PlanningProblem, sets: Blocks) -> bool:
-        """See CostModel."""
-        return True
-
-    def refuses(self, question: PlanningProblem, blocks: Blocks, segments: Sequence[int]) -> str:
-        """See CostModel; no structure is refused."""
-        return ""
-
 
 class Steady(Stages):
-    """Filled asynchronous pipeline: a single stage, in which all sets work at once.
-
-    Training then uses data of earlier weights; their age is a setting of the framework, not checked.
-    """
+    """Filled asynchronous pipeline: a single stage; the age of weights is not checked."""
 
     name: ClassVar[str] = STEADY
     source: ClassVar[str] = "HybridFlow, arXiv 2409.19256, Algorithm 1, of a single stage"

@@ -1,4 +1,4 @@
-"""Design: counts, sharing and concurrency of components, without naming accelerators."""
+"""Design: counts, sharing and concurrency of components, without naming accelerators; and no-goods."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Mapping
 
 from ..parallel import Parallel
 from ..record import dataclass
-from .option import Idle, Option
+from .option import Idle, Option, RefusedCount, Use
 from .problem import PlanningProblem
 from .way import FrameworkArrangement
 
@@ -64,10 +64,7 @@ class Design:
 
     @property
     def overlapping(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of components with partly shared accelerators, neither inside its partner.
-
-        No search proposes such a design.
-        """
+        """Pairs of components with partly shared accelerators; no search proposes any."""
         uses = {name: set(self.blocks_of(name)) for name in self.options}
         return tuple(
             (first, second)
@@ -95,10 +92,7 @@ class Design:
         return frozenset().union(*(idle.among(block.components) for block in self.blocks))
 
     def option_of_work(self, question: PlanningProblem, component: str) -> Option:
-        """Return the option that runs a component's work.
-
-        It is the option of the worker if the framework does not start the component.
-        """
+        """Return the option that runs a component's work: that of the worker if not started."""
         arrangement = self.way(question)
         worker = arrangement.worker(component) if arrangement is not None else None
         return self.options[component if worker is None else worker]
@@ -112,3 +106,26 @@ class Design:
         uses = {name: set(self.blocks_of(name)) for name in self.options}
         pairs = ((inner, outer) for inner in uses for outer in uses if inner != outer and uses[inner] and uses[inner] <= uses[outer])
         return frozenset(pairs), self.segments
+
+
+def meets(use: Use, option: Option) -> bool:
+    """Return True if an option matches this use."""
+    enough = option.amount >= use.amount if use.or_more else option.amount == use.amount
+    return enough and option.kind == use.kind and use.parallel in (None, option.parallel)
+
+
+def bars(barred: RefusedCount, design: Design) -> bool:
+    """Return True if a design matches the no-good."""
+    if barred.segments is not None and design.segments != barred.segments:
+        return False
+    if not all(meets(use, design.options[name]) for name, use in barred.uses.items()):
+        return False
+    return inside_of(design, frozenset(barred.uses)) == barred.inside
+
+
+def inside_of(design: Design, names: frozenset[str]) -> frozenset[tuple[str, str]]:
+    """Return the pairs of `names` with the first on accelerators of the second."""
+    blocks = {name: frozenset(design.blocks_of(name)) for name in names}
+    return frozenset(
+        (inner, outer) for inner in names for outer in names if inner != outer and blocks[inner] and blocks[inner] <= blocks[outer]
+    )

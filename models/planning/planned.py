@@ -9,7 +9,6 @@ from ..findings.finding import Finding
 from ..record import dataclass
 from .design import Design
 from .problem import PlanningProblem
-from .workload import SECONDS
 
 
 @dataclass(frozen=True)
@@ -28,14 +27,18 @@ class CostedDesign:
     held: int | None = None
     models: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
+    @property
+    def total(self) -> int:
+        """Nanoseconds of an iteration with its traffic."""
+        return self.nanoseconds + self.traffic
+
     def accelerators(self, question: PlanningProblem) -> int:
         """Return the accelerators of all components, planned or not; a lower bound if unplaced."""
         return self.design.held(question) if self.held is None else self.held
 
     def price(self, question: PlanningProblem) -> tuple[int, int]:
         """Return (objective, tie-breaker): ns with traffic, and accelerators, or the reverse."""
-        total, accelerators = self.nanoseconds + self.traffic, self.accelerators(question)
-        return (total, accelerators) if question.aim == SECONDS else (accelerators, total)
+        return question.by_aim(self.total, self.accelerators(question))
 
 
 @dataclass(frozen=True)
@@ -144,5 +147,4 @@ class PlanningResult:
     @property
     def price(self) -> tuple[int, int]:
         """(objective, tie-breaker), with traffic in the time."""
-        total, accelerators = self.best.nanoseconds + self.best.traffic, self.held
-        return (total, accelerators) if self.question.aim == SECONDS else (accelerators, total)
+        return self.question.by_aim(self.best.total, self.held)

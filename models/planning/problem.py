@@ -12,8 +12,7 @@ from typing import Iterable, Iterator, Mapping
 
 from ..parallel import Parallel
 from ..record import dataclass
-from .limits import Area, Crossing, RefusedCount, Shared, Use
-from .option import AcceleratorKind, Idle, Option
+from .option import AcceleratorKind, Area, Crossing, Idle, Option, RefusedCount, Shared, Use
 from .way import FrameworkArrangement
 from .workload import SECONDS, Budget
 
@@ -31,10 +30,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Dependency of task `later` on task `earlier`.
-
-    `whole`: it waits for the whole result instead of a batch.
-    """
+    """Dependency of task `later` on `earlier`: on a batch, or on the `whole` result."""
 
     earlier: int
     later: int
@@ -64,11 +60,8 @@ class Workflow:
 class MemoryTurns:
     """Phases in which components need all their memory.
 
-    Attributes
-    ----------
-    resident : components that hold their memory all the time.
-    turns : other component -> phases in which it needs all its memory; an unnamed component has a
-        turn of its own.
+    `resident` components hold their memory all the time. `turns`: other component -> phases in which
+    it needs all its memory; an unnamed component has a turn of its own.
     """
 
     resident: frozenset[str] = frozenset()
@@ -192,25 +185,23 @@ class PlanningProblem:
         """Number of accelerators of all kinds."""
         return sum(kind.accelerators for kind in self.kinds)
 
+    def by_aim(self, time: int, accelerators: int) -> tuple[int, int]:
+        """Return both figures in the order of the aim; a second call restores them."""
+        return (time, accelerators) if self.aim == SECONDS else (accelerators, time)
+
     @property
     def components(self) -> tuple[str, ...]:
         """Components in the written order."""
         return tuple(self.options)
 
     def kind_of(self, model: str, memory: int | None) -> int | None:
-        """Return the kind of accelerators of a model and size, an exact match first.
-
-        None if no component may be on them.
-        """
+        """Return the kind of accelerators of a model and size, best an exact match. Else None."""
         kinds = [number for number, kind in enumerate(self.kinds) if kind.covers(model, memory)]
         return next((number for number in kinds if self.kinds[number].memory == memory), kinds[0] if kinds else None)
 
     @cached_property
     def together_shared(self) -> tuple[tuple[Shared, ...], ...]:
-        """All subsets of the shared accelerators, the empty set first.
-
-        If a subset has no accelerator left for others, all other use comes beside it.
-        """
+        """All subsets of the shared accelerators, the empty set first."""
         return tuple(subset for count in range(len(self.given.shared) + 1) for subset in combinations(self.given.shared, count))
 
     @cached_property
@@ -232,10 +223,7 @@ class PlanningProblem:
         return tuple(name for name, options in self.options.items() if len({option.kind for option in options}) > 1)
 
     def turns_of(self, component: str) -> tuple[tuple[str, str], ...]:
-        """Return the memory turns of a nonresident component: (phase, "").
-
-        ("", its name) without a phase.
-        """
+        """Return the memory turns of a nonresident component: (phase, "") or ("", its name)."""
         phases = self.memory.turns.get(component, ())
         return tuple((phase, "") for phase in phases) if phases else (("", component),)
 
@@ -245,10 +233,7 @@ class PlanningProblem:
         return Idle(self.ways)
 
     def turns_beside(self, component: str, idle: Iterable[str]) -> tuple[tuple[str, str], ...]:
-        """Return the memory turns of a component beside idle ones.
-
-        These are its own turns and those of the components whose work it does.
-        """
+        """Return the memory turns of a component and of idle ones whose work it does."""
         done = (name for name in idle if self.idle.workers.get(name) == component)
         return tuple(dict.fromkeys((*self.turns_of(component), *(turn for name in done for turn in self.turns_of(name)))))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import field, fields
 from typing import Mapping, Sequence
 
-from ..counts import Counts
 from ..parallel import Parallel
 from ..placements.run import Run
-from ..pools.laying import Laying
+from ..pools import Laying
+from ..quantity import Counts
 from ..record import dataclass
 from .way import FrameworkArrangement, ProcessShape
 from .workload import TimedComponent, Workload

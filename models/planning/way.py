@@ -63,10 +63,8 @@ class CountConstraint:
 class PairedShapes:
     """Shapes of `component` by the degrees chosen for it and for `partner`.
 
-    Attributes
-    ----------
-    shapes : (degrees of `component`, degrees of `partner`) -> shape of `component`; None stands for
-        degrees that are not chosen. Missing pairs do not go together.
+    The keys are (degrees of `component`, degrees of `partner`); None stands for degrees that are not
+    chosen. Missing pairs do not go together.
     """
 
     component: str
@@ -108,10 +106,7 @@ class FrameworkArrangement:
     paired: tuple[PairedShapes, ...] = ()
 
     def distinguishing_neighbours(self, name: str, rivals: Sequence[FrameworkArrangement]) -> Iterator[tuple[str, bool]]:
-        """Yield (component, shared): neighbours of `name` that identify this arrangement.
-
-        They are together in this arrangement and apart in all others, or the reverse.
-        """
+        """Yield (neighbour, shared) of `name` that identify this arrangement among its rivals."""
         for pairs, together in ((self.together, True), (self.apart, False)):
             for pair in sorted(pairs):
                 opposite = (way.apart if together else way.together for way in rivals)
@@ -119,10 +114,7 @@ class FrameworkArrangement:
                     yield pair[0] if pair[1] == name else pair[1], together
 
     def colocated_only_here(self, name: str, rivals: Sequence[FrameworkArrangement]) -> frozenset[str]:
-        """Return the components colocated with `name` in this arrangement alone.
-
-        In each of the other arrangements they are apart from it.
-        """
+        """Return the components together with `name` here and apart from it in all rivals."""
         reached = {name}
         for _ in self.together:  # enough for the longest chain of pairs
             reached |= {member for pair in self.together if not reached.isdisjoint(pair) for member in pair}
@@ -133,10 +125,7 @@ class FrameworkArrangement:
         )
 
     def worker(self, name: str) -> str | None:
-        """Return the component with the work of an unstarted component; else None.
-
-        None also if that component is not here.
-        """
+        """Return the component here with the work of an unstarted component; else None."""
         partners = (partner for pair in sorted(self.together) if name in pair for partner in pair if partner != name)
         return next(partners, None) if name in self.without else None
 

@@ -54,10 +54,7 @@ class Configurations:
         return self.releases.mask(self.index[name]["releases"]) if name in self.index else 0
 
     def compose(self, name: str, release: int, chosen: Mapping[str, str | None] | None = None) -> Composed | None:
-        """Build a configuration in a release; None if the release lacks it.
-
-        `chosen` maps groups to options, None for an unknown option.
-        """
+        """Build a configuration in a release, or None; `chosen` options are None if unknown."""
         entry = self.index.get(name)
         if entry is None or not self.releases.has(entry["releases"], release):
             return None
@@ -111,10 +108,7 @@ class Configurations:
         return known & every
 
     def valued_in(self, name: str, key: str) -> int:
-        """Return the bits of the releases with a default other than null for a key.
-
-        Keys below it count too. Options are the usual ones.
-        """
+        """Return the bits of the releases with a non-null default for a key or below."""
         entry, valued = self.index.get(name), 0
         if entry is None:
             return 0
@@ -142,10 +136,7 @@ class Configurations:
         return sorted({*names, *(choice.partition("=")[2] for choice in options if choice.startswith(f"{group}="))})
 
     def options_with(self, name: str, release: int, key: str) -> list[str]:
-        """Return the choices that give a release a key, as ``group=option``.
-
-        Choices that imply other groups come first.
-        """
+        """Return the choices (``group=option``) that give a release a key, implying ones first."""
         base = self.index.get(name, {}).get("base")
         if base:
             return self.options_with(base, release, key)
@@ -221,9 +212,6 @@ def change(keys: dict[str, Any], changes: Mapping[str, Any]) -> None:
 
 
 def package_of(group: str) -> str:
-    """Return the path filled by a group: the text after ``@``, else the group's name.
-
-    "" for a group that chooses other groups.
-    """
+    """Return the path filled by a group; "" for a group that chooses other groups."""
     name, _, package = group.partition("@")
     return package or ("" if name.endswith("_engine") else name.replace("/", "."))

@@ -20,18 +20,13 @@ PINNED = ("requirements.txt", "pyproject.toml", "setup.py")
 _LINE = re.compile(
     r"^\s*(?:export\s+)?(TAG|COMMIT|VERL_COMMIT|ROLLING_VERL_COMMIT|REPRODUCTION_COMMIT|PIP_INSTALL)\s*=\s*(.+?)\s*$", re.MULTILINE
 )
-
-
 MAX_TEXT = 65_536
 """Size limit, in bytes, of a text beside a configuration."""
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?")
 
 
 def release_beside(table: ReleaseTable, file: str, roots: Sequence[str] = ()) -> ReleaseChoice | None:
-    """Find the release of a file by checkout, requirements or allowed folders.
-
-    None if nothing names a release.
-    """
+    """Find the release of a file by checkout, requirements or allowed folders, or None."""
     folder = os.path.dirname(os.path.abspath(file)) if os.path.isfile(file) else ""
     for place in [*([folder] if folder else []), *(os.path.abspath(root) for root in roots)]:
         for above in _with_parents(place, MAX_ABOVE):
@@ -55,10 +50,7 @@ def _with_parents(folder: str, most: int) -> Iterator[str]:
 
 
 def _from_checkout(table: ReleaseTable, folder: str) -> Release | None:
-    """Return the newest release that a checkout's version and files agree with.
-
-    Version strings alone are ambiguous.
-    """
+    """Return the newest release that a checkout's version and files agree with."""
     if not table.checkout or not os.path.isfile(os.path.join(folder, table.checkout)):
         return None
     candidates = (1 << len(table.releases)) - 1
@@ -117,10 +109,7 @@ def choose_by_keys(table: ReleaseTable, ranges: Mapping[str, Sequence[Range]], p
 
 
 def choose_by_masks(table: ReleaseTable, known: Mapping[str, int]) -> ReleaseChoice:
-    """Choose as `choose_by_keys` does, from bit masks of the releases that know a name.
-
-    The oldest release is the lowest bit.
-    """
+    """Choose as `choose_by_keys` does, from bit masks with the oldest release lowest."""
     all_releases = (1 << len(table.releases)) - 1
     excluding = {name: mask for name, mask in known.items() if mask & all_releases != all_releases and mask & all_releases}
     candidates = reduce(lambda remaining, mask: remaining & mask, excluding.values(), all_releases)
@@ -170,11 +159,7 @@ def installed(table: ReleaseTable) -> ReleaseChoice | None:
 
 
 def of_version(table: ReleaseTable, text: str) -> Release | None:
-    """Return the known release of a version, or None.
-
-    A version between two releases gives the older, a development version the release that it
-    became.
-    """
+    """Return the known release of a version, or the older of two around it. Else None."""
     exact = table.named(text.partition("+")[0])
     if exact is not None:
         return exact

@@ -53,10 +53,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Half-open range of releases by name, from `since` up to but without `until`.
-
-    "" leaves a side open.
-    """
+    """Half-open range of releases, `since` up to but without `until`; "" leaves a side open."""
 
     since: str = ""
     until: str = ""
@@ -113,10 +110,7 @@ class ReleaseTable:
         return same[0] if same else None
 
     def holds(self, releases: Range, release: Release) -> bool:
-        """Return True if a release lies in the range.
-
-        Raises KeyError for an unknown name in the range.
-        """
+        """Return True if a release lies in the range. Raises KeyError for an unknown name."""
         if releases.since and release.index < self._by_name[releases.since].index:
             return False
         return not releases.until or release.index < self._by_name[releases.until].index
@@ -142,22 +136,15 @@ def read_releases(file: Path) -> ReleaseTable:
     "aliases", "version"}]``.
     """
     data = json.loads(file.read_text(encoding="utf-8"))
+    framework = data["framework"]
     releases = tuple(
-        Release(
-            data["framework"],
-            entry["name"],
-            entry["commit"],
-            entry["date"],
-            index,
-            tuple(entry.get("aliases", ())),
-            entry.get("version", ""),
-        )
+        Release(framework, entry["name"], entry["commit"], entry["date"], index, tuple(entry.get("aliases", ())), entry.get("version", ""))
         for index, entry in enumerate(data["releases"])
     )
     marks = {path: tuple(Range(*run) for run in runs) for path, runs in data.get("marks", {}).items()}
     signs = {name: data.get(name, "") for name in ("checkout", "version", "required")}
     commits = {commit: (first, last) for commit, (first, last) in data.get("commits", {}).items()}
-    return ReleaseTable(data["framework"], data["package"], releases, **signs, marks=marks, commits=commits)
+    return ReleaseTable(framework, data["package"], releases, **signs, marks=marks, commits=commits)
 
 
 class Releases:

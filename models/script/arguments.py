@@ -16,8 +16,7 @@ from ..record import dataclass
 from ..text.document import DocumentKind, Setting
 from ..text.environment import Environment
 from ..text.source import Source
-from ..text.tree import Entry, ListNode, MapNode, Scalar, Value
-from ..text.unresolved import UNRESOLVED
+from ..text.tree import UNRESOLVED, Entry, ListNode, MapNode, Scalar, Value
 from .pieces import Place, WordPiece, WordText
 from .syntax import Script
 

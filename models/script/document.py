@@ -17,9 +17,8 @@ from ..composition.places import Added
 from ..findings.finding import Finding, Severity, Unchecked, UnusableInput, error, warning
 from ..findings.span import Edit
 from ..record import dataclass
-from ..text.document import Document
+from ..text.document import Document, Program, ShellMachine
 from ..text.environment import Environment
-from ..text.program import Program, ShellMachine
 from ..text.source import Source
 from ..text.tree import MapNode, Scalar, find
 from .arguments import Arguments, Mapped, line_end_of, shown

@@ -11,7 +11,7 @@ from typing import Mapping, Sequence
 
 from ..findings.span import Span
 from ..record import dataclass
-from ..text.program import ShellMachine
+from ..text.document import ShellMachine
 from ..text.source import Source
 from .pieces import Place, WordText
 

@@ -7,11 +7,12 @@ interpolation, an alias or a merge, have no edits.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Sequence
 
 import yaml
 
 from ..findings.span import Edit, Span
+from ..ranks import merge, write_ranks
 from .source import EXPONENT, Source, read_yaml
 from .tree import Entry, ListNode, MapNode, Scalar, Value
 
@@ -34,10 +35,7 @@ def _quoted(text: str) -> str:
 
 
 def in_flow_map(text: str) -> str:
-    """Return the text as a YAML scalar within brackets or braces.
-
-    Text with a comma or a colon is quoted, as these would end it.
-    """
+    """Return the text as a YAML scalar within brackets: quoted with a comma or a colon."""
     return _quoted(text) if "," in text or ":" in text else plain_or_quoted(text)
 
 
@@ -77,8 +75,7 @@ def at_line_end(source: Source, position: int, text: str) -> Edit:
 
 def point(source: Source, position: int) -> Span:
     """Return the empty span at an offset."""
-    before = source.text[:position]
-    return Span(source.name, position, position, before.count("\n") + 1, position - before.rfind("\n"))
+    return _at(source.text, source.name, position)
 
 
 def without_entry(text: str, mapping: MapNode, entry: Entry) -> Edit | None:
@@ -105,16 +102,13 @@ def with_entry(text: str, mapping: MapNode, key: str, value: str) -> Edit | None
     first, last = mapping.entries[0].key.span, mapping.entries[-1].value.span
     if mapping.flow:
         quote = '"' if text[first.start] == '"' else ""
-        return Edit(_at(text, last, last.end_in_use), f", {quote}{key}{quote}: {value}")
+        return Edit(_at(text, last.file, last.end_in_use), f", {quote}{key}{quote}: {value}")
     position = line_stop(text, last.end_in_use)
-    return Edit(_at(text, last, position), f"{line_end_of(text)}{' ' * (first.column - 1)}{key}: {value}")
+    return Edit(_at(text, last.file, position), f"{line_end_of(text)}{' ' * (first.column - 1)}{key}: {value}")
 
 
 def as_list(text: str, mapping: MapNode, each: bool) -> Edit | None:
-    """Build the edit that turns a map into a list; None for an empty map.
-
-    The list has the map as its only item, or with `each` one item for every entry.
-    """
+    """Build the edit of a map into a list, of one item or `each` entry."""
     if not mapping.entries or not _is_in_single_text(mapping):
         return None
     span, entries = mapping.span, [_whole(entry) for entry in mapping]
@@ -136,10 +130,7 @@ def as_list(text: str, mapping: MapNode, each: bool) -> Edit | None:
 
 
 def split_item(text: str, sequence: ListNode, mapping: MapNode) -> Edit | None:
-    """Build the edit that splits a list item, a map, by entries.
-
-    None for an unusual layout.
-    """
+    """Build the edit that splits a list item, a map, by entries. None if laid out unusually."""
     entries = [_whole(entry) for entry in mapping]
     if not entries or not _is_in_single_text(mapping):
         return None
@@ -191,9 +182,9 @@ def _without(text: str, spans: list[Span], position: int, flow: bool) -> Edit | 
     return Edit(Span(removed.file, start, end, removed.line, removed.column), "")
 
 
-def _at(text: str, near: Span, position: int) -> Span:
+def _at(text: str, file: str, position: int) -> Span:
     before = text[:position]
-    return Span(near.file, position, position, before.count("\n") + 1, position - before.rfind("\n"))
+    return Span(file, position, position, before.count("\n") + 1, position - before.rfind("\n"))
 
 
 class _Dumper(yaml.SafeDumper):
@@ -216,8 +207,10 @@ def to_yaml(data: dict[str, Any]) -> str:
 
 
 def number_or_text(text: str) -> int | str:
-    """Convert a text of plain digits to a number, which needs no quotes.
-
-    A text such as ``007``, which the number would not print, stays.
-    """
+    """Convert a text of plain digits, but not ``007``, to a number without quotes."""
     return int(text) if text.isascii() and text.isdecimal() and str(int(text)) == text else text
+
+
+def ranks_to_data(ranks: Sequence[int]) -> int | str:
+    """Write ascending ranks, such as ``0-3,6``; a single rank as a number."""
+    return number_or_text(write_ranks((ranks,) if isinstance(ranks, range) else merge([range(rank, rank + 1) for rank in ranks])))

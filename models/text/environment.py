@@ -19,13 +19,7 @@ _PLAIN = re.compile(r"[0-9,:\s+-]{1,256}|all|true|false|null|none", re.ASCII | r
 
 @dataclass(frozen=True)
 class Environment:
-    """Readable variables, and the places that depend on them.
-
-    Attributes
-    ----------
-    values : variables that are set and may be read.
-    places : interpolations that depend on a variable, with their texts.
-    """
+    """Variables that may be read, and the interpolations (`places`) that depend on one."""
 
     values: MappingType[str, str] = field(default_factory=dict, repr=False)
     places: dict[Span, str] = field(default_factory=dict, compare=False)
@@ -41,10 +35,7 @@ class Environment:
 
     @staticmethod
     def may_be_judged(value: str) -> bool:
-        """Return True if a value is a number or ranks.
-
-        A finding about any other text would show the text.
-        """
+        """Return True if a value is a number or ranks; findings would show other text."""
         return _PLAIN.fullmatch(value) is not None
 
     def concealed(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:

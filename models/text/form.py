@@ -25,13 +25,8 @@ VALUE, UNKNOWN_KEY, MISSING, UNKNOWN_WORD = "value", "unknown key", "missing", "
 REQUIRED: Any = object()
 """Default of a required key."""
 MAX_TEXT = 256
-
-
 MANY = 10
-"""Largest number of known keys listed in a message.
-
-Of more keys, only similar ones are listed.
-"""
+"""Largest number of known keys in a message; of more, only similar ones are listed."""
 _ACCELERATORS = ("gpus", "gpu", "num_gpus", "n_gpus", "devices")
 """Common names for accelerators, in any form with a key `accelerators`."""
 
@@ -47,10 +42,7 @@ def shown_value(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FormFault:
-    """Fault at a place of a form.
-
-    `inside` is the place within a value that is read as a whole.
-    """
+    """Fault at a place of a form, or `inside` a value read as a whole."""
 
     message: str
     value: object = None
@@ -111,19 +103,12 @@ def key(kind: ValueKind[T], *, default: None, description: str, title: str = "",
 @overload
 def key(kind: ValueKind[T], *, default: T, description: str, title: str = "", written: str = "") -> T: ...
 def key(kind: ValueKind[Any], *, default: Any = REQUIRED, description: str, title: str = "", written: str = "") -> Any:
-    """Declare a key of a form.
-
-    `title` is its meaning, `description` its accepted values. With None as default, null is
-    accepted.
-    """
+    """Declare a key: `title` is its meaning, `description` its values. None allows null."""
     return Key(kind, default, description, title, written)
 
 
 class Form:
-    """Map with certain keys.
-
-    An instance holds the written values; its class holds the defaults of the rest.
-    """
+    """Map with certain keys: an instance holds written values, its class the defaults."""
 
     keys: ClassVar[Mapping[str, Key]] = {}
     other_words: ClassVar[Mapping[str, str]] = {}
@@ -160,10 +145,7 @@ class Form:
 
     @classmethod
     def read(cls: type[AnyForm], value: object) -> AnyForm:
-        """Read plain data as the form.
-
-        Raises Faults with all faults, ValueError if the data is no map.
-        """
+        """Read plain data as the form. Raises Faults, or ValueError if the data is no map."""
         if not isinstance(value, dict):
             raise ValueError(f"{shown_value(value)} is no map")
         values, faults, known = dict[str, Any](), list[FormFault](), set[str]()
@@ -200,10 +182,7 @@ def list_of(
     items: ValueKind[T], least: int = 0, most: int = 0, unpack: Callable[[Any], object] = lambda value: value,
     check: Callable[[tuple[T, ...]], tuple[T, ...]] = lambda values: values, schema: Schema | None = None,
 ) -> ValueKind[tuple[T, ...]]:  # fmt: skip
-    """Return the kind of a list with `least` to `most` items (0: any number).
-
-    `unpack` makes a list of another value; `check` may refuse the items.
-    """
+    """Return the kind of a list of `least` to `most` (0: any) items, once unpacked."""
 
     def read(value: object) -> tuple[T, ...]:
         listed, parsed, faults = unpack(value), list[T](), list[FormFault]()
@@ -272,10 +251,7 @@ def known_keys(form: type[Form], place: Sequence[int | str]) -> list[str]:
 
 
 def holder_of(form: type[Form], place: Sequence[int | str]) -> str:
-    """Return the key beside an unknown key whose own map knows the latter, or "".
-
-    For example, `parallel` knows `tp`.
-    """
+    """Return the key whose map knows an unknown key beside, as `parallel` knows `tp`. Else ""."""
     beside = form_at(form, place).keys.values()
     holders = (entry.written for entry in beside if not entry.kind.is_listed and entry.kind.form and str(place[-1]) in entry.kind.form.keys)
     return next(holders, "")
@@ -315,10 +291,7 @@ def fill(form: type[AnyForm], value: Value, subject: str, where: str, code: str 
 
 
 def _is_explained(form: type[Form], missing: FormFault, faults: Sequence[FormFault], root: Value) -> bool:
-    """Return True if an unknown key beside a missing key explains the fault.
-
-    It does if it looks like the missing key, or if no key of the map is known or similar.
-    """
+    """Return True if an unknown key beside explains a missing key."""
     *around, key = missing.place
     beside = [fault.place[-1] for fault in faults if fault.kind == UNKNOWN_KEY and [*fault.place[:-1]] == around]
     place = _written(root, missing.place)
@@ -348,10 +321,7 @@ def _finding(form: type[Form], value: Value, fault: FormFault, subject: str, whe
 
 
 def _instead(form: type[Form], value: Value, place: Sequence[int | str]) -> tuple[str, Edit | None]:
-    """Return the advice for an unknown key, and an edit if the key is misspelt.
-
-    Other words get no edit, since their value may need another form.
-    """
+    """Return the advice for an unknown key, and an edit if the key is misspelt."""
     key, known, holder = str(place[-1]), known_keys(form, place), form_at(form, place)
     if key.lower() in _ACCELERATORS and "accelerators" in known:
         return "write `accelerators`", None

@@ -1,29 +1,125 @@
 """Interpolations, resolved on reading: `${a.b}`, `${.a}`, `${oc.env:NAME,default}`.
 
 An unresolved interpolation keeps its text and is recorded as unchecked. A resolved value keeps two
-places: `span` is the place of `${...}`, `origin` the place of the value itself.
+places: `span` is the place of `${...}`, `origin` the place of the value itself. A relative path
+counts from the map or list that holds the value. Nothing is passed to `eval`: a resolver out of
+`RESOLVERS` is unknown.
+
+Sources: OmegaConf 2.3 (semantics, oc.* resolvers and the grammar of primitives); RLinf,
+rlinf/scheduler/worker/worker.py and rlinf/utils (multiply, subtract, int_div, not).
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Iterable, Mapping
+from operator import mul, sub
+from typing import TYPE_CHECKING, Callable, Iterable, Mapping, Union
 
 from ..findings.finding import Finding, Unchecked, error
 from ..findings.span import Span
+from ..findings.wording import with_noun
 from .environment import Environment, taken_as_not_set
-from .interpolation_text import BadInterpolation
-from .resolving import Path, Resolving, stands_for_another
-from .tree import Entry, ListNode, MapNode, Scalar, Value
-from .unresolved import UNRESOLVED, Impossible, Unknown, Unread
-
-MAX_LEVELS = 64
+from .interpolation_text import BadInterpolation, Call, Part, Reference, holds_interpolation, split
+from .tree import MANDATORY, UNRESOLVED, Entry, Impossible, ListNode, MapNode, Scalar, Unknown, Unread, Unresolved, Value
 
 if TYPE_CHECKING:
     from .document import Document
 
+Plain = Union[int, float, bool, str, None]
+MAX_NUMBER = 10**18
+_CORE = "tag:yaml.org,2002:"
+_INTEGER = re.compile(r"[+-]?(0|[1-9](_?[0-9])*)", re.ASCII)
+_FLOAT = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?", re.ASCII)
+_WORDS: Mapping[str, Plain] = {"true": True, "false": False, "null": None}
+MAX_LEVELS = 64
+MAX_CHAIN = 32
+MAX_VALUES = 100_000
+MAX_TEXT = 4_096
+Path = tuple[str, ...]
+_KEY = re.compile(r"[^.\[\]]+")
 
-class Interpolator(Resolving):
+
+class CannotCompute(ValueError):
+    """Arguments out of the known use of a resolver; the message is for users."""
+
+
+class ProvedWrong(CannotCompute):
+    """Arguments on which the resolver itself must fail."""
+
+
+def primitive(text: str) -> Plain:
+    """Parse an unquoted argument: a number, true, false, null, else text."""
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    if len(text) <= 18 and _INTEGER.fullmatch(text):
+        return int(text)
+    if len(text) <= 64 and _FLOAT.fullmatch(text):
+        return float(text)
+    return text
+
+
+def as_scalar(value: Plain, span: Span, origin: Span | None = None) -> Scalar:
+    """Return the value as a leaf of the tree."""
+    if value is None:
+        return Scalar("null", _CORE + "null", span, origin)
+    name = type(value).__name__
+    return Scalar(str(value).lower() if isinstance(value, bool) else str(value), _CORE + name, span, origin)
+
+
+def _arity(name: str, arguments: tuple[Plain, ...], count: int) -> None:
+    if len(arguments) != count:
+        raise CannotCompute(f"`{name}` is known with {with_noun(count, 'argument')}, not {len(arguments)}")
+
+
+def _numbers(name: str, arguments: tuple[Plain, ...]) -> tuple[int | float, int | float]:
+    _arity(name, arguments, 2)
+    left, right = arguments
+    if not isinstance(left, (int, float)) or not isinstance(right, (int, float)):
+        raise CannotCompute(f"`{name}` is known for numbers, not for {left!r} and {right!r}")
+    return left, right
+
+
+def _int_div(arguments: tuple[Plain, ...]) -> Plain:
+    left, right = _numbers("int_div", arguments)
+    if not right:
+        raise ProvedWrong(f"`int_div` divides {left} by zero")
+    return left // right
+
+
+def _not(arguments: tuple[Plain, ...]) -> Plain:
+    _arity("not", arguments, 1)
+    return not arguments[0]
+
+
+def _decode(arguments: tuple[Plain, ...]) -> Plain:
+    _arity("oc.decode", arguments, 1)
+    value = arguments[0]
+    if value is not None and not isinstance(value, str):
+        raise ProvedWrong(f"`oc.decode` takes text, not {value!r}")
+    if isinstance(value, str) and value[:1] in ("'", '"', "[", "{"):
+        raise CannotCompute("`oc.decode` of quoted text, a list or a map is not computed")
+    return primitive(value) if isinstance(value, str) else value
+
+
+RESOLVERS: Mapping[str, Callable[[tuple[Plain, ...]], Plain]] = {
+    "multiply": lambda arguments: mul(*_numbers("multiply", arguments)),
+    "subtract": lambda arguments: sub(*_numbers("subtract", arguments)),
+    "int_div": _int_div,
+    "not": _not,
+    "oc.decode": _decode,
+}
+
+
+def compute(name: str, arguments: tuple[Plain, ...]) -> Plain:
+    """Apply a resolver of RESOLVERS. Raises CannotCompute, or ProvedWrong if it must fail."""
+    value = RESOLVERS[name](arguments)
+    if isinstance(value, (int, float)) and not abs(value) <= MAX_NUMBER:
+        raise CannotCompute(f"`{name}` gives a number beyond {MAX_NUMBER:,}")
+    return value
+
+
+class Interpolator:
     """Resolver of the interpolations of one configuration.
 
     Attributes
@@ -35,7 +131,16 @@ class Interpolator(Resolving):
     """
 
     def __init__(self, root: MapNode, environment: Environment | Mapping[str, str] | None = None, partial: bool = False) -> None:
-        super().__init__(root, environment if isinstance(environment, Environment) else Environment(environment or {}), partial)
+        self.root = root
+        self.environment = environment if isinstance(environment, Environment) else Environment(environment or {})
+        self.partial = partial
+        self._open: list[int] = []
+        self._depth = 0
+        self._made = 0
+        self._read: list[str] = []
+        self._unread: frozenset[str] = frozenset()
+        self._leaf_at: Path = ()
+        self._reasons: Mapping[Span, str] = {}
         self.findings: list[Finding] = []
         self.unchecked: list[Unchecked] = []
         self.followed: list[tuple[Span, Span]] = []
@@ -44,11 +149,7 @@ class Interpolator(Resolving):
 
     @staticmethod
     def of(document: Document, names: Iterable[str] = (), unread: Iterable[str] = ()) -> Interpolator:
-        """Return the resolver of a whole document.
-
-        The variables `names` may be read besides those that the document allows. Below the keys
-        `unread`, no variable is read: text there, such as a label, is shown wherever it is used.
-        """
+        """Return the resolver of a document; `names` may be read, but not below `unread` keys."""
         resolver = Interpolator(document.root, document.environment.also(names), document.partial)
         resolver._unread = frozenset(unread)
         resolver._reasons, resolver._assumed = document.reasons, document.assumed
@@ -59,10 +160,7 @@ class Interpolator(Resolving):
         return self._tree(value, path, 0)
 
     def target(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:
-        """Return the target of a scalar, as written there, and its path.
-
-        The scalar and its own path if the target is unknown.
-        """
+        """Return the target of a scalar and its path. Both its own if it is unknown."""
         try:
             return self._resolve(scalar, path)
         except (Unknown, Impossible, BadInterpolation):
@@ -112,6 +210,150 @@ class Interpolator(Resolving):
         if isinstance(problem, Unread) or not self._read:
             return str(problem)
         return f"it depends on the environment variable `{self._read[-1][:60]}`, whose value is not shown"
+
+    # -- references
+
+    def _resolve(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:
+        """Return the value behind a scalar, and its real path."""
+        if not stands_for_another(scalar):
+            return scalar, path
+        if scalar.tag == UNRESOLVED:
+            raise Unknown(self._reasons.get(scalar.span, "a text that could not be read may replace it"))
+        if scalar.text == MANDATORY:
+            raise Unknown(f"`{MANDATORY}` is to be given when the job is started")
+        if id(scalar) in self._open:
+            raise Impossible("it refers to itself")
+        if len(scalar.text) > MAX_TEXT:
+            raise Unknown(f"the text is longer than {MAX_TEXT:,} characters")
+        self._open.append(id(scalar))
+        try:
+            parts = split(scalar.text)
+            if len(parts) == 1:
+                return self._part(parts[0], scalar, path)
+            pieces = [self._part(part, scalar, path)[0] for part in parts]
+            origin = next((piece.origin for piece in pieces if isinstance(piece, Scalar) and piece.origin), None)
+            return as_scalar(_joined(pieces), scalar.span, origin), path
+        finally:
+            self._open.pop()
+
+    def _spend(self, amount: int) -> None:
+        self._made += amount
+        if self._made > MAX_VALUES:
+            raise Unknown("the interpolations of this file are too many to follow")
+
+    def _part(self, part: Part, scalar: Scalar, path: Path) -> tuple[Value, Path]:
+        if isinstance(part, str):
+            return as_scalar(part, scalar.span), path
+        self._spend(1)
+        if self._depth >= MAX_CHAIN:
+            raise Unknown(f"the chain of references is longer than {MAX_CHAIN}")
+        self._depth += 1
+        try:
+            if isinstance(part, Call):
+                return as_scalar(self._call(part, scalar, path), scalar.span), path
+            value, value_path = self._refer(part, scalar, path)
+        finally:
+            self._depth -= 1
+        if isinstance(value, Scalar):
+            value = Scalar(value.text, value.tag, scalar.span, value.origin or value.span)
+        return value, value_path
+
+    def _refer(self, reference: Reference, scalar: Scalar, path: Path) -> tuple[Value, Path]:
+        text = _joined([self._part(part, scalar, path)[0] for part in reference.parts])
+        keys = text.lstrip(".")
+        dots = len(text) - len(keys)
+        if dots > len(path):
+            raise Impossible(f"`{text[:60]}` leads above the top of the file")
+        return self._at((*(path[:-dots] if dots else ()), *_KEY.findall(keys)))
+
+    def _at(self, keys: Path) -> tuple[Value, Path]:
+        value, value_path = self._resolved(self.root, ())
+        for key in keys:
+            child: Value | None = None
+            if isinstance(value, MapNode):
+                child = value.get(key)
+            elif isinstance(value, ListNode) and key.isascii() and key.isdecimal() and len(key) < 9:
+                child = value.items[int(key)] if int(key) < len(value.items) else None
+            if child is None:
+                name = ".".join(keys)[:80]
+                if self.partial:
+                    raise Unknown(f"`{name}` is not in this file; it may come from `defaults`")
+                raise Unresolved(f"there is no `{name}` in this file")
+            value, value_path = self._resolved(child, (*value_path, key))
+        return value, value_path
+
+    def _resolved(self, value: Value, path: Path) -> tuple[Value, Path]:
+        return self._resolve(value, path) if isinstance(value, Scalar) else (value, path)
+
+    # -- resolvers
+
+    def _call(self, call: Call, scalar: Scalar, path: Path) -> Plain:
+        if call.name == "oc.env":
+            return self._variable(call, scalar, path)
+        if call.name == "oc.select":
+            return self._select(call, scalar, path)
+        if call.name not in RESOLVERS:
+            raise Unknown(f"`{call.name[:60]}` is not among the resolvers that are computed")
+        try:
+            return compute(call.name, tuple(self._argument(call, i, scalar, path) for i in range(len(call.arguments))))
+        except ProvedWrong as problem:
+            raise Impossible(str(problem)) from None
+        except CannotCompute as problem:
+            raise Unknown(str(problem)) from None
+
+    def _argument(self, call: Call, position: int, scalar: Scalar, path: Path) -> Plain:
+        parts = call.arguments[position]
+        if len(parts) == 1 and isinstance(parts[0], str):
+            return parts[0] if call.quoted[position] else primitive(parts[0])
+        pieces = [self._part(part, scalar, path)[0] for part in parts]
+        if len(pieces) != 1 or call.quoted[position]:
+            return _joined(pieces)
+        if not isinstance(pieces[0], Scalar):
+            raise Unknown(f"`{call.name}` of a map or a list is not computed")
+        return _plain(pieces[0])
+
+    def _variable(self, call: Call, scalar: Scalar, path: Path) -> Plain:
+        if not call.arguments or not all(isinstance(part, str) for part in call.arguments[0]):
+            raise Unread("an environment variable whose name is not written out is not read")
+        name = str(self._argument(call, 0, scalar, path))
+        if name not in self.environment.values or not self._unread.isdisjoint(self._leaf_at):
+            raise Unread(f"the environment variable `{name[:60]}` is not read: `--allow-env` does not name it, or it is not set")
+        self._read.append(name)
+        value = self.environment.values[name]
+        if not Environment.may_be_judged(value):
+            raise Unread(f"the environment variable `{name[:60]}` holds text, which is not shown and so not judged")
+        return value
+
+    def _select(self, call: Call, scalar: Scalar, path: Path) -> Plain:
+        key = str(self._argument(call, 0, scalar, path)) if call.arguments else ""
+        try:
+            value, _ = self._refer(Reference((key,)), scalar, path)
+        except Unresolved:
+            return self._argument(call, 1, scalar, path) if len(call.arguments) > 1 else None
+        if not isinstance(value, Scalar):
+            raise Unknown("`oc.select` of a map or a list is not followed")
+        return _plain(value)
+
+
+def stands_for_another(scalar: Scalar) -> bool:
+    """Return True if the value of a scalar differs from its text."""
+    return scalar.tag == UNRESOLVED or holds_interpolation(scalar.text) or scalar.text == MANDATORY
+
+
+def _plain(scalar: Scalar) -> Plain:
+    value = scalar.value
+    return value if isinstance(value, (int, float, str)) or value is None else scalar.text
+
+
+def _joined(pieces: list[Value]) -> str:
+    texts = []
+    for piece in pieces:
+        if not isinstance(piece, Scalar):
+            raise Unknown("a map or a list inside a text is not followed")
+        texts.append(str(_plain(piece)))
+    if sum(map(len, texts)) > MAX_TEXT:
+        raise Unknown(f"the text becomes longer than {MAX_TEXT:,} characters")
+    return "".join(texts)
 
 
 def _size(value: Value) -> int:

@@ -18,20 +18,14 @@ class BadInterpolation(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Reference `${a.b}`, or relative `${..a}`; parts may be interpolations too.
-
-    Every leading dot is a level up from the value itself.
-    """
+    """Reference `${a.b}`, or `${..a}` from as many levels up; parts may be interpolations."""
 
     parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Call of a resolver: `${name:argument,argument}`.
-
-    Arguments are split into parts; `quoted` is True for those in quotes.
-    """
+    """Call of a resolver, `${name:argument,argument}`, with arguments split into parts."""
 
     name: str
     arguments: tuple[tuple[Part, ...], ...]

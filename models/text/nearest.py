@@ -8,8 +8,6 @@ from typing import Iterable
 
 MAX_COMPARED = 64
 """Largest number of known names compared with a wrong name."""
-
-
 FEW = 4
 """Largest number of similar names in a message."""
 
@@ -26,10 +24,7 @@ def nearest_few(name: str, known: Iterable[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _nearest(name: str, known: tuple[str, ...], most: int, cutoff: float) -> tuple[str, ...]:
-    """Return similar names, from a cache.
-
-    A file is read many times, with changed degrees and ranks, and its words stay the same.
-    """
+    """Return similar names, from a cache: a file is read many times."""
     from difflib import get_close_matches
 
     lowered = {known_name.lower(): known_name for known_name in known}
@@ -61,11 +56,7 @@ def closest(name: str, known: Iterable[str], most: int | None = None) -> str | N
 
 @lru_cache(maxsize=16384)
 def distance(first: str, second: str, limit: int = 64) -> int:
-    """Count the edits between two names; more than `limit` if they are far apart.
-
-    An edit changes, adds, drops or swaps a letter; to add or drop a word ``a_b`` counts as WORD
-    letters.
-    """
+    """Count edits of letters, or WORD for a word, between names; over `limit` if far."""
     if first == second:
         return 0
     lower, upper = first.lower(), second.lower()

@@ -29,13 +29,8 @@ MAX_VALUES = 100_000
 MAX_DIGITS = 19
 MAX_LOOKED_AT = 4_096
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
 EXPONENT = "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*[eE][-+]?[0-9]+", re.ASCII), list("-+0123456789")
-"""Implicit resolver for numbers such as `1e-6`.
-
-Writers of text for this reader must quote texts that it takes for numbers.
-"""
+"""Implicit resolver for numbers such as `1e-6`; writers must quote such texts."""
 _CORE = "tag:yaml.org,2002:"
 _TAGS = {_CORE + name for name in ("str", "int", "float", "bool", "null", "map", "seq")}
 _MERGE = _CORE + "merge"
@@ -53,10 +48,7 @@ MAX_BYTES = 1 << 20
 
 
 class _Resolver(yaml.resolver.Resolver):
-    """YAML 1.1 with one difference: `1e-6` is a number.
-
-    OmegaConf reads it so (omegaconf/_utils.py, get_yaml_loader).
-    """
+    """YAML 1.1, but `1e-6` is a number, as in OmegaConf (_utils.py, get_yaml_loader)."""
 
 
 _Resolver.add_implicit_resolver(*EXPONENT)
@@ -65,10 +57,7 @@ _RESOLVER: Any = _Resolver()
 
 @dataclass(frozen=True, slots=True)
 class YamlText:
-    """Single document of a text.
-
-    `shared` are the places of values with aliases: an edit there changes all uses.
-    """
+    """Single document of a text; `shared` are the places of values with aliases."""
 
     value: Value
     shared: tuple[Span, ...] = ()
@@ -80,10 +69,7 @@ def read_yaml(name: str, text: str) -> Value:
 
 
 def read_document(name: str, text: str) -> YamlText:
-    """Parse the single document of a text, called `name` in every span.
-
-    Raises UnusableInput with the place and the reason.
-    """
+    """Parse the document of a text, `name` in spans. Raises UnusableInput with the place."""
     try:
         return _Reader(name, text).read()
     except yaml.MarkedYAMLError as problem:
@@ -219,10 +205,7 @@ class _Reader:
             raise self._refuse("PW007", f"the tag `{event.tag}` is not one of YAML's core tags", event)
 
     def _anchor(self, event: Any) -> _Anchored:
-        """Register the anchor of an event.
-
-        PyYAML refuses a repeated anchor (composer.py, compose_node).
-        """
+        """Register the anchor of an event, once, as PyYAML (composer.py, compose_node)."""
         first = self.anchors.get(event.anchor)
         if first is not None:
             message = f"the anchor `&{event.anchor}` stands twice (first in line {first.line}), which PyYAML refuses"
@@ -353,10 +336,7 @@ class Source:
 
     @cached_property
     def value(self) -> Value:
-        """YAML value.
-
-        Raises UnusableInput if the text is not YAML within the limits.
-        """
+        """YAML value. Raises UnusableInput if the text is not YAML within the limits."""
         return self._read.value
 
     @cached_property
@@ -370,10 +350,7 @@ class Source:
 
     @cached_property
     def root(self) -> MapNode:
-        """Top-level map.
-
-        Raises UnusableInput if the text is not one YAML map within the limits.
-        """
+        """Top-level map. Raises UnusableInput if the text is not one YAML map."""
         value = self.value
         if not isinstance(value, MapNode):
             message = f"`{self.name}` does not hold a map at its top level"
@@ -386,11 +363,7 @@ class Source:
         return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     def edited(self, edits: list[Edit]) -> Source:
-        """Apply edits to the text.
-
-        Raises UnusableInput (PW603) if two edits change the same text, or an edit changes a value
-        with aliases.
-        """
+        """Apply edits. Raises UnusableInput (PW603) if they clash or change an aliased value."""
         shared = next((span for edit in edits for span in self.shared if meet(edit.span, span)), None)
         if shared is None:
             try:

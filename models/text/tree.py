@@ -10,6 +10,28 @@ import yaml
 from ..findings.span import Span
 from ..record import dataclass
 
+MANDATORY = "???"
+"""OmegaConf's mark of a value that must be given at the start of the job."""
+UNRESOLVED = "unresolved"
+"""Tag of a Scalar with an unknown value."""
+
+
+class Unknown(Exception):
+    """Value that is unknown here, but possibly known at run time."""
+
+
+class Unread(Unknown):
+    """Unknown environment variable; the message does not reveal its value."""
+
+
+class Impossible(Exception):
+    """Value that cannot exist: the chain of references is broken or circular."""
+
+
+class Unresolved(Impossible):
+    """Key that does not exist in this file."""
+
+
 _CORE = "tag:yaml.org,2002:"
 _CONSTRUCTOR: Any = yaml.constructor.SafeConstructor()
 _BUILD: dict[str, Callable[[Any], object]] = {
@@ -72,10 +94,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class MapNode:
-    """Map in the written order, with unique keys.
-
-    `merged`: some entries came through `<<`, and stand elsewhere.
-    """
+    """Map in the written order, with unique keys; `merged` entries came through `<<`."""
 
     entries: tuple[Entry, ...]
     span: Span

@@ -16,7 +16,6 @@ from .form import MAX_TEXT, UNKNOWN_WORD, Faults, Form, FormFault, Schema, Value
 if TYPE_CHECKING:
     from fractions import Fraction
 
-
 _NUMBER = r"([1-9][0-9]{0,8})"
 _OTHER_RANGE = re.compile(rf"{_NUMBER}\s*(?:\.{{2,3}}|:|to|[\u2013\u2014~])\s*{_NUMBER}", re.ASCII)
 _BETWEEN = re.compile(r"\s*(?:,\s*or\b|\bor\b|[,|/])\s*")
@@ -25,8 +24,6 @@ _LEAST = re.compile(rf"(?:>=|\u2265|at least|min)\s*{_NUMBER}|{_NUMBER}\s*(?:\+|
 _MOST = re.compile(rf"(?:<=|\u2264|at most|up to|max)\s*{_NUMBER}", re.ASCII)
 _ANY = ("auto", "all", "any", "max", "*")
 LEAST, MOST = ("min", "least", "minimum", "from"), ("max", "most", "maximum", "to")
-
-
 A = TypeVar("A")
 B = TypeVar("B")
 AnyForm = TypeVar("AnyForm", bound=Form)
@@ -60,10 +57,7 @@ def suggestion(value: object) -> str:
 
 
 def read_whole_number(value: object) -> int:
-    """Return a whole number given as a number without a fraction or as digits.
-
-    Raises ValueError with a sentence for users.
-    """
+    """Return a whole number, or its digits. Raises ValueError with a sentence."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{shown_value(value)} is no whole number")
     if isinstance(value, str) and not (value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS):
@@ -82,10 +76,7 @@ def _text(value: object) -> str:
 
 
 def amount(value: object) -> tuple[int, int]:
-    """Return (least, most) of a number, or of a text such as `8-32`.
-
-    Raises ValueError with a sentence for users.
-    """
+    """Return (least, most) of a number, or of `8-32`. Raises ValueError with a sentence."""
     if isinstance(value, str) and re.fullmatch(RANGE_PATTERN, value, re.ASCII):
         return read_range(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -175,10 +166,7 @@ def or_list(items: Schema, **limits: int) -> Schema:
 
 
 def whole_schema(least: int, most: int = LARGEST) -> dict[str, Any]:
-    """Return the schema of a whole number from `least` (0 or 1) to `most`.
-
-    It may be written as a number or in digits, whose upper limit JSON Schema cannot express.
-    """
+    """Return the schema of a whole number, or its digits, from `least` to `most`."""
     digits = {"type": "string", "pattern": rf"^0{{0,8}}[{least}-9][0-9]{{0,8}}$", "maxLength": MAX_DIGITS}
     return {"anyOf": [{"type": "integer", "minimum": least, "maximum": most}, digits]}
 

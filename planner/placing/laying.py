@@ -8,19 +8,17 @@ from typing import Iterable, Mapping, Sequence
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ...models.component import Component
 from ...models.findings.finding import Finding, error
+from ...models.job import WEIGHTED
 from ...models.placements.assignment import Assignment
 from ...models.placements.plan import OPTIMAL, VERIFIED, Plan
 from ...models.placements.run import Run, Runs
-from ...models.preference import WEIGHTED
 from ...models.problem import Problem
 from ...solver.objectives import OBJECTIVES
 from ...solver.objectives.traffic import BytesAcross
-from ..refusing import Refuses, accept_all
+from ..write_back import Refuses, accept_all
 
 MOST_REFUSED = 32
 """Maximum number of refused layouts; further ones stay unknown."""
-
-
 Laid = Mapping[str, Runs]
 
 
@@ -92,18 +90,13 @@ def _with_ranks(problem: Problem, runs: Laid, whole: bool) -> Problem:
     def server(component: Component) -> int:
         if not whole:
             return 1 if _is_over_nodes(problem, component, runs) else component.server
-        return component.parallel.replica if _is_torn(problem, component, runs) else component.server
+        is_torn = len(set(_amounts(component, runs))) > 1 and problem.whole_replica(component) > 1
+        return component.parallel.replica if is_torn else component.server
 
     components = tuple(
-        replace(component, runs=runs[component.name], server=server(component)) if component.name in runs else component
-        for component in problem.components
+        replace(part, runs=runs[part.name], server=server(part)) if part.name in runs else part for part in problem.components
     )
     return replace(problem, job=replace(job, components=components, choices={}, planning=replace(job.planning, laying=None, accepted={})))
-
-
-def _is_torn(problem: Problem, component: Component, runs: Laid) -> bool:
-    """Return True if a component with replicas has unequal amounts per node."""
-    return len(set(_amounts(component, runs))) > 1 and problem.whole_replica(component) > 1
 
 
 def _is_over_nodes(problem: Problem, component: Component, runs: Laid) -> bool:

@@ -11,10 +11,10 @@ from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ...models.component import DISJOINT, SUBSET, TOGETHER, Component, Relation
 from ...models.findings.finding import error
 from ...models.machines.node_group import ACCELERATOR
-from ...models.part import restricted
 from ...models.placements.assignment import Assignment, Seat, compress
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
+from ...models.sharing import restricted
 from ...solver.layout.parts import Parts
 from ...solver.refuting.census import CountingRow
 from ...solver.refuting.certificate import counting_row
@@ -22,8 +22,6 @@ from ...solver.wording import listed
 
 MOST = 32
 """Maximum number of placements tried."""
-
-
 GROUND = "what may be used"
 """Name of the stand-in for all usable accelerators; component names have no spaces."""
 

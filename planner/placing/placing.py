@@ -21,11 +21,7 @@ REASON = "the plan"
 
 
 def placing(problem: Problem, question: PlanningProblem, design: Design, open_: Mapping[str, int] | None = None) -> Problem:
-    """Return the problem with all decisions of the design.
-
-    Unplanned components stay as they are. The counts of `open_` components stay open, up to the
-    values given there.
-    """
+    """Return the problem with all decisions of the design; counts of `open_` have these maxima."""
     open_ = open_ or {}
     way = design.way(question)
     shapes = {**_shapes(problem, design), **(way.shapes if way else {}), **_paired(way, design)}
@@ -37,8 +33,7 @@ def placing(problem: Problem, question: PlanningProblem, design: Design, open_: 
         for component in problem.components
     )
     components = tuple(
-        replace(component, least=problem[component.name].least, most=open_[component.name]) if component.name in open_ else component
-        for component in components
+        replace(part, least=problem[part.name].least, most=open_[part.name]) if part.name in open_ else part for part in components
     )
     choices = {name: degrees for name, degrees in problem.job.choices.items() if name not in design.options}
     asked_for = tuple(relation for relation in problem.job.relations if not relation.proposed or _is_followed(relation, design))
@@ -148,12 +143,11 @@ def _is_demanded(problem: Problem, first: str, second: str, *kinds: str) -> bool
 def decided(problem: Problem, answer: Answer) -> Problem:
     """Return the problem of the answer's placement, with the chosen design.
 
-    Unchanged if nothing was chosen by time. So explanations, moves and alternatives concern this
-    design alone. Ranks are given if the dialect laid them out, or if components may lie over given
-    ones.
+    Explanations, moves and alternatives concern this design alone. Ranks are given if the dialect
+    laid them out, or if components may lie over given ones.
     """
     placed, plan = chosen(problem, answer), answer.plan
-    if plan is None or not _is_over_given(placed, answer):
+    if plan is None or answer.planned is None or not (placed.job.planning.laying is not None or placed.job.overlaps):
         return placed
     components = tuple(
         replace(
@@ -169,11 +163,6 @@ def decided(problem: Problem, answer: Answer) -> Problem:
             placed.job, components=components, choices={}, overlaps={}, planning=replace(placed.job.planning, laying=None, accepted={})
         ),
     )
-
-
-def _is_over_given(placed: Problem, answer: Answer) -> bool:
-    """Return True for plans laid out by the dialect or over given ranks."""
-    return answer.planned is not None and (placed.job.planning.laying is not None or bool(placed.job.overlaps))
 
 
 def chosen(problem: Problem, answer: Answer) -> Problem:

@@ -14,7 +14,6 @@ from typing import Iterable, Mapping, Sequence
 from ...models.planning.cost_models import CostModel
 from ...models.planning.option import Option
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.workload import SECONDS
 from .branching import Best
 from .choices import BlockChoices
 from .domains import Narrowing
@@ -42,10 +41,7 @@ class MemoryRelaxation:
         return Sizing(self.question, self._model, structure, self.ways)
 
     def real(self, best: Best, sizing: Sizing) -> Best | None:
-        """Return the relaxed choices in the real problem; None if they do not fit there.
-
-        `sizing` is that of the real structure.
-        """
+        """Return the relaxed choices in the real problem; None if they do not fit there."""
         sets = zip(sizing.structure.sets, best[1])
         chosen = sizing.with_options(
             [[self._real[name, option] for name, option in zip(members, choice.options)] for members, choice in sets]
@@ -53,10 +49,7 @@ class MemoryRelaxation:
         return (best[0], chosen) if sizing.allows(chosen) else None
 
     def cheaper(self, sizing: Sizing, bar: Price) -> Sizing | None:
-        """Return the real structure restricted to amounts below `bar` in the relaxation.
-
-        None if no amount is left.
-        """
+        """Return the real structure with amounts below `bar` in the relaxation; None if none."""
         narrowing = Narrowing(self.sizing(sizing.structure).only())
         domains = narrowing.start()
         if not narrowing.narrow(domains, bar):
@@ -135,7 +128,7 @@ class Busiest:
             if used > self._most:
                 return None
             time = self._time(bounded_sets, above, roots)
-        return (time, used) if self._question.aim == SECONDS else (used, time)
+        return self._question.by_aim(time, used)
 
     def _set_of(self, members: tuple[str, ...]) -> _Set:
         if members not in self._sets:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from heapq import heappop, heappush
 from typing import Sequence
 
-from ...models.planning.workload import SECONDS
 from .choices import BlockChoice
 from .domains import Domains, Narrowing, raised
 from .found import Price
@@ -20,8 +19,6 @@ COUNTED = 50
 """Number of amount pairs whose traffic is computed in the time of one subproblem."""
 AGAIN = 3
 """Maximum number of times that maxima are raised and sets narrowed again."""
-
-
 Best = tuple[Price, tuple[BlockChoice, ...]]
 
 
@@ -60,10 +57,7 @@ class Branching:
         return not self._waiting
 
     def search(self, below: Price | None, parts: int) -> None:
-        """Search for choices below the cutoff and the incumbent, in at most `parts` subproblems.
-
-        What costs no less than the cutoff `below` is dropped for good.
-        """
+        """Search for choices below the cutoff and the incumbent, in at most `parts` subproblems."""
         if below is not None and (self._below is None or below < self._below):
             self._below = below
         end = self.parts + parts
@@ -92,12 +86,9 @@ class Branching:
             heappush(self._waiting, (price, -self.parts, domains))
 
     def _raise(self, domains: Domains) -> bool | None:
-        """Raise the maxima and try the choices behind them.
-
-        True if any maximum rose, None if the subproblem is infeasible.
-        """
+        """Raise the maxima and try the choices behind them."""
         price = self._narrowing.price(domains)
-        time, used = price if self.sizing.question.aim == SECONDS else (price[1], price[0])
+        time, used = self.sizing.question.by_aim(*price)
         allowed = self._narrowing.allowed(time, used, self._below)
         if allowed is None:
             return None

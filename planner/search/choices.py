@@ -17,8 +17,6 @@ Amount = tuple[int, int]
 """Kind and amount of an option."""
 Key = tuple[tuple[str, ...], tuple[int, ...]]
 """Members of a set, and the segment of each of their tasks."""
-
-
 T = TypeVar("T")
 Figures = tuple[int, ...]
 
@@ -106,10 +104,7 @@ class BlockChoices:
         return self._joining.amounts(structure.sets[number])
 
     def beyond(self, structure: BlockStructure, chosen: Sequence[BlockChoice]) -> int:
-        """Return a lower bound of traffic in ns beyond that inside components.
-
-        0 if traffic does not count as time.
-        """
+        """Return a lower bound of traffic in ns beyond that inside components."""
         return self.crossing.beyond(structure, [choice.amount for choice in chosen]) if self.crossing is not None else 0
 
     def key(self, structure: BlockStructure, number: int) -> Key:
@@ -122,9 +117,7 @@ class BlockChoices:
 class Joining:
     """Cached joins of the options of a set, undominated per kind and amount.
 
-    Attributes
-    ----------
-    packed : True if blocks share memory with others; less memory is then an advantage.
+    `packed` : True if blocks share memory with others; less memory is then an advantage.
     """
 
     def __init__(self, question: PlanningProblem, divisor: int, crossing: LeastCrossing | None = None) -> None:
@@ -215,10 +208,7 @@ class Joining:
         return self._question.kinds[kind].memory if kind >= 0 else None
 
     def _enough(self, kind: int, amount: int, members: Sequence[str]) -> int:
-        """Return the MiB from which on less memory is no advantage to a set.
-
-        Any further member then fits.
-        """
+        """Return the MiB from which on less memory is no advantage to a set."""
         limit = self._limit(kind)
         if limit is None or self.packed:
             return 0
@@ -236,10 +226,7 @@ class Joining:
         return self._memory[name]
 
     def _added(self, name: str, option: Option, pattern: Sequence[int], parts: int, idle: frozenset[str]) -> Figures:
-        """Return the loads, traffic and memory that an option adds.
-
-        Memory by turn, and last outside of all turns. Idle components need none.
-        """
+        """Return the loads, traffic and memory that an option adds."""
         loads = [0] * parts
         for part, time in zip(pattern, option.nanoseconds):
             loads[part] += time // self._divisor

@@ -7,8 +7,7 @@ from itertools import accumulate
 from math import gcd, lcm
 from typing import Iterable, Mapping, NamedTuple, Sequence
 
-from ...models.planning.limits import Crossing, Flow
-from ...models.planning.option import NO_KIND, Option
+from ...models.planning.option import NO_KIND, Crossing, Flow, Option
 from ...models.planning.problem import PlanningProblem
 from .structures import BlockStructure
 
@@ -31,11 +30,8 @@ class BlockPiece(NamedTuple):
 class LinkedPair(NamedTuple):
     """Two sets on different accelerators, the source of a flow first.
 
-    Attributes
-    ----------
-    source_piece, target_piece : facts about source and target.
-    inside : True if the source lies inside the target.
-    known : cached traffic by amounts, shared by pairs with equal facts.
+    `source_piece`, `target_piece` : facts about source and target. `inside` : True if the source
+    lies inside the target. `known` : cached traffic by amounts, shared by pairs with equal facts.
     """
 
     source: int
@@ -74,10 +70,7 @@ class LeastCrossing:
         self._known: dict[object, dict[tuple[Range, Range], int]] = {}
 
     def alone(self, name: str, option: Option) -> int:
-        """Return the traffic inside a component in its fewest domains.
-
-        The first component also gets the fixed traffic of every design.
-        """
+        """Return the traffic inside a component in its fewest domains."""
         key = name, option.kind, option.amount
         if key not in self._alone:
             traffic = self._crossing.traffic.get(name, 0)
@@ -235,10 +228,7 @@ def between(source: LinkSide, target: LinkSide, flow: Flow, inside: bool) -> int
 
 
 def _served(source: LinkSide, target: LinkSide, common: int, ratio: int, tight: bool) -> int:
-    """Return an upper bound of target accelerators served in common domains.
-
-    `tight`: True if both need capacity there.
-    """
+    """Return an upper bound of target accelerators served in common domains."""
     served = min(target.amount, ratio * source.most)
     if not tight:
         return min(served, target.rooms.most(common))
@@ -249,9 +239,7 @@ def _served(source: LinkSide, target: LinkSide, common: int, ratio: int, tight: 
 class DomainSizes:
     """Domains of a level for a kind of accelerators.
 
-    Parameters
-    ----------
-    free : for each domain, how many are free on each of its nodes.
+    `free` : for each domain, how many are free on each of its nodes.
     """
 
     def __init__(self, free: Sequence[Sequence[int]]) -> None:

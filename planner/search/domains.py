@@ -37,10 +37,7 @@ class SharedMemory:
         self._kinds = [[choice.kind for choice in choices] for choices in sizing.choices]
 
     def narrow(self, left: list[list[int]]) -> bool:
-        """Remove choices without enough memory; return False if a set has none left.
-
-        `left` : for each set, its remaining choices.
-        """
+        """Remove choices without enough memory; return False if a set has none left."""
         for chain in self._chains:
             open_places = {number: [place for place in left[number] if self._kinds[number][place] == chain.kind] for number in chain.sets}
             if not all(open_places.values()):
@@ -88,11 +85,8 @@ def _sum(rows: Sequence[Needs]) -> Needs:
 
 ROUNDS = 20
 """Maximum number of passes over all sets; later subproblems remove the rest."""
-
 Crossings = Sequence[Sequence[int]]
 """Traffic between two sets, by choice of the source, then of the target."""
-
-
 Step = tuple[int, int, int]
 """(accelerators, value, choice): values fall with rising accelerators."""
 Left = list[list[int]]
@@ -103,11 +97,9 @@ Left = list[list[int]]
 class Domains:
     """Remaining choices of each set, and the interval of each maximum.
 
-    Attributes
-    ----------
-    left : for each set, indices of the remaining choices, by number of accelerators.
-    floors, caps : lower and upper bounds of the maxima.
-    between : lower bound of the traffic between sets.
+    `left` : for each set, indices of the remaining choices, by number of accelerators. `floors`,
+    `caps` : lower and upper bounds of the maxima. `between` : lower bound of the traffic between
+    sets.
     """
 
     left: list[list[int]]
@@ -124,9 +116,7 @@ class Domains:
 class Resources:
     """Resource limits of the sets of a structure.
 
-    Attributes
-    ----------
-    accelerators : accelerators of the choices of each set.
+    `accelerators` : accelerators of the choices of each set.
     """
 
     sizing: Sizing
@@ -255,10 +245,7 @@ class Narrowing:
     def price(self, domains: Domains) -> Price:
         """Return a lower bound of the price."""
         time = sum(maximum.weight * floor for maximum, floor in zip(self.sizing.greatest, domains.floors)) + domains.between
-        return self._price(time, self._fewest(domains))
-
-    def _price(self, time: int, used: int) -> Price:
-        return (time, used) if self.sizing.question.aim == SECONDS else (used, time)
+        return self.sizing.question.by_aim(time, self._fewest(domains))
 
     def _fewest(self, domains: Domains) -> int:
         """Return a lower bound of the accelerators."""
@@ -304,8 +291,7 @@ class Narrowing:
             targets = left[pair.target]
             least.append(min(min(map(row.__getitem__, targets)) for row in _distinct(rows, left[pair.source])))
         domains.between = sum(least)
-        price = self.price(domains)
-        time, used = price if self.sizing.question.aim == SECONDS else (price[1], price[0])
+        time, used = self.sizing.question.by_aim(*self.price(domains))
         most = self.allowed(time, used, below)
         if most is None:
             return False

@@ -19,8 +19,6 @@ Price = tuple[int, int]
 """Price in the order of the aim: (ns, accelerators) or (accelerators, ns)."""
 ENDLESS = 1 << 62
 """Infinite ns or MiB."""
-
-
 PART, OPTION, MOST = 0.0001, 0.000001, 0.001
 """Deterministic seconds of a subproblem: base, more per option, and maximum."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from math import lcm
 from typing import Callable, Iterator, Mapping, Sequence
 
-from ...models.planning.barring import meets
-from ...models.planning.limits import Area, RefusedCount, Shared
-from ...models.planning.option import Option
+from ...models.planning.design import meets
+from ...models.planning.option import Area, Option, RefusedCount, Shared
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.way import CountConstraint
 from ...models.record import dataclass
@@ -30,27 +29,24 @@ class LimitRow:
 
 
 def rows(question: PlanningProblem, structure: BlockStructure) -> tuple[LimitRow, ...]:
-    """Return all rows of a structure.
-
-    A lower limit is a row of negative weights.
-    """
+    """Return all rows of a structure. A lower limit is a row of negative weights."""
     of = {name: number for number, members in enumerate(structure.sets) for name in members}
     found = [row for area in question.areas for row in _in_area(structure, area)]
     most = question.budget.accelerators
     found += [LimitRow(tally.sets, most - tally.base, tally.weigh) for tally in tallies(question, structure)] if most is not None else []
     for first, second in sorted(question.sharing.not_fewer):
-        found.append(LimitRow(tuple(sorted({of[first], of[second]})), 0, _fewer(structure, first, second)))
+        found.append(LimitRow(tuple(sorted({of[first], of[second]})), 0, _each(structure, partial(_fewer, first, second))))
     for names in question.sharing.filling:
         sets = tuple(sorted({of[name] for name in names}))
         found.append(LimitRow(sets, -sum(kind.accelerators for kind in question.kinds), _taken_off))
     for multiple in multiples(question):
         sets = tuple(sorted({of[multiple.component], of[multiple.partner]}))
         amounts = (amount for amount in _amounts(question, multiple.partner) if len(sets) > 1 or not multiple.holds(amount, amount))
-        found += [LimitRow(sets, 1, _beside(structure, multiple, amount)) for amount in amounts]
+        found += [LimitRow(sets, 1, _each(structure, partial(_against, multiple, amount))) for amount in amounts]
     for first, second in sorted(question.sharing.in_step):
         if pattern(structure, frozenset((first, second))):
             sets = tuple(sorted({of[first], of[second]}))
-            found += [LimitRow(sets, 1, _in_step(structure, first, second, size)) for size in _sizes(question, second)]
+            found += [LimitRow(sets, 1, _each(structure, partial(_out_of_step, first, second, size))) for size in _sizes(question, second)]
     found += [row for no_good in _barred(question) if (row := _barring(structure, of, no_good)) is not None]
     return tuple(found)
 
@@ -72,13 +68,13 @@ def figures(question: PlanningProblem, name: str, option: Option) -> tuple[int, 
     sizes = sorted({power for area in question.areas if area.kind == option.kind for size in area.rooms for power in _powers(size)})
     found = [int(option.group % size == 0) for size in sizes]
     for first, second in sorted(question.sharing.not_fewer):
-        found += [-option.processes] if name == first else [option.processes] if name == second else []
+        found += [_fewer(first, second, name, option)] if name in (first, second) else []
     for multiple in multiples(question):
         if name in (multiple.component, multiple.partner):
             found += [_against(multiple, amount, name, option) for amount in _amounts(question, multiple.partner)]
     for first, second in sorted(question.sharing.in_step):
         if name in (first, second):
-            found += [_out_of_step(option, size, name == second) for size in _sizes(question, second)]
+            found += [_out_of_step(first, second, size, name, option) for size in _sizes(question, second)]
     found += [int(meets(no_good.uses[name], option)) for no_good in _barred(question) if name in no_good.uses]
     return tuple(found)
 
@@ -96,23 +92,26 @@ def _amounts(question: PlanningProblem, name: str) -> list[int]:
     return sorted({option.amount for option in question.options[name]})
 
 
-def _against(multiple: CountConstraint, amount: int, name: str, option: Option) -> int:
-    """Return 1 for the partner with this amount, or the component with a conflicting one.
+def _each(structure: BlockStructure, weigh: Callable[[str, Option], int]) -> Weigh:
+    """Return the weight of a set: that of its options by component."""
+    return lambda number, options: sum(weigh(name, option) for name, option in zip(structure.sets[number], options))
 
-    Only for the constrained degrees.
-    """
+
+def _fewer(first: str, second: str, name: str, option: Option) -> int:
+    """Return the processes of the second component, or less those of the first."""
+    return option.processes * ((name == second) - (name == first))
+
+
+def _out_of_step(first: str, second: str, size: int, name: str, option: Option) -> int:
+    """Return 1 for the second with this process size, or the first in no whole groups of it."""
+    return int(option.per_process == size) if name == second else int(name == first and option.amount % size != 0)
+
+
+def _against(multiple: CountConstraint, amount: int, name: str, option: Option) -> int:
+    """Return 1 for the partner with this amount, or the component with a conflicting one."""
     if name == multiple.partner:
         return int(option.amount == amount and multiple.partner_degrees in (None, option.parallel))
     return int(name == multiple.component and multiple.degrees in (None, option.parallel) and not multiple.holds(option.amount, amount))
-
-
-def _beside(structure: BlockStructure, multiple: CountConstraint, amount: int) -> Weigh:
-    """Return a row for an amount of the partner: not this amount, or a matching one."""
-
-    def weigh(number: int, options: Sequence[Option]) -> int:
-        return sum(_against(multiple, amount, name, option) for name, option in zip(structure.sets[number], options))
-
-    return weigh
 
 
 def _sizes(question: PlanningProblem, name: str) -> list[int]:
@@ -120,26 +119,8 @@ def _sizes(question: PlanningProblem, name: str) -> list[int]:
     return sorted({option.per_process for option in question.options[name]})
 
 
-def _out_of_step(option: Option, size: int, is_met: bool) -> int:
-    """Return 1 for this process size, or for no whole groups of it."""
-    return int(option.per_process == size if is_met else option.amount % size != 0)
-
-
-def _in_step(structure: BlockStructure, first: str, second: str, size: int) -> Weigh:
-    """Return a row for a process size of the partner: not this size, or whole groups of it."""
-
-    def weigh(number: int, options: Sequence[Option]) -> int:
-        pairs = zip(structure.sets[number], options)
-        return sum(_out_of_step(option, size, name == second) for name, option in pairs if name in (first, second))
-
-    return weigh
-
-
 def _powers(number: int) -> Iterator[int]:
-    """Yield the prime powers of a number.
-
-    A least common multiple is a multiple of the number if each of them divides some member.
-    """
+    """Yield the prime powers of a number."""
     prime = 2
     while number > 1:
         power = 1
@@ -157,28 +138,16 @@ def pattern(structure: BlockStructure, names: frozenset[str]) -> frozenset[tuple
 
 
 def _in_area(structure: BlockStructure, area: Area) -> Iterator[LimitRow]:
-    sets = tuple(number for number in _roots(structure) if not area.components.isdisjoint(structure.sets[number]))
+    roots = (number for number, outer in enumerate(structure.inside) if outer == OUTSIDE)
+    sets = tuple(number for number in roots if not area.components.isdisjoint(structure.sets[number]))
     for size, most in area.rooms.items() if sets else ():
         yield LimitRow(sets, most, _in_groups(area.kind, size))
-
-
-def _roots(structure: BlockStructure) -> tuple[int, ...]:
-    """Return the outermost sets."""
-    return tuple(number for number, outer in enumerate(structure.inside) if outer == OUTSIDE)
 
 
 def _in_groups(kind: int, size: int) -> Weigh:
     def weigh(number: int, options: Sequence[Option]) -> int:
         whole = options[0].kind == kind and lcm(*(option.group for option in options)) % size == 0
         return options[0].accelerators if whole else 0
-
-    return weigh
-
-
-def _fewer(structure: BlockStructure, first: str, second: str) -> Weigh:
-    def weigh(number: int, options: Sequence[Option]) -> int:
-        pairs = zip(structure.sets[number], options)
-        return sum(option.processes * ((name == second) - (name == first)) for name, option in pairs)
 
     return weigh
 
@@ -204,10 +173,8 @@ def _barring(structure: BlockStructure, of: dict[str, int], barred: RefusedCount
 class Tally:
     """Lower bound of the used accelerators.
 
-    Attributes
-    ----------
-    base : accelerators of given components.
-    counted : kind -> sets on it that add to them, with all inside these sets.
+    `base` : accelerators of given components. `counted` : kind -> sets on it that add to them, with
+    all inside these sets.
     """
 
     base: int

@@ -26,7 +26,6 @@ from .sizing import Sizing
 from .structures import OUTSIDE, Partition, arrangements
 
 __all__ = ["SearchResult", "Price", "Searched", "search"]
-
 STRUCTURE, BEGUN, LISTED = 0.0002, 0.00005, 0.000001
 """Deterministic seconds of a structure, a partial arrangement, and a kind and amount listed."""
 LISTING = 0.5
@@ -37,8 +36,6 @@ COSTLY = 200
 """Number of options of all components from which on the memory relaxation is solved first."""
 HURRIED = 8
 """Maximum number of structures tried after the limit while there is no design."""
-
-
 FREE, NOTHING = (0, 0), (ENDLESS, 0)
 """Prices below and above those of all designs."""
 RELAXED = 500
@@ -103,10 +100,7 @@ class _Search:
     # -- branch and bound
 
     def divide(self) -> None:
-        """Branch on the least lower bound, up to the incumbent or the limit.
-
-        Arrangements are divided into structures, structures into subproblems.
-        """
+        """Branch on the least lower bound, up to the incumbent or the limit."""
         self.progress.heed(None, self.bound)
         self._list_arrangements()
         waiting = [(candidate.floor, candidate.number, candidate) for candidate in self.candidates]
@@ -139,10 +133,7 @@ class _Search:
                     return
 
     def _list_arrangements(self) -> None:
-        """Bound every arrangement, partial or whole, within a share of the limit.
-
-        The first one that may have a design is searched at once, for an incumbent.
-        """
+        """Bound every arrangement, partial or whole, within a share of the limit."""
         progress, end, late = self.progress, LISTING * self.progress.limit, False
 
         def floor_of(sets: Sequence[Sequence[str]], inside: Sequence[int] | None) -> Price | None:
@@ -206,10 +197,7 @@ class _Search:
         return self.ways.listed + (self.relaxation.ways.listed if self.relaxation is not None else 0)
 
     def _floor_of_all(self) -> Price:
-        """Return the lower bound of all designs: the longest task on its best option.
-
-        In accelerators: the largest minimum of a component.
-        """
+        """Return the lower bound of all designs: the longest task on its best option."""
         options = [candidates for candidates in self.question.options.values() if candidates]
         used = max((min(option.accelerators for option in candidates) for candidates in options), default=0)
         used = max(used, sum(part.accelerators for part in self.question.given.shared))
@@ -268,19 +256,12 @@ class _Search:
         bar = found[-1].price if len(found) == self.count else (ENDLESS, 0)
         floors = self._floors()
         unproved = [floor[0] for floor in floors if floor < bar]
-        counted = (
-            sum(candidate.possible for candidate in self.candidates),
-            sum(candidate.possible and candidate.parts > 0 for candidate in self.candidates),
-        )
+        possible = [candidate for candidate in self.candidates if candidate.possible]
         return Searched(
-            found,
-            bound=min([*unproved, *(incumbent.price[0] for incumbent in found[:1])], default=None),
-            proved=not unproved,
-            structures=counted,
-            spent=self.progress.spent,
-            stopped=stopped if unproved else None,
+            found, min([*unproved, *(incumbent.price[0] for incumbent in found[:1])], default=None), not unproved,
+            (len(possible), sum(candidate.parts > 0 for candidate in possible)), self.progress.spent, stopped if unproved else None,
             first_proved=all(found and floor >= found[0].price for floor in floors),
-        )
+        )  # fmt: skip
 
 
 class Candidate:
@@ -308,9 +289,9 @@ class Candidate:
         self._branching: Branching | None = None
 
     def search(self, below: Price | None, parts: int) -> int:
-        """Solve up to `parts` more subproblems (first the root alone); return the number solved.
+        """Solve up to `parts` more subproblems below the cutoff; return the number solved.
 
-        `below` is the cutoff. Without `parts`, the real structure is searched for any design.
+        Without `parts`, the real structure is searched for any design.
         """
         branching = self._branching
         if branching is None:

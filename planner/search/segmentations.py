@@ -17,8 +17,6 @@ from ...models.record import dataclass
 
 MOST, KNOWN = 200, 1_024
 """Longest list of segmentations that is cached, and the size of that cache (overridden below)."""
-
-
 Sets = tuple[tuple[str, ...], ...]
 Tasks = int
 """Set of tasks as a bit mask, the first task of the problem lowest."""
@@ -65,11 +63,9 @@ class _Segment:
 class _Cutting:
     """Conflicts and precedences of tasks.
 
-    Attributes
-    ----------
-    units : sets of tasks that always run together, by the first task of each.
-    apart : for each task, the tasks in conflict with it.
-    before, after : for each task, its predecessors and its successors.
+    `units` : sets of tasks that always run together, by the first task of each. `apart` : for each
+    task, the tasks in conflict with it. `before`, `after` : for each task, its predecessors and its
+    successors.
     """
 
     units: tuple[Tasks, ...]
@@ -157,10 +153,7 @@ class _Cutting:
 
 @lru_cache(maxsize=KNOWN)
 def few_of(cutting: _Cutting) -> tuple[tuple[int, ...], ...] | None:
-    """Return all segmentations if there are at most `MOST`, else None.
-
-    Cached: most arrangements of a problem have the same conflicts.
-    """
+    """Return all segmentations if at most `MOST`, else None; most arrangements share conflicts."""
     segmentations = tuple(islice(cutting.segmentations(), MOST + 1))
     return segmentations if len(segmentations) <= MOST else None
 
@@ -184,10 +177,7 @@ def _beside(pairs: set[tuple[int, int]], count: int) -> tuple[Tasks, ...]:
 
 
 def units(question: PlanningProblem, apart: set[tuple[int, int]]) -> tuple[Tasks, ...]:
-    """Return the sets of tasks that always run together.
-
-    A task alone, or all tasks of a round without conflicts inside.
-    """
+    """Return the sets of tasks that always run together."""
     units = [1 << task for task in range(len(question.tasks))]
     for round_tasks in question.flow.rounds:
         if apart.isdisjoint(combinations(sorted(round_tasks), 2)):
@@ -198,10 +188,7 @@ def units(question: PlanningProblem, apart: set[tuple[int, int]]) -> tuple[Tasks
 
 
 def conflicts(question: PlanningProblem, model: CostModel, users: Sets) -> set[tuple[int, int]]:
-    """Return ordered pairs of tasks that cannot run at the same time.
-
-    If two tasks of a round conflict, all tasks of that round do.
-    """
+    """Return ordered pairs of tasks that cannot run together; a round conflicts as a whole."""
     whole = {(edge.earlier, edge.later) for edge in question.flow.edges if edge.whole}
     shared = {(first, second) for names in users for first in names for second in names}
     pairs = set()

@@ -10,7 +10,6 @@ from ...models.planning.cost_models import CostModel
 from ...models.planning.design import Block, Design
 from ...models.planning.option import NO_KIND, Option
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
 from ...solver.session import Session
 from .choices import Amount, BlockChoice, BlockChoices, parts_of, tasks_of
@@ -20,8 +19,6 @@ from .structures import OUTSIDE, BlockStructure
 
 Load = tuple[int, int]
 """(set, index of a segment among those of the set)."""
-
-
 PAIRS = 2_000
 """Maximum number of amount pairs with exact traffic before the choice."""
 
@@ -37,9 +34,7 @@ class Greatest(NamedTuple):
 class Sizing:
     """Structure with the choices of each set: a multiple-choice knapsack.
 
-    Attributes
-    ----------
-    amounts : kinds and amounts open to each set; None for all.
+    `amounts` : kinds and amounts open to each set; None for all.
     """
 
     question: PlanningProblem
@@ -135,10 +130,7 @@ class Sizing:
         return tallies(self.question, self.structure)
 
     def left_over(self, number: int) -> int:
-        """Return the least accelerators of a set outside its inner sets.
-
-        An inner set on all of them would be the same set.
-        """
+        """Return the least accelerators of a set outside its inner sets."""
         return 1 if len(self.inner[number]) == 1 else 0
 
     def time(self, chosen: Sequence[BlockChoice]) -> int:
@@ -167,8 +159,7 @@ class Sizing:
 
     def price(self, chosen: Sequence[BlockChoice]) -> tuple[int, int]:
         """Return the price in the order of the aim."""
-        time, used = self.time(chosen), self.accelerators(chosen)
-        return (time, used) if self.question.aim == SECONDS else (used, time)
+        return self.question.by_aim(self.time(chosen), self.accelerators(chosen))
 
     def allows(self, chosen: Sequence[BlockChoice]) -> bool:
         """Return True if the choices fit, within the budget of time."""

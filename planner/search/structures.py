@@ -18,8 +18,6 @@ from ...models.record import dataclass
 from .segmentations import segmentations
 
 OUTSIDE = -1
-
-
 Sets = tuple[tuple[str, ...], ...]
 CanBe = Callable[[Sequence[Sequence[str]]], bool]
 Inside = tuple[int, ...]
@@ -35,13 +33,9 @@ CanLie = Callable[[Sequence[Sequence[str]], Inside], bool]
 class BlockStructure:
     """A set partition with nesting, and the segment of each task.
 
-    Attributes
-    ----------
-    sets : components on exactly the same accelerators; a component without accelerators is a set of
-        its own.
-    inside : for each set, the set around it, whose accelerators it uses in part; `OUTSIDE` without
-        one.
-    segments : for each task of the problem, its segment of the iteration.
+    `sets` : components on exactly the same accelerators; a component without accelerators is a set
+    of its own. `inside` : for each set, the set around it, whose accelerators it uses in part;
+    `OUTSIDE` without one. `segments` : for each task of the problem, its segment of the iteration.
     """
 
     sets: tuple[tuple[str, ...], ...]
@@ -83,11 +77,7 @@ class Partition:
     inside: tuple[int, ...]
 
     def structures(self) -> Iterator[BlockStructure]:
-        """Yield the structures of all segmentations.
-
-        Where structures differ only in needless separation of tasks, only the one with the tasks
-        together is yielded.
-        """
+        """Yield the structures of all segmentations."""
         users = self.users
         for segments in segmentations(self.question, self.model, users):
             if not self.model.refuses(self.question, users, segments):
@@ -110,10 +100,8 @@ def arrangements(
 ) -> Iterator[Partition]:
     """Yield each arrangement once; components without accelerators are sets at the end.
 
-    Parameters
-    ----------
-    can_be : False prunes a partial partition, whichever components join the sets.
-    can_lie : False prunes a partial forest.
+    `can_be` : False prunes a partial partition, whichever components join the sets. `can_lie` :
+    False prunes a partial forest.
     """
     bare = tuple((name,) for name in question.components if _is_bare(question, name))
     placed = [name for name in question.components if not _is_bare(question, name)]
@@ -169,10 +157,7 @@ def _keeps(way: FrameworkArrangement, sets: Sets, users: Sets) -> bool:
 
 
 def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], can_lie: CanLie | None = None) -> Iterator[Inside]:
-    """Yield every forest of sets; the one without nesting first.
-
-    A partial forest that breaks a relation or fails `can_lie` is pruned.
-    """
+    """Yield every forest of sets, unnested first; `can_lie` and relations prune partial ones."""
     set_of = {name: number for number, members in enumerate(sets) for name in members}
     within = {(set_of[inner], set_of[outer]) for inner, outer in question.sharing.within if set_of[inner] != set_of[outer]}
     count = len(sets)
@@ -188,7 +173,7 @@ def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], can_lie: 
             return
         for outer in (OUTSIDE, *range(count if question.sharing.nested else 0)):
             extended = (*inside, outer)
-            may_be = outer == OUTSIDE or (outer != number and may[number][outer] and _is_forest(extended))
+            may_be = outer == OUTSIDE or (outer != number and may[number][outer] and number not in _around(extended, number))
             if may_be and _obeys(extended, may, within) and (can_lie is None or can_lie(sets, extended)):
                 yield from extend(extended)
 
@@ -220,16 +205,8 @@ def _around(inside: Inside, number: int) -> Iterator[int]:
         yield number
 
 
-def _is_forest(inside: Inside) -> bool:
-    """Return True if the last set closes no cycle."""
-    return len(inside) - 1 not in _around(inside, len(inside) - 1)
-
-
 def _obeys(inside: Inside, may: Sequence[Sequence[bool]], within: set[tuple[int, int]]) -> bool:
-    """Return True if a partial forest can still satisfy `within`, and shares only where allowed.
-
-    Sets that share through a third set around both must be allowed to nest too.
-    """
+    """Return True if a partial forest can still satisfy `within`, and shares only where allowed."""
     around = [tuple(_around(inside, number)) for number in range(len(inside))]
     if any(outer != OUTSIDE and not may[number][outer] for number, chain in enumerate(around) for outer in chain):
         return False

@@ -7,7 +7,6 @@ from typing import Iterator, Sequence
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.component import Component
-from ...models.demand import Demand
 from ...models.findings.finding import Finding, error
 from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR
@@ -15,7 +14,7 @@ from ...models.planning.cost_models import CostModel
 from ...models.planning.option import AcceleratorKind, Option
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import Workload
-from ...models.problem import AMOUNT, Problem
+from ...models.problem import AMOUNT, Demand, Problem
 from ...solver.refuting.conflict import merged, quickxplain, with_line
 from ...solver.wording import few, in_seconds, listed
 from ..capacity import free_capacity

@@ -6,16 +6,14 @@ from dataclasses import replace
 from typing import Callable, Iterator, Mapping, Sequence
 
 from ...models.component import UNBOUNDED, Component
-from ...models.demand import ConflictClause, Demand
 from ...models.findings.wording import are, with_noun
-from ...models.machines.accelerators import GENERIC
+from ...models.machines.node import GENERIC
 from ...models.machines.node_group import ACCELERATOR
 from ...models.parallel import Parallel
-from ...models.part import restricted
-from ...models.planning.measured import POWER, TABLE
-from ...models.planning.workload import STREAM, Budget, TimedComponent, Workload
-from ...models.problem import AMOUNT, Problem
+from ...models.planning.workload import POWER, STREAM, TABLE, Budget, TimedComponent, Workload
+from ...models.problem import AMOUNT, ConflictClause, Demand, Problem
 from ...models.quantity import write_memory
+from ...models.sharing import restricted
 from ...solver.refuting.conflict import changeable_first, clauses
 from ...solver.wording import exactly_in_seconds, few, in_seconds, listed, with_unit
 from ..costs import cost_model
@@ -34,9 +32,7 @@ def demands(problem: Problem) -> list[Demand]:
         BUDGET_ACCELERATORS: workload.budget.accelerators is not None,
         COST_MODEL: cost_model(workload.model).restricts,
     }
-    any_count = {
-        component.name for component in problem.components if component.least <= 1 and component.most >= UNBOUNDED and not component.counts
-    }
+    any_count = {part.name for part in problem.components if part.least <= 1 and part.most >= UNBOUNDED and not part.counts}
     out = {AMOUNT: any_count, "parallel": set(job.planning.shapes)}  # the framework makes the processes of these
     degrees = [Demand(name, "parallel", problem[name].span("parallel")) for name in job.choices if problem[name].runs is None]
     parts = [demand for demand in (*problem.demands, *degrees) if demand.component not in out.get(demand.field, ())]
@@ -53,10 +49,7 @@ def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Prob
     )
     workload = replace(workload, budget=budget, model=STREAM if COST_MODEL in names else workload.model, aim=aim or workload.aim)
     choices = {name: tuple(_more_degrees(problem, problem[name])) for name in sorted(names.get("parallel", ()))}
-    parts = tuple(
-        replace(component, timed=_for_any(component.timed)) if component.name in names.get(TIMES, ()) else component
-        for component in changed.components
-    )
+    parts = tuple(replace(part, timed=_for_any(part.timed)) if part.name in names.get(TIMES, ()) else part for part in changed.components)
     job = replace(
         changed.job, components=parts, choices={**problem.job.choices, **choices}, planning=replace(changed.job.planning, workload=workload)
     )
@@ -65,10 +58,7 @@ def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Prob
 
 
 def in_words(problem: Problem, kept: Sequence[Demand]) -> list[ConflictClause]:
-    """Return the demands in words, with the capacities of the cluster.
-
-    The problem has only these demands on its components.
-    """
+    """Return the demands in words, with the capacities of the cluster."""
     nodes, workload = problem.cluster.nodes, problem.job.planning.workload or Workload()
     memory, size = (
         max((node.accelerator_memory or 0 for node in nodes), default=0),
@@ -113,9 +103,7 @@ def _more_degrees(problem: Problem, component: Component) -> Iterator[Parallel]:
     """Yield no degrees, allowed degrees, and measured degrees of a component."""
     yield from problem.job.choices.get(component.name, (component.parallel,))
     yield Parallel()
-    yield from (
-        (measurement.parallel for measurement in component.timed.measured if measurement.parallel is not None) if component.timed else ()
-    )
+    yield from ((row.parallel for row in component.timed.measured if row.parallel is not None) if component.timed else ())
 
 
 def _for_any(timed: TimedComponent | None) -> TimedComponent | None:
@@ -133,8 +121,7 @@ def _of_times(problem: Problem, component: Component) -> str:
         else []
     )
     rows = dict.fromkeys(
-        " ".join(f"{word} {text}" for word, text in (("with", measurement.degrees), ("on", measurement.model)) if text)
-        for measurement in timed.measured
+        " ".join(f"{word} {text}" for word, text in (("with", row.degrees), ("on", row.model)) if text) for row in timed.measured
     )
     models = dict.fromkeys(model_name(node.accelerator_model) for node in problem.cluster.nodes if node.accelerators)
     beside = f" (the cluster has {listed(list(models))})" if any(measurement.model for measurement in timed.measured) else ""

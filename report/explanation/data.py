@@ -28,7 +28,7 @@ def explanation_to_data(explanation: Explanation) -> dict[str, object]:
         "level": report.level,
         "machines": report.machines or None,
         "verdict": report.verdict,
-        "missing": [{"what": missing.what, "add": missing.add} for missing in report.missing],
+        "missing": [{"what": missing.fact, "add": missing.add} for missing in report.missing],
         "errors": [finding_to_data(finding, report.file) for finding in report.errors],
         "assumed_accelerators_per_node": explanation.assumed or None,
         "needs": {

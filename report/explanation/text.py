@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Iterable
 
 from ...models.component import APART, COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, NEAR, RANK_ALIGNED, SUBSET, UNBOUNDED, ZERO_COPY
-from ...models.counts import write_counts
-from ...models.derivation import Derivation
+from ...models.derivation import Derivation, Figure
 from ...models.findings.wording import with_noun
 from ...models.level import DEFAULT_LEVEL
 from ...models.machines.node_group import ACCELERATOR
+from ...models.quantity import write_counts
 from ...models.report import INCOMPLETE, UNUSABLE, Report
 from ...solver.explaining.demands import DemandText
 from ...solver.explaining.explain import PARTLY, Explanation, SharedAccelerators
@@ -18,9 +19,9 @@ from ..grid import grid
 from ..table import resource_ranks, table
 from ..terminal import escape, paint
 from ..text import count_findings, render_findings, render_unchecked
-from .figures import Footnotes
 
 WIDTH = 100
+MAX_VALUE, MAX_NAME = 40, 120
 MAX_NODES = 16
 """Maximum number of grid lines; beyond it a table is shorter."""
 NO_NUMBER = ("PW501", "PW502")
@@ -42,10 +43,7 @@ _ASKED = {
 
 
 def render(explanation: Explanation, colour: bool = False, level: str = DEFAULT_LEVEL) -> str:
-    """Format the explanation of a file in at most WIDTH columns, names uncut.
-
-    The last line is a summary. `level` : judged level.
-    """
+    """Format the explanation of a file in at most WIDTH columns, names uncut."""
     report = explanation.report
     if report.verdict == UNUSABLE:
         return "\n\n".join([render_findings(report.errors, report.texts, colour), _verdict(explanation, colour, level)])
@@ -178,7 +176,7 @@ def _verdict(explanation: Explanation, colour: bool, level: str) -> str:
     parts = [*(_summary(explanation, needs) if needs else []), f"{command} finds {', '.join(filter(None, counts))}"]
     if report.verdict == INCOMPLETE:
         missing = report.missing[0]
-        parts.append(f"{paint(INCOMPLETE, 'yellow', colour)}: {escape(missing.what)}. {escape(missing.add)}")
+        parts.append(f"{paint(INCOMPLETE, 'yellow', colour)}: {escape(missing.fact)}. {escape(missing.add)}")
     return f"{escape(report.title)}: {'; '.join(parts)}"
 
 
@@ -208,3 +206,41 @@ def _summary(explanation: Explanation, needs: Needs) -> list[str]:
     if explanation.assumed:
         parts.append(f"no machines were named: {explanation.assumed} on each node are assumed, enough for all ranks")
     return parts
+
+
+class Footnotes:
+    """Numbered footnotes, each figure once. `file` is the explained file."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._numbers: dict[Figure, int] = {}
+
+    def marks(self, figures: Iterable[Figure]) -> str:
+        """Return `[1,2]`; "" without figures."""
+        numbers = [self._numbers.setdefault(figure, len(self._numbers) + 1) for figure in figures]
+        return f"[{','.join(map(str, numbers))}]" if numbers else ""
+
+    def text(self) -> str:
+        """Format a line per figure: number, place or default, key, value; "" without any.
+
+        Lines are those of the explained file unless another one is named.
+        """
+        rows = [[f"[{number}]", self._place(figure), _figure_text(figure)] for figure, number in self._numbers.items()]
+        return f"figures (lines of {escape(self._file)}):\n" + table(rows, right=(0,), width=WIDTH) if rows else ""
+
+    def _place(self, figure: Figure) -> str:
+        span = figure.span
+        if span is None:
+            return "default" if figure.default else "-"
+        if span.file == self._file:
+            return f"line {span.line}"
+        # An option of the command line is one line.
+        return span.file if span.file.startswith("--") else f"{PurePath(span.file).name}:{span.line}"
+
+
+def _figure_text(figure: Figure) -> str:
+    return f"{_cut(figure.name, MAX_NAME)}: {_cut(str(figure.value), MAX_VALUE)}" + (f" ({figure.default})" if figure.default else "")
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."

@@ -6,8 +6,7 @@ from ...models.account import Account, ReportedAlternative
 from ...models.planning.workload import SECONDS
 from ...solver.wording import listed
 from ..terminal import escape
-from .priced import priced_in_words
-from .words import seconds, task_name, total
+from .words import priced_in_words, seconds, task_name
 
 MAX_ADDS = 2
 MAX_OUT = 5
@@ -74,9 +73,9 @@ def _alternative(account: Account, alternative: ReportedAlternative, counted: bo
     unsure = alternative.priced in planned.not_placed and not _none_is_placed(account)
     unknown = " and its traffic not known" if account.given and planned.best.traffic else ""
     text = priced_in_words(account.planned, alternative.priced, counted=counted) + (f", not placed{unknown}" if unsure else "")
-    if brief or not alternative.adds or total(alternative.priced) == total(planned.best):
+    if brief or not alternative.adds or alternative.priced.total == planned.best.total:
         return text
-    longer = total(alternative.priced) > total(planned.best)
+    longer = alternative.priced.total > planned.best.total
     adds = [_adds(account, alternative, 1, "more"), _adds(account, alternative, -1, "less")]
     return f"{text}\n     {escape('; '.join(filter(None, adds if longer else adds[::-1])))}"
 

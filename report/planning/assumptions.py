@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ...models.account import BETWEEN, FAR, FORMULA, MEASURED, Account, Basis
-from ...models.memory.bill import ESTIMATED
-from ...models.planning.measured import LONGEST, SECOND
+from ...models.account import BETWEEN, ESTIMATED, FAR, FORMULA, MEASURED, Account, Basis
 from ...models.planning.problem import PlanningProblem
+from ...models.planning.workload import LONGEST, SECOND
 from ...solver.wording import listed
 from ..terminal import escape
 from .words import task_name

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from ...models.account import BEYOND, Account, Baseline, Basis, BusyInterval, Usage
-from ...models.memory.bill import BlockBill
-from ...models.planning.measured import SECOND
-from ...models.planning.planned import PlanningResult
+from dataclasses import asdict
+from typing import Any, Mapping, Sequence
+
+from ...models.account import BEYOND, HUNDRED, Account, Baseline, Basis, BlockBill, BusyInterval, Flip, Sensitivity, Usage, models_of
+from ...models.memory_estimate import MemoryTerm
+from ...models.planning.design import Block, Design
+from ...models.planning.option import NO_KIND
+from ...models.planning.planned import CostedDesign, PlanningResult
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.workload import SECONDS
-from .design_data import Data, priced_data
-from .estimates import terms
-from .flip_data import sensitivity_data
+from ...models.planning.workload import SECOND, SECONDS
 
 
 def to_data(account: Account) -> Data:
@@ -129,10 +130,7 @@ def _bill(bill: BlockBill) -> Data:
 
 
 def _basis(basis: Basis, given: bool) -> Data:
-    """Convert the basis of a time.
-
-    `given` : True if all ranks are given; without degrees those of the file hold.
-    """
+    """Convert the basis of a time; with all ranks `given`, degrees are not as written."""
     return {
         "task": str(basis.task), "resources": basis.amount, "seconds": basis.nanoseconds / SECOND, "kind": basis.kind,
         "counts": list(basis.counts), "scaling": basis.scaling or None, "beyond": round(basis.beyond, 2),
@@ -155,3 +153,84 @@ def _own(planned: PlanningResult, own: Baseline) -> Data:
     return {
         **priced_data(own.question, own.priced), "over": over, "forbidden": list(own.forbidden), **large, "rests_on": rests, **overlap, **models,
     }  # fmt: skip
+
+
+Data = dict[str, object]
+
+
+def priced_data(question: PlanningProblem, priced: CostedDesign) -> Data:
+    """Convert a design with its price in seconds."""
+    design = priced.design
+    models = {**question.scope.confined, **models_of((question,), design), **priced.models}
+    return {
+        "seconds": priced.total / SECOND,
+        **({"traffic": priced.traffic / SECOND} if priced.traffic else {}),
+        "accelerators": (held := priced.accelerators(question)),
+        **({"by_given_ranks": given} if (given := held - design.accelerators) else {}),
+        "parts": [time / SECOND for time in priced.segments],
+        "components": {name: _component(question, design, name, models.get(name, ())) for name in question.components},
+        "blocks": [_block(question, block, models) for block in design.blocks],
+    }
+
+
+def _component(question: PlanningProblem, design: Design, name: str, models: Sequence[str]) -> Data:
+    option, runs = design.options[name], design.option_of_work(question, name)
+    tasks = question.tasks_of[name]
+    amount = "accelerators" if option.kind != NO_KIND else "resources"
+    return {
+        amount: option.amount,
+        **(_models(models or question.kinds[option.kind].named) if option.kind != NO_KIND else {}),
+        "parallel": asdict(runs.parallel),
+        "replicas": runs.replicas,
+        "tasks": [
+            {"phase": question.tasks[task].phase, "seconds": design.nanoseconds(question, task) / SECOND, "part": design.segments[task]}
+            for task in tasks
+        ],
+        "extrapolated": option.extrapolated,
+    }
+
+
+def _block(question: PlanningProblem, block: Block, models: Mapping[str, tuple[str, ...]]) -> Data:
+    """Convert a block with its possible models."""
+    named = question.kinds[block.kind].named
+    possible = [model for model in named if all(model in models.get(name, named) for name in block.components)]
+    return {"components": list(block.components), "accelerators": block.accelerators, **_models(possible or named)}
+
+
+def _models(names: Sequence[str]) -> Data:
+    """Convert one or several models of accelerators."""
+    return {"model": names[0]} if len(names) == 1 else {"models": list(names)}
+
+
+def sensitivity_data(question: PlanningProblem, found: Sensitivity) -> Data:
+    """Convert factors such as `1.25`; `not_searched` is the first undecided one."""
+    return {
+        "searches": found.searches,
+        "flips": [_flip(question, flip) for flip in found.flips],
+        "not_searched": [{"component": name, "from": percent / HUNDRED} for name, percent in found.left],
+    }
+
+
+def _flip(question: PlanningProblem, flip: Flip) -> Data:
+    to = flip.to and {**priced_data(flip.question or question, flip.to), "placed": flip.placed}
+    return {
+        "component": flip.component,
+        "holds": flip.holds / HUNDRED,
+        "flips": flip.flips / HUNDRED,
+        "takes": flip.takes / SECOND,
+        "to": to,
+    }
+
+
+def terms(bill: BlockBill) -> dict[str, list[dict[str, Any]]]:
+    """Return component -> terms of its estimate, in the segment with most of them."""
+    longest: dict[str, tuple[MemoryTerm, ...]] = {}
+    for moment in bill.moments:
+        for entry in moment.entries:
+            if len(entry.terms) > len(longest.get(entry.component, ())):
+                longest[entry.component] = entry.terms
+    return {name: [_term(term) for term in entry_terms] for name, entry_terms in longest.items()}
+
+
+def _term(term: MemoryTerm) -> dict[str, Any]:
+    return {"term": term.name, "mebibytes": term.mebibytes, "formula": term.formula, "source": term.source}

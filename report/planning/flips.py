@@ -7,7 +7,7 @@ from ...models.findings.wording import with_noun
 from ...models.planning.workload import SECONDS
 from ...solver.wording import listed, with_unit
 from ..terminal import escape
-from .words import design_in_words, seconds, total
+from .words import design_in_words, seconds
 
 LINES = 3
 
@@ -37,7 +37,7 @@ def _change(account: Account, flip: Flip) -> str:
         return f"plan changes {when}: then it breaks its budget, and no plan is known that keeps it"
     question = flip.question or planned.question
     words = design_in_words(question, planned, to.design, planned.best.design, models=to.models)
-    time, used = with_unit(seconds(total(to))), to.accelerators(question)
+    time, used = with_unit(seconds(to.total)), to.accelerators(question)
     takes = f"{time} instead of {seconds(flip.takes)}"
     if planned.question.aim != SECONDS and used != planned.held:
         old = f"{planned.held} in {seconds(flip.takes)}"

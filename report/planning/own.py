@@ -7,7 +7,7 @@ from ...models.findings.wording import plural
 from ...models.planning.workload import SECONDS
 from ...solver.wording import listed, with_unit
 from ..terminal import escape
-from .words import design_in_words, distance, over, seconds, total
+from .words import design_in_words, distance, over, seconds
 
 
 def own_placement(account: Account) -> str:
@@ -20,7 +20,7 @@ def own_placement(account: Account) -> str:
     if own.priced is None:
         return f"yours: it has no price under this cost model: {escape(own.why_not)}"
     words = escape(design_in_words(own.question, planned, own.priced.design, planned.best.design, own.counts))
-    yours, best = total(own.priced), total(planned.best)
+    yours, best = own.priced.total, planned.best.total
     head = f"yours: {with_unit(seconds(yours))}"
     used, planned_count = own.priced.accelerators(planned.question), planned.best.accelerators(planned.question)
     if planned.question.aim != SECONDS:
@@ -57,14 +57,14 @@ def _without_ranks(account: Account) -> str:
     here, there = planned.best, freed.planned.best
     by_time = planned.question.aim == SECONDS
     value, other_value = (
-        (total(here), total(there)) if by_time else (here.accelerators(planned.question), there.accelerators(freed.planned.question))
+        (here.total, there.total) if by_time else (here.accelerators(planned.question), there.accelerators(freed.planned.question))
     )
     ranks_of = f"the ranks of {listed(list(freed.names))}"
     if other_value >= value:
         return f"without {escape(ranks_of)}: nothing better" + ("" if freed.planned.proved else " was found")
     used = "" if by_time else f"{other_value} {plural('accelerator', other_value)} instead of {value}, "
     words = design_in_words(freed.planned.question, freed.planned, there.design)
-    return f"without {escape(ranks_of)}: {used}{with_unit(seconds(total(there)))} ({over(total(there), total(here))}): {escape(words)}"
+    return f"without {escape(ranks_of)}: {used}{with_unit(seconds(there.total))} ({over(there.total, here.total)}): {escape(words)}"
 
 
 def _notes(own: Baseline) -> str:

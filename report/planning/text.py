@@ -1,22 +1,23 @@
-"""Account of a plan as text: tables of usage and memory, and alternatives."""
+"""Account of a plan as text: on one screen, or with the tables of usage and memory."""
 
 from __future__ import annotations
 
-from ...models.account import Account
+from typing import Iterator
+
+from ...models.account import BETWEEN, BEYOND, ESTIMATED, FORMULA, Account
 from ...models.findings.wording import plural, with_noun
 from ...models.planning.planned import PlanningResult
-from ...models.planning.workload import SECONDS
+from ...models.planning.workload import LOOKED_AT, SECONDS
 from ...models.scope import NESTED
-from ...solver.wording import least_in_seconds, with_unit
+from ...solver.wording import least_in_seconds, listed, with_unit
 from ..table import table
+from ..terminal import escape
 from .alternatives import alternatives
 from .assumptions import assumptions
-from .extrapolated import under
 from .flips import sensitivities
-from .memory import memory
 from .own import own_placement
-from .words import amount, amount_on, in_scope, proved, resources, seconds, task_name, total
-from .works import models_held, works
+from .words import amount, amount_on, in_scope, percent, proved, resources, seconds, task_name, under
+from .works import memory, models_held, works
 
 FAR = 100.0
 """Percentage from which a gap is no gap but a missing bound."""
@@ -25,12 +26,7 @@ FAR = 100.0
 def render(account: Account) -> list[str]:
     """Return the blocks of the account; the first has price and proof."""
     blocks = [headline(account) + "\n" + components(account), works(account), memory(account)]
-    blocks += [
-        alternatives(account),
-        own_placement(account),
-        sensitivities(account),
-        assumptions(account),
-    ]
+    blocks += [alternatives(account), own_placement(account), sensitivities(account), assumptions(account)]
     return [block for block in blocks if block]
 
 
@@ -40,8 +36,8 @@ def headline(account: Account) -> str:
     traffic = f" ({seconds(best.traffic)} of them for traffic)" if best.traffic else ""
     used = best.accelerators(question)
     given = f" ({held} of them by given ranks)" if (held := used - best.design.accelerators) else ""
-    figures = [f"{with_unit(seconds(total(best)))} an iteration{traffic}", f"{used} {plural('accelerator', used)}{given}"]
-    value = total(best) if question.aim == SECONDS else used
+    figures = [f"{with_unit(seconds(best.total))} an iteration{traffic}", f"{used} {plural('accelerator', used)}{given}"]
+    value = best.total if question.aim == SECONDS else used
     distance = max(0.0, 100 * (value - planned.bound) / planned.bound) if planned.bound > 0 else 0.0
     shown = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"
     bounded = f"{shown} from the bound" if account.given else f"within {shown} of the best possible"
@@ -72,7 +68,7 @@ def _far(planned: PlanningResult) -> str:
 def _as_good(account: Account) -> str:
     """Format the comparison for ranks that overlap in part."""
     planned, best = account.planned, account.planned.best
-    value = total(best) if planned.question.aim == SECONDS else best.accelerators(planned.question)
+    value = best.total if planned.question.aim == SECONDS else best.accelerators(planned.question)
     nesting = "of two components that share accelerators one lies inside the other"
     all_or_none = "components share all of their accelerators or none"
     if planned.question.sharing.only_within:
@@ -113,3 +109,43 @@ def components(account: Account) -> str:
             cells = [task_name(question, task), *(own if not place else [""] * len(own))]
             rows.append([*cells, seconds(design.nanoseconds(question, number)), seconds(account.shares[task])])
     return table(rows, right=(1, 3, 5, 6))
+
+
+MOST = 2
+"""Maximum number of tasks named as the bottleneck."""
+NOTICED = 10
+"""Least percentage of an iteration for a bottleneck task."""
+
+
+def render_brief(account: Account) -> list[str]:
+    """Return the blocks of the account; `-v` adds usage, memory and measurements."""
+    first = [headline(account), components(account), *_bottleneck(account), *_assumed(account)]
+    blocks = ["\n".join(first), own_placement(account), alternatives(account, brief=True), sensitivities(account)]
+    return [block for block in blocks if block]
+
+
+def _bottleneck(account: Account) -> Iterator[str]:
+    """`bottleneck: rollout adds 125.1 seconds (57 %) and critic.train adds 90 (41 %)`."""
+    whole = account.planned.best.total
+    adds = sorted(((time, task) for task, time in account.shares.items() if time * 100 >= whole * NOTICED), key=lambda entry: -entry[0])
+    named = [f"{task_name(account.planned.question, task)} adds {seconds(time)} ({percent(time, whole)})" for time, task in adds[:MOST]]
+    if named:
+        yield escape(f"bottleneck: {listed(named)} of {seconds(whole)} seconds")
+
+
+def _assumed(account: Account) -> Iterator[str]:
+    """`assumed: times interpolated for rollout and actor; times extrapolated for reference`."""
+    planned = account.planned
+    question, parts = planned.question, list[str]()
+    if "workflow" in LOOKED_AT.get(planned.model, ()) and len(question.tasks) > 1 and not question.flow.edges:
+        parts.append("no component waits for another, since there is no `workflow`")
+    for kind, how in ((BETWEEN, "times interpolated for"), (BEYOND, "times extrapolated for"), (FORMULA, "times by a formula for")):
+        names = [task_name(question, basis.task) for basis in account.bases if basis.kind == kind]
+        parts += [f"{how} {listed(names)}"] if names else []
+    any_degrees = [task_name(question, basis.task) for basis in account.bases if basis.any_degrees]
+    parts += [f"the same time with any degrees for {listed(any_degrees)}"] if any_degrees else []
+    entries = [entry for bill in account.bills for entry in bill.peak.entries]
+    estimated = list(dict.fromkeys(entry.component for entry in entries if entry.origin == ESTIMATED))
+    parts += [f"memory estimated for {listed(estimated)}"] if estimated else []
+    if parts:
+        yield escape(f"assumed: {'; '.join(parts)} (`-v` says more)")

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence
 
-from ...models.account import models_of
+from ...models.account import BEYOND, Account, BlockBill, models_of
 from ...models.findings.wording import plural
 from ...models.machines.node_group import NODE
-from ...models.memory.bill import BlockBill
 from ...models.planning.design import Block, Design
-from ...models.planning.measured import SECOND
 from ...models.planning.option import NO_KIND, Option
 from ...models.planning.planned import CostedDesign, PlanningResult
 from ...models.planning.problem import PlanningProblem, Task
-from ...models.planning.workload import SECONDS
+from ...models.planning.workload import SECOND, SECONDS
 from ...models.quantity import write_memory
 from ...planner.scope import with_limits
-from ...solver.wording import figure, listed
+from ...solver.wording import figure, listed, with_unit
+from ..terminal import escape
 
 MOST_TOLD = 10_000
 """Percentage from which a difference is no longer given."""
@@ -33,11 +32,6 @@ def task_name(question: PlanningProblem, task: Task) -> str:
     return str(task) if len(question.tasks_of[task.component]) > 1 else task.component
 
 
-def total(priced: CostedDesign) -> int:
-    """Return the ns of an iteration, with traffic if it counts."""
-    return priced.nanoseconds + priced.traffic
-
-
 def in_scope(planned: PlanningResult, but: str = "") -> str:
     """Format the scope of a proof; "" without a restriction.
 
@@ -48,10 +42,7 @@ def in_scope(planned: PlanningResult, but: str = "") -> str:
 
 
 def proved(planned: PlanningResult, under: str = "") -> str:
-    """Format the proof of a plan, `under` which times.
-
-    Given ranks may have groups over nodes.
-    """
+    """Format the proof of a plan, `under` which times. Given ranks may have groups over nodes."""
     its_own = planned.is_own and bool(in_scope(planned))
     best, rest = "the best", ""
     if planned.ties_open and planned.question.aim == SECONDS:
@@ -106,10 +97,7 @@ def bill_name(question: PlanningProblem, bill: BlockBill) -> str:
 
 
 def amount(question: PlanningProblem, kind: int, count: int) -> str:
-    """Format an amount with model and memory as needed: `108`, `108 H100`.
-
-    `2 H100 with 24 GiB` if memory distinguishes kinds; `2 of H100 and A100` for ranks on several.
-    """
+    """Format `108`, `108 H100`, `2 H100 with 24 GiB` or `2 of H100 and A100`, as needed."""
     if len(question.kinds) < 2 or kind < 0:
         return str(count)
     node_kind = question.kinds[kind]
@@ -202,3 +190,41 @@ def _order(question: PlanningProblem, planned: PlanningResult, design: Design) -
     for task, segment in zip(question.tasks, design.segments):
         groups[segment].append(task_name(question, task))
     return "first " + ", then ".join(map(listed, groups)) if len(groups) > 1 else ""
+
+
+def priced_in_words(planned: PlanningResult, priced: CostedDesign, question: PlanningProblem | None = None, counted: bool = False) -> str:
+    """Format price and design: `83.78 seconds (13.7 % more): rollout on 32, ...`.
+
+    `question` : planning problem of the design, if not the plan's. `counted` : True to add
+    accelerators even if these are not the aim.
+    """
+    words = design_in_words(question or planned.question, planned, priced.design, planned.best.design, models=priced.models)
+    count = priced.accelerators(question or planned.question)
+    used = f"{count} {plural('accelerator', count)}, " if counted or planned.question.aim != SECONDS else ""
+    return f"{used}{with_unit(seconds(priced.total))} ({over(priced.total, planned.best.total)}): {escape(words)}"
+
+
+def extrapolated(account: Account) -> list[str]:
+    """Return the tasks of the plan with extrapolated times, in order."""
+    return [task_name(account.planned.question, basis.task) for basis in account.bases if basis.kind == BEYOND]
+
+
+def under(account: Account) -> str:
+    """Format ` under times extrapolated for actor, 8.0x beyond what was measured`; else ""."""
+    names = extrapolated(account)
+    if not names:
+        return ""
+    farthest = max(basis.beyond for basis in account.bases)
+    up_to = "up to " if len(names) > 1 else ""
+    return _after(account.planned, f"under times extrapolated for {listed(names)}, {up_to}{farthest:.1f}x beyond what was measured")
+
+
+def under_in_short(planned: PlanningResult) -> str:
+    """Format ` under extrapolated times`; "" without any."""
+    options = planned.best.design.options.values()
+    return _after(planned, "under extrapolated times") if any(option.extrapolated for option in options) else ""
+
+
+def _after(planned: PlanningResult, text: str) -> str:
+    """Format the text after the scope of a proof."""
+    return f"{',' if in_scope(planned) else ''} {text}"

@@ -150,7 +150,7 @@ def solve_in_child(problem: Problem, reading: Reading | None = None) -> Answer:
     file, if known, are excluded.
     """
     from ...planner.answer import Solver
-    from ...planner.refusing import refusing
+    from ...planner.write_back import refusing
     from ...solver.sandbox.solve import solve
     from ...solver.searching.search import LIMIT
     from ...solver.session import Session

@@ -15,7 +15,6 @@ from ...models.placements.assignment import Assignment, compress
 from ...models.placements.plan import Plan
 from ...models.placements.run import Run
 from ...models.ranks import list_ranks
-from ...models.reserved import cpus_on_nodes
 from ..failure import LaunchFailed
 from ..port.port import Port, RayNode
 from ..progress import OnStep, Step
@@ -180,7 +179,7 @@ def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Start
     matches = match_machines(plan, available, way.seen, way.share_nodes)
     check_interpreters(port, plan, matches)
     job = "-".join(filter(None, ("placewright", way.name, uuid.uuid4().hex[:8])))
-    cpus = cpus_on_nodes(plan)
+    cpus = plan.cpus_on_nodes
     parts = parts_of(plan, matches)
     wanted = [node_demand(match, cpus.get(rank, 0), parts.get(rank, 0).bit_count(), way.share_nodes) for rank, match in matches.items()]
     reservation = Reservation(port, job, wanted)

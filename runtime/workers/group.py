@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Callable, Mapping, Sequence
 
-from ...models.machines.accelerators import NO_ACCELERATOR
+from ...models.machines.node import NO_ACCELERATOR
 from ...models.machines.node_group import CLUSTER_LABEL
 from ...models.placements.placement import Placement
 from ..failure import failed

@@ -8,10 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Iterator, Mapping, Sequence
 
 from ...models.findings.finding import Finding, warning
-from ...models.machines.accelerators import GENERIC, accelerators, memory_of, vendor_of
 from ...models.machines.cluster import Cluster
-from ...models.machines.node import Hardware, Node
-from ...models.machines.nodes import Alike, Nodes
+from ...models.machines.node import GENERIC, Alike, Hardware, Node, Nodes, accelerators, memory_of, vendor_of
 from ...models.machines.topology import LEVELS
 from ...models.text.values import NAME_PATTERN
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ...models.machines.accelerators import GENERIC, memory_of
+from ...models.machines.node import GENERIC, memory_of
 from .machine import Device
 
 _DATA_CENTRE = re.compile(

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, Iterator, Mapping
 
-from ...models.machines.accelerators import GENERIC
-from ...models.machines.node import Node
+from ...models.machines.node import GENERIC, Node
 from ..port.port import RANK_LABEL, RANK_LABELS, RayNode
 from .machine import Device, Machine
 from .nvidia_smi import Matrix, model_of, read_matrix

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Sequence
 
-from ...models.machines.accelerators import NO_ACCELERATOR
+from ...models.machines.node import NO_ACCELERATOR
 
 
 @dataclass(frozen=True, slots=True)

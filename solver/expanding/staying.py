@@ -8,12 +8,10 @@ from math import lcm
 from typing import Mapping, Sequence
 
 from ...models.answer import Solve
-from ...models.component import Component, Parallel
+from ...models.component import TP, WHOLE, Component, Keep, Parallel
 from ...models.job import Job
-from ...models.locality import TP, WHOLE, Keep
-from ...models.machines.accelerators import accelerators
 from ...models.machines.cluster import Cluster
-from ...models.machines.node import Node
+from ...models.machines.node import Node, accelerators
 from ...models.machines.topology import LEVELS, NUMA, domain
 from ...models.placements.assignment import Assignment, Seat, compress
 from ...models.problem import Problem
@@ -210,7 +208,7 @@ def in_ranks(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Se
     their numbers.
     """
     units = _units(bundle, held, survivors(layout.problem, bundle.components))
-    preferred = any(not keep.required and keep.what != WHOLE for component in bundle.components for keep in component.keep)
+    preferred = any(not keep.required and keep.unit != WHOLE for component in bundle.components for keep in component.keep)
     if layout.problem.job.capabilities.nodes_in_order or preferred:
         seats_on: dict[int, list[Seat]] = {}
         for _, unit in units:
@@ -239,7 +237,7 @@ def _units(bundle: Bundle, masks: Mapping[int, int], old: Pieces) -> list[tuple[
 
 def blocks(bundle: Bundle) -> tuple[int, tuple[str, ...]]:
     """Return (consecutive units that must share a domain, levels of the domains)."""
-    required = [(component, keep) for component in bundle.components for keep in component.keep if keep.required and keep.what != WHOLE]
+    required = [(component, keep) for component in bundle.components for keep in component.keep if keep.required and keep.unit != WHOLE]
     above = [(component, keep) for component, keep in required if keep.level in LEVELS]
     size = lcm(bundle.unit, *(size_of(component, keep) for component, keep in above))
     return size // bundle.unit, tuple(dict.fromkeys(keep.level for _, keep in above))

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Iterator, Sequence
 
-from ...models.component import Component
+from ...models.component import EP, REPLICA, TP, Component, Keep, Spread
 from ...models.estimate import non_default_keys
 from ...models.findings.span import Span
 from ...models.findings.wording import plural
-from ...models.link import Link
-from ...models.locality import EP, REPLICA, TP, Keep, Spread
+from ...models.job import WEIGHTED, Link, Preference
 from ...models.machines.topology import LEVELS
-from ...models.planning.measured import SECOND, TABLE, Measured
-from ...models.planning.workload import SECONDS, Workload
-from ...models.preference import WEIGHTED, Preference
+from ...models.planning.workload import SECOND, SECONDS, TABLE, Measured, Workload
 from ...models.problem import Problem
 from ...models.quantity import write_memory
 from ...models.ranks import merge, write_ranks
@@ -73,7 +70,7 @@ def _of(component: Component, estimated: bool) -> Iterator[DemandText]:
 
 def _keep(keep: Keep) -> str:
     most = f"one {level_name(keep.level)}" if keep.domains == 1 else f"at most {keep.domains} {level_name(keep.level)}s"
-    return f"{_KEPT.get(keep.what, 'all of it')} in {most}" + ("" if keep.required else " if that can be")
+    return f"{_KEPT.get(keep.unit, 'all of it')} in {most}" + ("" if keep.required else " if that can be")
 
 
 def _spread(spread: Spread) -> str:

@@ -10,11 +10,11 @@ from typing import AbstractSet as Set
 from typing import Container, Iterable, Mapping
 
 from ...models.component import APART, DISJOINT, IN_ORDER, Component
-from ...models.counts import Counts
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ...models.parallel import Parallel
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
+from ...models.quantity import Counts
 from ...models.record import dataclass
 from ...models.sharing import Members, around, sharing_sets
 from ...models.text.document import Document

@@ -9,11 +9,11 @@ from typing import Iterable, Iterator
 from ...models.component import Component
 from ...models.derivation import CPUS, DATA_PARALLEL_SIZE, PROCESSES_PER_NODE, REPLICA_SIZE, REPLICAS, WORLD_SIZE, Derivation, Figure
 from ...models.findings.wording import plural, with_noun
+from ...models.job import Share
 from ...models.machines.node_group import NODE
 from ...models.problem import Problem
 from ...models.quantity import write_estimate
 from ...models.roles import ROLLOUT
-from ...models.share import Share
 from ...models.text.document import Document
 from .needs import ComponentNeed, Needs
 
@@ -92,11 +92,11 @@ def _per_node(problem: Problem, name: str, processes: int) -> tuple[int | str, s
 
 def _shares(shares: list[Share], processes: int) -> Iterator[Derivation]:
     """Yield the share of each process in the amounts of a component."""
-    occurrences = Counter(share.what for share in shares)
+    occurrences = Counter(share.noun for share in shares)
     for share in shares:
-        name = f"{share.what} per process" + (f" of {share.amount_name}" if occurrences[share.what] > 1 else "")
+        name = f"{share.noun} per process" + (f" of {share.amount_name}" if occurrences[share.noun] > 1 else "")
         figures = (Figure(share.amount_name, share.amount, share.span),)
-        formula = _divided(share.amount, share.what, processes, "")
+        formula = _divided(share.amount, share.noun, processes, "")
         yield Derivation(share.component, name, share.amount // max(processes, 1), formula, figures)
 
 
@@ -122,7 +122,7 @@ def memory(problem: Problem, component: Component, document: Document) -> Iterat
         amount = component.least
     if component.estimate is None or not amount:
         return
-    from ...models.memory.estimated import estimated
+    from ...models.memory_estimate import estimated
 
     use, capacities = problem.job.models.get(component.name), {node.accelerator_memory for node in problem.cluster.nodes}
     capacity = capacities.pop() if len(capacities) == 1 else None

@@ -6,8 +6,7 @@ from functools import cached_property
 from math import lcm
 from typing import TYPE_CHECKING, Iterable, Sequence
 
-from ...models.component import RANK_ALIGNED, UNBOUNDED, Component
-from ...models.locality import EP, REPLICA, TP, WHOLE, Keep
+from ...models.component import EP, RANK_ALIGNED, REPLICA, TP, UNBOUNDED, WHOLE, Component, Keep
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import LEVELS, NODE_LEVEL, NUMA, domain
 from ...models.problem import Problem
@@ -30,9 +29,9 @@ def size_of(component: Component, keep: Keep) -> int:
     single domain, else 1.
     """
     parallel = component.parallel
-    if keep.what == WHOLE:
+    if keep.unit == WHOLE:
         return component.least if component.least == component.most and keep.domains == 1 else 1
-    return {TP: parallel.tp, EP: parallel.tp * parallel.ep, REPLICA: parallel.replica}[keep.what]
+    return {TP: parallel.tp, EP: parallel.tp * parallel.ep, REPLICA: parallel.replica}[keep.unit]
 
 
 def domain_multiple(problem: Problem, component: Component, level: str) -> int:
@@ -41,14 +40,14 @@ def domain_multiple(problem: Problem, component: Component, level: str) -> int:
     Only demands on this level count.
     """
     required = (keep for keep in component.keep if keep.required and keep.level == level)
-    divisor = lcm(*(size_of(component, keep) for keep in required if keep.what != WHOLE or level not in LEVELS))
+    divisor = lcm(*(size_of(component, keep) for keep in required if keep.unit != WHOLE or level not in LEVELS))
     strided = component.contiguous and component.stride > 1 and component.group_size > 1
     if level == NUMA and divisor > 1 and strided:
         return lcm(divisor, component.block)  # groups spread over their whole block
     if level != NODE_LEVEL or problem.kind(component) == NODE:
         return divisor
     # A tensor parallel group stays on a node unless a demand sets its level; a process always does.
-    crosses = any(keep.what == TP for keep in component.keep)
+    crosses = any(keep.unit == TP for keep in component.keep)
     if crosses:
         group = component.per_process * (component.stride if strided and component.per_process > 1 else 1)
     else:
@@ -69,7 +68,7 @@ def unit(problem: Problem, members: Iterable[Component]) -> int:
 
 def is_single(members: Iterable[Component]) -> bool:
     """Return True if some member must be a single unit or piece."""
-    required = ((component, keep) for component in members for keep in component.keep if keep.required and keep.what == WHOLE)
+    required = ((component, keep) for component in members for keep in component.keep if keep.required and keep.unit == WHOLE)
     return any(keep.level not in LEVELS and keep.domains == 1 and component.least == component.most for component, keep in required)
 
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 from math import lcm
 from typing import Iterator, Mapping, Sequence
 
-from ...models.component import BETWEEN_DOMAINS, NOT_FEWER, UNBOUNDED, Component
-from ...models.locality import WHOLE
+from ...models.component import BETWEEN_DOMAINS, NOT_FEWER, UNBOUNDED, WHOLE, Component
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import LEVELS, domains
-from ...models.memory.work import whole_groups
+from ...models.memory_work import whole_groups
 from ...models.problem import Problem
 from ...models.record import dataclass
 from .bundle import Bundle
@@ -55,7 +54,7 @@ def dealt(parts: Parts) -> Iterator[Dealt]:
 def needs_searched_nodes(problem: Problem, component: Component) -> bool:
     """Return True if a demand or relation concerns the nodes of the component."""
     compared = (component.name in relation.components for kind in BETWEEN_DOMAINS for relation in problem.related(kind))
-    keeps_whole = any(keep.what == WHOLE for keep in component.keep)
+    keeps_whole = any(keep.unit == WHOLE for keep in component.keep)
     counted = (component.name in relation.components for relation in problem.related(NOT_FEWER))
     is_counted = component.least < component.most < UNBOUNDED and any(counted)
     return keeps_whole or is_counted or bool(component.pins or component.spread) or any(compared) or _is_linked(problem, component)

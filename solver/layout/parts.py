@@ -7,8 +7,8 @@ from itertools import islice
 from typing import AbstractSet as Set
 from typing import Iterator, Mapping, Sequence
 
-from ...models.component import BETWEEN_DOMAINS, NEAR, UNBOUNDED, Component
-from ...models.locality import WHOLE, Keep
+from ...models.component import BETWEEN_DOMAINS, NEAR, UNBOUNDED, WHOLE, Component, Keep
+from ...models.job import Share
 from ...models.machines.cluster import Cluster
 from ...models.machines.node_group import ACCELERATOR, NODE, Numbering
 from ...models.machines.topology import NODE_LEVEL, domain
@@ -16,7 +16,6 @@ from ...models.placements.assignment import Assignment
 from ...models.placements.run import Run
 from ...models.problem import Problem
 from ...models.record import dataclass
-from ...models.share import Share
 from ...models.sharing import around
 from . import bundle as grain
 from .bundle import Bundle, gaps
@@ -159,7 +158,7 @@ def _counts_nodes(component: Component, keep: Keep) -> bool:
     """
     if keep.level != NODE_LEVEL:
         return False
-    return not keep.required or (keep.what == WHOLE and not (component.least == component.most and keep.domains == 1))
+    return not keep.required or (keep.unit == WHOLE and not (component.least == component.most and keep.domains == 1))
 
 
 def _node_pairs(problem: Problem) -> Iterator[tuple[Component, Component, str]]:

@@ -8,8 +8,7 @@ from dataclasses import field
 from math import lcm
 from typing import Callable, Iterator, Mapping, Sequence
 
-from ...models.component import RANK_ALIGNED, ZERO_COPY, Component
-from ...models.locality import TP, WHOLE
+from ...models.component import RANK_ALIGNED, TP, WHOLE, ZERO_COPY, Component
 from ...models.machines.topology import ALL_LEVELS, LEVELS, NODE_LEVEL, NUMA
 from ...models.placements.assignment import Seat, seats
 from ...models.problem import Problem
@@ -106,7 +105,7 @@ def _sizes(bundle: Bundle) -> dict[str, Sequence[int]]:
 def _wishes(bundle: Bundle) -> list[tuple[str, int]]:
     """Return (level, size) of groups better kept together."""
     keeps = [(component, keep) for component in bundle.components for keep in component.keep]
-    return [(keep.level, size_of(component, keep)) for component, keep in keeps if not keep.required and keep.what != WHOLE]
+    return [(keep.level, size_of(component, keep)) for component, keep in keeps if not keep.required and keep.unit != WHOLE]
 
 
 def _merged(several: Sequence[Bricks], sizes: Sequence[int]) -> Bricks:
@@ -458,7 +457,7 @@ def _keeps(problem: Problem, component: Component, block: int, order: Order, pla
     if problem.job.capabilities.nodes_in_order and nodes != sorted(nodes):
         return False
     # PW218 checks the place of tensor parallel groups with a demand to keep together.
-    group = component.per_process if any(keep.what == TP for keep in component.keep) else component.group_size
+    group = component.per_process if any(keep.unit == TP for keep in component.keep) else component.group_size
     return _are_whole(where, size) and all(_are_whole(nodes, group_size) for group_size in (group, problem.whole_replica(component)))
 
 

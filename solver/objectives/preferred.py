@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Callable, ClassVar, Iterator
 
-from ...models.component import Component
-from ...models.locality import WHOLE, Keep
+from ...models.component import WHOLE, Component, Keep
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import NODE_LEVEL, domain
 from ...models.placements.assignment import Assignment
@@ -44,7 +43,7 @@ class Preferred:
         cut: list[Amount] = []
         for component, keep in wishes(problem):
             bundle = variables.bundle(component)
-            if keep.what == WHOLE:
+            if keep.unit == WHOLE:
                 cut.append(self._torn(component, keep, variables))
             elif bundle and bundle.contiguous and not bundle.fixed:
                 cut.append(variables.of_place(bundle, _cut_by_place(variables.layout, bundle, component, keep)))
@@ -76,7 +75,7 @@ class Preferred:
     def value(self, problem: Problem, assignment: Assignment) -> int:
         count = 0
         for component, keep in wishes(problem):
-            if keep.what == WHOLE:
+            if keep.unit == WHOLE:
                 amounts = amounts_in(problem.cluster, keep.level, assignment, component.name)
                 count += sum(alike for _, _, alike in amounts) > keep.domains
             else:
@@ -94,13 +93,13 @@ class Preferred:
         for cell in layout.cells:
             name = cell.name if keep.level == NODE_LEVEL else cell.domain(keep.level)
             rooms[name] = rooms.get(name, 0) + layout.pieces(bundle, cell, 1)
-        if keep.what == WHOLE:
+        if keep.unit == WHOLE:
             return int(sum(sorted(rooms.values())[-keep.domains :]) < component.least)
         return max(0, component.least // size - sum(room // size for room in rooms.values()))
 
     def most(self, problem: Problem) -> int:
         total = problem.cluster.total
-        return sum(1 if keep.what == WHOLE else total(problem.kind(component)) for component, keep in wishes(problem))
+        return sum(1 if keep.unit == WHOLE else total(problem.kind(component)) for component, keep in wishes(problem))
 
 
 def wishes(problem: Problem) -> Iterator[Wish]:
@@ -108,7 +107,7 @@ def wishes(problem: Problem) -> Iterator[Wish]:
     for component in problem.hinted:
         for keep in component.keep:
             on_nodes = problem.kind(component) == NODE
-            if not keep.required and (keep.what == WHOLE if on_nodes else is_open(problem, component)):
+            if not keep.required and (keep.unit == WHOLE if on_nodes else is_open(problem, component)):
                 yield component, keep
 
 

@@ -6,12 +6,11 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Sequence
 
-from ...models.cap import Cap
 from ...models.findings.finding import UnusableInput, error
+from ...models.job import WEIGHTED
 from ...models.placements.assignment import Assignment
 from ...models.placements.plan import TermValue
-from ...models.preference import WEIGHTED
-from ...models.problem import Problem
+from ...models.problem import Cap, Problem
 from ...models.record import dataclass
 from ...models.text.nearest import nearest
 from . import OBJECTIVES

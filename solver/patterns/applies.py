@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Collection, Iterator, Sequence
 
-from ...models.component import APART, COLOCATED_OR_DISJOINT, IN_ORDER, NEAR, NOT_FEWER, SUBSET, Relation
-from ...models.locality import WHOLE
+from ...models.component import APART, COLOCATED_OR_DISJOINT, IN_ORDER, NEAR, NOT_FEWER, SUBSET, WHOLE, Relation
 from ...models.machines.topology import LEVELS, NODE_LEVEL, domain
 from ...models.placements.assignment import Assignment
 from ...models.record import dataclass
@@ -157,7 +156,7 @@ def obstacles(layout: Layout, tiers: tuple[Tier, ...]) -> Iterator[str]:
     for component in problem.hinted:
         if component.pins:
             yield f"{component.name} is pinned"
-        if any(keep.level == NODE_LEVEL and keep.what == WHOLE for keep in component.keep):
+        if any(keep.level == NODE_LEVEL and keep.unit == WHOLE for keep in component.keep):
             yield f"{component.name} is kept together on nodes"
         if any(spread.level == NODE_LEVEL for spread in component.spread):
             yield f"{component.name} is spread over nodes"

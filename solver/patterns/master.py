@@ -7,8 +7,7 @@ from typing import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ortools.sat.python import cp_model
 
-from ...models.component import Component
-from ...models.locality import WHOLE
+from ...models.component import WHOLE, Component
 from ...models.placements.assignment import Assignment
 from ..cuts import subset_rows
 from ..layout.bundle import Bundle
@@ -157,7 +156,7 @@ class Master(ConstraintModel):
     def _kept_in(self, component: Component) -> Iterator[int]:
         """Yield limits on the number of domains of a component."""
         for keep in component.keep:
-            if keep.required and keep.what == WHOLE and keep.level in self.uses.levels:
+            if keep.required and keep.unit == WHOLE and keep.level in self.uses.levels:
                 yield keep.domains
 
     def aim(self, tier: Tier) -> Amount:

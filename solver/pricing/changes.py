@@ -6,18 +6,16 @@ import re
 from dataclasses import replace
 from typing import Iterator, Sequence
 
-from ...models.demand import Demand
 from ...models.findings.finding import Finding, UnusableInput, error
 from ...models.findings.wording import are, with_noun
 from ...models.job import Job
-from ...models.machines.accelerators import accelerators
 from ...models.machines.changed import with_nodes
 from ...models.machines.cluster import Cluster
-from ...models.machines.node import Node
+from ...models.machines.node import Node, accelerators
 from ...models.machines.node_group import NODE
 from ...models.machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
 from ...models.placements.plan import Plan
-from ...models.problem import AMOUNT, Problem
+from ...models.problem import AMOUNT, Demand, Problem
 from ...models.reading import ClusterReader
 from ...models.text.nearest import nearest
 from ..refuting.conflict import can_be_dropped, key_of

@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import Sequence
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
-from ...models.demand import Demand
 from ...models.placements.plan import Plan
-from ...models.problem import Problem
+from ...models.problem import Demand, Problem
 from ..objectives import OBJECTIVES
 from ..objectives.tiers import tiers
 from .priced import (

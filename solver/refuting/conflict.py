@@ -10,10 +10,9 @@ import re
 from typing import Callable, Iterable, Iterator, Sequence, TypeVar
 
 from ...models.component import COLOCATED, KEYS, UNBOUNDED
-from ...models.demand import ConflictClause, Demand
 from ...models.findings.span import Span
 from ...models.machines.node_group import CLUSTER_LABEL
-from ...models.problem import AMOUNT, Problem
+from ...models.problem import AMOUNT, ConflictClause, Demand, Problem
 from ..rules import RULES
 from ..wording import listed
 

@@ -8,18 +8,15 @@ from itertools import chain
 from math import lcm
 from typing import Any, Callable, Iterator, Sequence
 
-from ...models.component import COLOCATED, SUBSET, Component, Relation
-from ...models.demand import Demand
+from ...models.component import COLOCATED, SUBSET, WHOLE, Component, Keep, Relation, Spread
 from ...models.findings.wording import plural
-from ...models.locality import WHOLE, Keep, Spread
-from ...models.machines.accelerators import GENERIC
 from ...models.machines.changed import with_nodes
-from ...models.machines.node import Node
+from ...models.machines.node import GENERIC, Node
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
-from ...models.part import given_part
-from ...models.problem import AMOUNT, Problem
+from ...models.problem import AMOUNT, Demand, Problem
 from ...models.quantity import write_memory
 from ...models.record import dataclass
+from ...models.sharing import given_part
 from ..layout.layout import even
 from ..memory import peak
 from ..rules.amounts.all_placed import amount_of
@@ -167,7 +164,7 @@ def _softer(trial: FixTrial, demand: Demand, row: CountingRow | None) -> Iterato
         return
     yield from _other_work(trial, demand)
     for keep in trial.problem[demand.component].keep if demand.field.startswith("keep ") else ():
-        if keep.required and demand.field == f"keep {keep.what} in {keep.level}":
+        if keep.required and demand.field == f"keep {keep.unit} in {keep.level}":
             yield from _looser_keep(trial, trial.problem[demand.component], keep)
     for spread in trial.problem[demand.component].spread if demand.field.startswith("spread ") else ():
         if demand.field == f"spread over {spread.level}":
@@ -300,14 +297,14 @@ def _looser_keep(trial: FixTrial, component: Component, keep: Keep) -> Iterator[
     """Yield the fewest feasible domains of a keep, and the keep as a preference."""
     changed = partial(_replacing, component, "keep", keep)
     # The most domains first, so that bisection ends at the fewest.
-    tried = range(MAX_DOMAINS, keep.domains, -1) if keep.what == WHOLE else ()
+    tried = range(MAX_DOMAINS, keep.domains, -1) if keep.unit == WHOLE else ()
     position = trial.first(len(tried), lambda index: changed(domains=tried[index]))
     if position >= 0:
         domains = tried[position]
         text = f"keep {component.name} in {domains} {plural(level_name(keep.level), domains)} instead of {keep.domains}"
         yield Change(text, (LOOSENED, 1 - keep.domains / domains), changed(domains=domains))
     if trial.works(changed(required=False)):
-        text = f"make `keep: {{{keep.what}: {keep.level}}}` of {component.name} `required: false`"
+        text = f"make `keep: {{{keep.unit}: {keep.level}}}` of {component.name} `required: false`"
         yield Change(text, (OTHER, 1.0), changed(required=False))
 
 

@@ -7,11 +7,10 @@ from typing import Iterator, Sequence
 
 from ...models.answer import Solve
 from ...models.component import SUBSET, TOGETHER
-from ...models.demand import ConflictClause, Demand
 from ...models.findings.finding import Finding, error
 from ...models.findings.wording import plural, with_noun
 from ...models.machines.node_group import ACCELERATOR
-from ...models.problem import AMOUNT, Problem
+from ...models.problem import AMOUNT, ConflictClause, Demand, Problem
 from ...models.quantity import write_memory
 from ...models.record import dataclass
 from ..layout.bundle import Bundle

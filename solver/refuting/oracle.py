@@ -12,8 +12,7 @@ from math import lcm
 from typing import Sequence
 
 from ...models.answer import Solve
-from ...models.component import COLOCATED, DISJOINT, RELATION_KINDS
-from ...models.locality import WHOLE, Spread
+from ...models.component import COLOCATED, DISJOINT, RELATION_KINDS, WHOLE, Spread
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import LEVELS
 from ...models.problem import Problem
@@ -72,7 +71,7 @@ def _is_plain(problem: Problem, bundle: Bundle) -> bool:
     """Return True if the bundle is counted and bound to one topology level at most."""
     for component in bundle.components:
         for keep in component.keep:
-            if keep.required and keep.what == WHOLE and (keep.domains > 1 or component.least < component.most):
+            if keep.required and keep.unit == WHOLE and (keep.domains > 1 or component.least < component.most):
                 return False
     levels = _levels(bundle)
     is_counted = bundle.kind != NODE and not bundle.contiguous and bundle.piece == 1

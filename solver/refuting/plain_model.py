@@ -15,8 +15,7 @@ from typing import Iterable, Mapping, Union
 
 from ortools.sat.python import cp_model
 
-from ...models.component import APART, DISJOINT, NEAR, NOT_FEWER, SUBSET, Component
-from ...models.locality import EP, REPLICA, TP, WHOLE, Keep
+from ...models.component import APART, DISJOINT, EP, NEAR, NOT_FEWER, REPLICA, SUBSET, TP, WHOLE, Component, Keep
 from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.machines.topology import NODE_LEVEL, NUMA, domain
@@ -116,7 +115,7 @@ class PlainModel:
         """Return the resources of a process, in whole tp groups unless they may cross nodes."""
         if self.problem.kind(component) == NODE:
             return 1
-        tp_keeps = [keep for keep in component.keep if keep.what == TP]
+        tp_keeps = [keep for keep in component.keep if keep.unit == TP]
         inside = not tp_keeps or any(keep.required and keep.level in (NODE_LEVEL, NUMA) for keep in tp_keeps)
         return lcm(component.per_process, component.parallel.tp if inside else 1)
 
@@ -193,7 +192,7 @@ class PlainModel:
         """Require keeps, spreads and pins."""
         counts, nodes = self._counts[component.name], self.problem.kind(component) == NODE
         for keep in (keep for keep in component.keep if keep.required and keep.level != NUMA):
-            if keep.what == WHOLE:
+            if keep.unit == WHOLE:
                 self._at_most(sum(self._domains(component, keep.level).values()), keep.domains)
             elif not nodes and (size := _kept(component, keep)) > 1:
                 for positions in self._by_domain(keep.level).values():
@@ -278,5 +277,5 @@ def _memory(members: Iterable[Component], capacity: int) -> int:
 def _kept(component: Component, keep: Keep) -> int:
     """Return the accelerators of a group within a domain, 1 if groups are split."""
     parallel = component.parallel
-    size = {TP: parallel.tp, EP: parallel.tp * parallel.ep, REPLICA: parallel.replica}[keep.what]
+    size = {TP: parallel.tp, EP: parallel.tp * parallel.ep, REPLICA: parallel.replica}[keep.unit]
     return size if parallel.replica % size == 0 else 1

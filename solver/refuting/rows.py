@@ -7,15 +7,13 @@ from itertools import combinations
 from math import lcm
 from typing import Callable, Mapping, Sequence, TypeVar
 
-from ...models.component import Component
-from ...models.counts import nearest, write_counts
+from ...models.component import WHOLE, Component
 from ...models.findings.wording import plural, with_noun
-from ...models.locality import WHOLE
+from ...models.job import Share
 from ...models.machines.node_group import ACCELERATOR
 from ...models.machines.topology import LEVELS
-from ...models.part import given_part
-from ...models.quantity import write_memory
-from ...models.share import Share
+from ...models.quantity import nearest, write_counts, write_memory
+from ...models.sharing import given_part
 from ..layout.bundle import Bundle
 from ..layout.layout import allowed, even, in_groups
 from ..layout.ranges import longest_free
@@ -224,7 +222,7 @@ def node_row(question: CountingProblem, component: Component) -> CountingRow | N
 
 
 def _uneven(names: Sequence[str], amounts: str, unit: str, shares: Sequence[Share]) -> str:
-    dealt = [f"{share.said}{f' in multiples of {share.multiple}' if share.multiple > 1 else ''}" for share in shares]
+    dealt = [f"{share.amount_text}{f' in multiples of {share.multiple}' if share.multiple > 1 else ''}" for share in shares]
     return f"{listed(list(names))}: with {amounts} {plural(unit, 2)} {listed(dealt)} cannot be dealt out evenly"
 
 
@@ -287,7 +285,7 @@ def spread_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
 def whole_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     """Return a row if the largest permitted domains are too small for a whole component."""
     for component in bundle.components:
-        for keep in (keep for keep in component.keep if keep.what == WHOLE and keep.required and keep.level in LEVELS):
+        for keep in (keep for keep in component.keep if keep.unit == WHOLE and keep.required and keep.level in LEVELS):
             capacity = sum(sorted(_domain_units(question, bundle, keep.level), reverse=True)[: keep.domains])
             if capacity < bundle.least:
                 need, have, name = bundle.least * bundle.unit, capacity * bundle.unit, level_name(keep.level)

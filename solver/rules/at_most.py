@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ...models.cap import Cap
-from ...models.demand import ConflictClause
 from ...models.findings.finding import Finding, error
 from ...models.placements.assignment import Assignment
-from ...models.problem import Problem
+from ...models.problem import Cap, ConflictClause, Problem
 
 if TYPE_CHECKING:
     from ..model.variables import Variables

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ...models.demand import ConflictClause
 from ...models.findings.finding import Finding, error
 from ...models.placements.assignment import Assignment
-from ...models.problem import Problem
-from ...models.structure import AMOUNT, Key, Structure
+from ...models.problem import AMOUNT, ConflictClause, Key, Problem, Structure
 from ..structure import structure_of
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from typing import Any, Callable, Mapping, Union
 
 from ...models.answer import Answer
 from ...models.machines.cluster import Cluster
-from ...models.machines.node import Node
-from ...models.machines.nodes import Alike, Nodes
+from ...models.machines.node import Alike, Node, Nodes
 from ...models.placements.plan import Plan
 from ...models.placements.run import Repeat, Run, Runs
 from ...models.planning.planned import PlanningResult

@@ -8,10 +8,9 @@ from typing import Sequence
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.findings.finding import Finding, error
 from ...models.findings.wording import plural
-from ...models.part import given_part
 from ...models.placements.plan import VERIFIED, Plan
 from ...models.problem import Problem
-from ...models.reserved import cpus_of
+from ...models.sharing import given_part
 from ..check import check, check_explicit, errors
 from ..greedy import greedy
 from ..layout.layout import Layout
@@ -44,7 +43,7 @@ def solve(
     if faults := errors(check_explicit(problem)):
         return Answer(IMPOSSIBLE, findings=faults, how="given")
     if not problem.hinted:
-        plan = Plan(problem.cluster, given, VERIFIED, seconds=search.seconds, cpus=cpus_of(problem, given))
+        plan = Plan(problem.cluster, given, VERIFIED, seconds=search.seconds, cpus=problem.cpus(given))
         return Answer(VERIFIED, plan, how="given", unchecked=tuple(unchecked(problem, given)))
     if refused := unsupported(problem):
         from ..refuting.contradicted import find_contradiction

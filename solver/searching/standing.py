@@ -9,7 +9,6 @@ from ...models.answer import Solve
 from ...models.placements.assignment import Assignment
 from ...models.placements.plan import FEASIBLE, OPTIMAL, Plan
 from ...models.problem import Problem
-from ...models.reserved import cpus_of
 from ..check import holds
 from ..expanding.counts import ExpansionFailed
 from ..expanding.expand import expand
@@ -169,7 +168,7 @@ class ChoiceState:
         terms = plan_terms(self.problem, self.assignment, self.counted, self._valid())
         degrees = {name: self.problem[name].parallel for name in whole.job.choices}
         status = OPTIMAL if self.objective == bound else FEASIBLE
-        cpus = cpus_of(whole, self.assignment)
+        cpus = whole.cpus(self.assignment)
         return Plan(whole.cluster, self.assignment, status, terms, bound, self.search.seed, self.search.seconds, degrees=degrees, cpus=cpus)
 
     def tell(self) -> None:

@@ -82,7 +82,7 @@ def test_verify_of_hints_loads_no_solver(tmp_path: Path) -> None:
 def test_verify_of_a_plain_file_loads_nothing_that_only_other_files_need(tmp_path: Path) -> None:
     code, names = loaded_after_verify(tmp_path, "cluster: 2x8xH100\ncomponents:\n  actor: {accelerators: 8}\n  env: {placement: 8-15}\n")
     assert code == 0
-    others = {"memory.estimated", "composition.defaults", "composition.setting", "notation.mend"}
+    others = {"memory_estimate", "composition.defaults", "composition.setting", "placements.mend"}
     assert not names & {f"placewright.models.{name}" for name in others}
 
 
@@ -91,7 +91,7 @@ def test_verify_of_times_loads_what_the_arithmetic_needs_and_no_search(tmp_path:
     assert code == 0
     assert not names & HEAVY
     assert "placewright.planner.why.at_sight" in names
-    others = ("planner.search", "planner.benders", "solver.objectives", "solver.model", "models.memory.estimated")
+    others = ("planner.search", "planner.benders", "solver.objectives", "solver.model", "models.memory_estimate")
     assert not {name for name in names if name.startswith(tuple(f"placewright.{other}" for other in others))}
 
 
@@ -115,7 +115,7 @@ def test_solve_of_a_small_file_loads_nothing_that_only_other_files_need(tmp_path
     code, names = loaded_after(["solve", "job.yaml"], tmp_path, text)
     assert code == 0
     assert not names & (LATE | {"pydantic", "fractions", "subprocess"})
-    others = ("solver.refuting", "solver.lines", "planner.search", "planner.accounting", "planner.tied", "planner.placing.lying_over")
+    others = ("solver.refuting", "solver.lines", "planner.search", "planner.accounting", "planner.policies", "planner.placing.lying_over")
     assert not {name for name in names if name.startswith(tuple(f"placewright.{other}" for other in others))}
     assert not {"placewright.models.planning.planned", "placewright.report.planning", "placewright.report.moves"} & names
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from placewright.cli.written import edits_of
 from placewright.models.dialects.load import read
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import FileSession, Reading
 from placewright.models.text.source import Source
+from placewright.planner.write_back import edits_of
 from placewright.solver.searching.search import solve
 
 TEXT = "cluster: {num_nodes: 1}\nplacewright:\n  components:\n    actor: {accelerators: 4}\n"

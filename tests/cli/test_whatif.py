@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 from placewright.cli.main import run
-from placewright.models.component import DISJOINT, Component, Parallel, Relation
+from placewright.models.component import DISJOINT, REPLICA, TP, Component, Keep, Parallel, Pin, Relation, Spread
 from placewright.models.findings.finding import Finding
 from placewright.models.job import Job
-from placewright.models.locality import REPLICA, TP, Keep, Pin, Spread
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
 from placewright.solver import process

@@ -23,9 +23,9 @@ from placewright.models.dialects.rlinf.planning.tables import (
     trained_table as trained,
 )
 from placewright.models.parallel import UNDIVIDED
-from placewright.models.planning.measured import SECOND
 from placewright.models.planning.option import AcceleratorKind, Option
 from placewright.models.planning.problem import Edge, PlanningProblem, Sharing, Task, Workflow
+from placewright.models.planning.workload import SECOND
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
 from placewright.planner.search.search import search

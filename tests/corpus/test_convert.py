@@ -14,13 +14,12 @@ from typing import Any, Iterator
 
 import pytest
 import yaml
-from placewright.models.converted import EXACT, LOSSY, REFUSED, UNUSABLE, Converted
 from placewright.models.dialects import verl
 from placewright.models.dialects.load import load
 from placewright.models.machines.shorthand import AsDeclared, read_shorthand
 from placewright.models.reading import Reading
-from placewright.models.text.document import Document
-from placewright.models.text.program import Program
+from placewright.models.report import EXACT, LOSSY, REFUSED, UNUSABLE, Converted
+from placewright.models.text.document import Document, Program
 from placewright.models.text.source import Source
 from placewright.solver.convert import convert
 

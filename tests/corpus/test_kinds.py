@@ -208,5 +208,5 @@ def answer(instance: Instance) -> tuple[set[str], str]:
         for finding in report.findings:
             lines.append(f"{finding.severity.value} {finding.code} {finding.message}; help: {finding.help}; {'; '.join(finding.notes)}")
         lines += [f"unchecked {item.rule} {item.subject}: {item.why}" for item in report.unchecked]
-        lines += [f"missing {missing.what}: {missing.add}" for missing in report.missing]
+        lines += [f"missing {missing.fact}: {missing.add}" for missing in report.missing]
     return {report.verdict for report in reports}, "\n".join(lines)

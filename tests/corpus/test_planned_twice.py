@@ -7,7 +7,6 @@ from collections import Counter
 from typing import Callable
 
 import pytest
-from placewright.cli.written import edits_of
 from placewright.models.answer import Answer
 from placewright.models.dialects.load import read
 from placewright.models.findings.span import apply_edits
@@ -17,8 +16,8 @@ from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.planner.answer import Solver
 from placewright.planner.baseline import baseline_of_file
-from placewright.planner.refusing import refusing
 from placewright.planner.verify import verify
+from placewright.planner.write_back import edits_of, refusing
 from placewright.solver.searching.search import solve
 from sampling import examples
 

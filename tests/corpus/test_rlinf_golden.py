@@ -13,9 +13,8 @@ import yaml
 from against_rlinf.differences import REASONS
 from placewright.models.dialects import rlinf
 from placewright.models.findings.finding import Severity, UnusableInput
-from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Hardware, Node
+from placewright.models.machines.node import Hardware, Node, accelerators
 from placewright.models.machines.node_group import NODE, NodeGroup
 from placewright.models.placements.placement import Placement, placements
 from placewright.models.reading import Reading

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from placewright.models.planning.measured import SECOND
+from placewright.models.planning.workload import SECOND
 from rlinf_records import ALL, EXACT, GRAIN, NOT_BEST, REPLAYED, Record, seconds, tables
 
 pytestmark = REPLAYED

@@ -20,8 +20,7 @@ import pytest
 import yaml
 from placewright.models.dialects import rlinf
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.planning.measured import SECOND
-from placewright.models.planning.workload import Workload
+from placewright.models.planning.workload import SECOND, Workload
 from placewright.models.problem import Problem
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source

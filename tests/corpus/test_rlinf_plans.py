@@ -8,7 +8,7 @@ import pytest
 import yaml
 from placewright.models.dialects import rlinf
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.planning.measured import SECOND
+from placewright.models.planning.workload import SECOND
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.planner.plan import plan

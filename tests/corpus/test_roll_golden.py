@@ -14,9 +14,8 @@ import yaml
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load, read
 from placewright.models.findings.finding import Finding, Severity
-from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Node
+from placewright.models.machines.node import Node, accelerators
 from placewright.models.machines.node_group import ACCELERATOR
 from placewright.models.placements.assignment import seats
 from placewright.models.placements.placement import placements

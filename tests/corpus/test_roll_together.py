@@ -15,8 +15,8 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.planner.answer import Solver
-from placewright.planner.refusing import refusing
 from placewright.planner.verify import verify
+from placewright.planner.write_back import refusing
 from placewright.solver.searching.search import solve
 from sampling import examples
 

@@ -16,8 +16,7 @@ from placewright.models.findings.finding import Finding, Severity
 from placewright.models.reading import Reading
 from placewright.models.releases.choice import stated
 from placewright.models.releases.release import read_releases
-from placewright.models.text.document import Document
-from placewright.models.text.program import Program
+from placewright.models.text.document import Document, Program
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 

@@ -16,8 +16,7 @@ from placewright.models.script.document import documents_of, read_script
 from placewright.models.script.launch import launch_of
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
-from placewright.models.text.tree import ListNode, MapNode, Scalar, Value, plain
-from placewright.models.text.unresolved import UNRESOLVED
+from placewright.models.text.tree import UNRESOLVED, ListNode, MapNode, Scalar, Value, plain
 
 CHECKOUT = os.environ.get("PLACEWRIGHT_VERL", "")
 pytestmark = pytest.mark.skipif(not CHECKOUT, reason="PLACEWRIGHT_VERL names no checkout of verl")

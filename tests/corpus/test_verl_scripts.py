@@ -18,8 +18,7 @@ from placewright.models.findings.finding import Severity
 from placewright.models.script.document import documents_of, read_script
 from placewright.models.script.launch import LaunchCommand, launch_of
 from placewright.models.text.source import Source
-from placewright.models.text.tree import Scalar, find
-from placewright.models.text.unresolved import UNRESOLVED
+from placewright.models.text.tree import UNRESOLVED, Scalar, find
 
 CHECKOUT = os.environ.get("PLACEWRIGHT_VERL", "")
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus" / "verl" / "golden" / "overrides.jsonl.gz"

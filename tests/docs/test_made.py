@@ -51,8 +51,7 @@ def test_every_key_of_hints_is_explained() -> None:
     """So that what the schema completes is explained."""
     from placewright.models.dialects.rlinf.planning.form import MeasuredOnForm
     from placewright.models.hints.block import BlockForm
-    from placewright.models.hints.estimate import EstimateForm
-    from placewright.models.hints.forms import ComponentForm, ParallelForm, PlacedForm
+    from placewright.models.hints.forms import ComponentForm, EstimateForm, ParallelForm, PlacedForm
     from placewright.models.hints.plan import BudgetForm, PlanForm
     from placewright.models.hints.relations import LinkForm, RelationForm
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.component import COLOCATED, DISJOINT, UNBOUNDED, Component, Parallel, Relation
-from placewright.models.counts import Counts
 from placewright.models.findings.finding import Finding
 from placewright.models.hints.add import add_hints
 from placewright.models.hints.block import add_block
 from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.quantity import Counts
 from placewright.models.text.interpolation import Interpolator
 from placewright.models.text.source import Source
 from placewright.models.text.tree import MapNode

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.component import APART, NEAR, RANK_ALIGNED, ZERO_COPY, Relation
+from placewright.models.component import APART, NEAR, RANK_ALIGNED, ZERO_COPY, Keep, Pin, Relation, Spread
 from placewright.models.dialects.load import read
-from placewright.models.link import Link
-from placewright.models.locality import Keep, Pin, Spread
+from placewright.models.job import LEXICOGRAPHIC, WEIGHTED, Link, Preference
 from placewright.models.machines.topology import numa_masks
-from placewright.models.preference import LEXICOGRAPHIC, WEIGHTED, Preference
 from placewright.models.text.source import Source
 
 from .hints_read import HEAD, only, problem

@@ -14,7 +14,6 @@ from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.plan_file import plan_to_json, read_plan
 from placewright.models.placements.run import Run
-from placewright.models.reserved import cpus_on_nodes
 
 JOB = """\
 cluster:
@@ -33,8 +32,8 @@ def plan(**cpus: int) -> Plan:
 
 
 def test_they_add_up_node_by_node() -> None:
-    assert cpus_on_nodes(plan(actor=3, env=4)) == {0: 9, 1: 6 + 8}
-    assert cpus_on_nodes(plan(env=4)) == {1: 8}
+    assert plan(actor=3, env=4).cpus_on_nodes == {0: 9, 1: 6 + 8}
+    assert plan(env=4).cpus_on_nodes == {1: 8}
 
 
 def test_colocated_components_reserve_for_processes_of_their_own(tmp_path: Path) -> None:
@@ -43,7 +42,7 @@ def test_colocated_components_reserve_for_processes_of_their_own(tmp_path: Path)
     answer = pw.solve(path)
     assert answer.plan is not None
     assert answer.plan.cpus == {"actor": 3, "reference": 2, "env": 5}
-    assert sum(cpus_on_nodes(answer.plan).values()) == 4 * 3 + 4 * 2 + 2 * 5
+    assert sum(answer.plan.cpus_on_nodes.values()) == 4 * 3 + 4 * 2 + 2 * 5
 
 
 def test_the_file_of_a_plan_keeps_them(tmp_path: Path) -> None:

@@ -7,9 +7,8 @@ from random import Random
 
 import pytest
 from placewright.models.component import COLOCATED, SUBSET
-from placewright.models.part import restricted
 from placewright.models.problem import Problem
-from placewright.models.sharing import around
+from placewright.models.sharing import around, restricted
 
 from ..solver.cases import cluster, component, problem
 

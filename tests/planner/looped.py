@@ -7,11 +7,9 @@ from random import Random
 from typing import Any, Callable
 
 from placewright.models.answer import Answer
-from placewright.models.component import Component, Parallel
-from placewright.models.locality import Pin, Spread
-from placewright.models.planning.measured import SECOND, Measured
+from placewright.models.component import Component, Parallel, Pin, Spread
 from placewright.models.planning.planned import PlanningResult
-from placewright.models.planning.workload import After, TimedComponent, Workload
+from placewright.models.planning.workload import SECOND, After, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.plan import plan
 from placewright.solver.searching.search import solve

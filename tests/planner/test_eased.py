@@ -11,8 +11,7 @@ from placewright.api import solve as solved
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from placewright.models.dialects.load import read
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.planning.measured import SECOND
-from placewright.models.planning.workload import ACCELERATORS, Budget, Workload
+from placewright.models.planning.workload import ACCELERATORS, SECOND, Budget, Workload
 from placewright.models.problem import Problem
 from placewright.models.text.source import Source
 from placewright.planner.plan import plan

@@ -11,7 +11,7 @@ import pytest
 from placewright.models.account import BEYOND
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from placewright.models.dialects.load import read
-from placewright.models.planning.measured import SECOND
+from placewright.models.planning.workload import SECOND
 from placewright.models.text.source import Source
 from placewright.planner.accounting import account_of
 from placewright.report.planning.assumptions import assumptions

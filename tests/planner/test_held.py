@@ -7,8 +7,7 @@ from dataclasses import replace
 from placewright.models.answer import IMPOSSIBLE
 from placewright.models.component import Component
 from placewright.models.placements.run import Run
-from placewright.models.planning.measured import SECOND, Measured
-from placewright.models.planning.workload import ACCELERATORS, After, Budget, TimedComponent, Workload
+from placewright.models.planning.workload import ACCELERATORS, SECOND, After, Budget, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.accounting import account
 from placewright.planner.check import faults

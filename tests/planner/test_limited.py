@@ -8,10 +8,8 @@ from random import Random
 from typing import Mapping, Sequence
 
 import pytest
-from placewright.models.planning.barring import inside_of
-from placewright.models.planning.design import Design
-from placewright.models.planning.limits import Area, RefusedCount, Use
-from placewright.models.planning.option import NO_KIND, Option
+from placewright.models.planning.design import Design, inside_of
+from placewright.models.planning.option import NO_KIND, Area, Option, RefusedCount, Use
 from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.way import CountConstraint, FrameworkArrangement
 from placewright.planner.check import faults, price

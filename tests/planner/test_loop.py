@@ -7,16 +7,14 @@ from typing import Callable
 
 import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
-from placewright.models.component import Parallel
-from placewright.models.link import Link
-from placewright.models.locality import WHOLE, Keep, Pin
-from placewright.models.planning.barring import bars
-from placewright.models.planning.measured import SECOND, TABLE, Measured
-from placewright.models.planning.workload import ACCELERATORS, Budget, TimedComponent, Workload
+from placewright.models.component import WHOLE, Keep, Parallel, Pin
+from placewright.models.job import Link
+from placewright.models.planning.design import bars
+from placewright.models.planning.workload import ACCELERATORS, SECOND, TABLE, Budget, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
+from placewright.planner.benders import ruled_out
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
-from placewright.planner.no_goods import ruled_out
 from placewright.planner.placing.placing import placing
 from placewright.planner.plan import plan
 from placewright.planner.problem import planning_problem

@@ -12,10 +12,9 @@ from random import Random
 import pytest
 from placewright.models.dialects.load import read
 from placewright.models.parallel import Parallel
-from placewright.models.planning.measured import SECOND
 from placewright.models.planning.option import AcceleratorKind, Option
 from placewright.models.planning.problem import Edge, PlanningProblem, Task, Workflow
-from placewright.models.planning.workload import PHASES
+from placewright.models.planning.workload import PHASES, SECOND
 from placewright.models.text.source import Source
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model

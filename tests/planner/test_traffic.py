@@ -11,10 +11,9 @@ import placewright as pw
 import pytest
 from placewright.cli.main import run
 from placewright.models.answer import IMPOSSIBLE
-from placewright.models.link import Link
+from placewright.models.job import Link
 from placewright.models.placements.plan import OPTIMAL
-from placewright.models.planning.measured import SECOND
-from placewright.models.planning.workload import After, Workload
+from placewright.models.planning.workload import SECOND, After, Workload
 from placewright.models.problem import Problem
 from placewright.models.quantity import read_rate
 from placewright.planner import profile as every_option

@@ -11,7 +11,8 @@ import pytest
 from placewright.models.findings.finding import Finding
 from placewright.planner.search.found import Searched
 from placewright.planner.search.search import search
-from placewright.planner.why import changes, conflict
+from placewright.planner.why import conflict
+from placewright.planner.why import conflict as changes
 from placewright.solver.refuting.impossible import OPEN
 
 TWO = """\

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Hardware, Node
+from placewright.models.machines.node import Hardware, Node, accelerators
 from placewright.models.machines.node_group import NodeGroup
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan

@@ -15,8 +15,7 @@ from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.planner.accounting import explain
 from placewright.report.explanation.data import render as to_json
-from placewright.report.explanation.figures import Footnotes
-from placewright.report.explanation.text import WIDTH, layout, render
+from placewright.report.explanation.text import WIDTH, Footnotes, layout, render
 from placewright.solver.explaining.explain import Explanation
 
 

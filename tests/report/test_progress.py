@@ -8,9 +8,8 @@ import pytest
 from placewright.models.machines.cluster import Cluster
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import Plan, TermValue
-from placewright.models.planning.measured import SECOND
-from placewright.report.distance import distance
-from placewright.report.progress import standing
+from placewright.models.planning.workload import SECOND
+from placewright.report.progress import distance, standing
 
 SHORT = TermValue("accelerators short", 2, 0, 1_000_000, 0)
 BYTES = (TermValue("MiB of weights across racks", 48, 40, 100, 1), TermValue("MiB of streams across racks", 709, 569, 100, 1))

@@ -11,9 +11,8 @@ from dataclasses import replace
 from itertools import combinations, combinations_with_replacement, permutations, product
 from typing import Container, Iterator, Sequence
 
-from placewright.models.component import COLOCATED_OR_DISJOINT, RANK_ALIGNED, SUBSET, TOGETHER, ZERO_COPY, Component
+from placewright.models.component import COLOCATED_OR_DISJOINT, EP, RANK_ALIGNED, REPLICA, SUBSET, TOGETHER, TP, ZERO_COPY, Component
 from placewright.models.findings.finding import Severity
-from placewright.models.locality import EP, REPLICA, TP
 from placewright.models.machines.node_group import NODE
 from placewright.models.placements.assignment import Assignment, Seat, compress, seats
 from placewright.models.placements.run import Run
@@ -190,7 +189,7 @@ def _sizes(component: Component) -> set[int]:
     """Sizes of the blocks of ranks whose members something may look at."""
     parallel = component.parallel
     sizes = {TP: parallel.tp, EP: parallel.tp * parallel.ep, REPLICA: parallel.replica}
-    return {1, component.per_process, parallel.tp, parallel.replica, *(sizes[keep.what] for keep in component.keep if keep.what in sizes)}
+    return {1, component.per_process, parallel.tp, parallel.replica, *(sizes[keep.unit] for keep in component.keep if keep.unit in sizes)}
 
 
 def divided(chosen: Seats, sizes: Sequence[int], ordered: bool) -> Iterator[Seats]:

@@ -19,15 +19,13 @@ from placewright.models.component import (
     Parallel,
     Relation,
 )
-from placewright.models.job import Capabilities, Job
-from placewright.models.machines.accelerators import accelerators
+from placewright.models.job import Capabilities, Job, Share
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Hardware, Node
+from placewright.models.machines.node import Hardware, Node, accelerators
 from placewright.models.machines.node_group import ACCELERATOR, NodeGroup
 from placewright.models.model_cards import ModelCard, ModelUse, engine_splits
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
-from placewright.models.share import Share
 
 GIB = 1024
 

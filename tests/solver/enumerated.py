@@ -6,8 +6,7 @@ from itertools import combinations_with_replacement
 from math import comb
 from typing import Iterator, Sequence, TypeVar
 
-from placewright.models.component import Component
-from placewright.models.locality import EP, REPLICA, TP
+from placewright.models.component import EP, REPLICA, TP, Component
 from placewright.models.problem import Problem
 
 G = TypeVar("G")
@@ -15,7 +14,7 @@ G = TypeVar("G")
 
 def group_of(component: Component) -> int:
     """Accelerators that are enumerated together: a tensor parallel group in whole processes, or a process where groups may be over nodes."""
-    return component.per_process if any(keep.what == TP for keep in component.keep) else component.group_size
+    return component.per_process if any(keep.unit == TP for keep in component.keep) else component.group_size
 
 
 def blocks_of(component: Component) -> list[int]:
@@ -40,7 +39,7 @@ def _sizes(component: Component) -> dict[str, int]:
 
 
 def _is_kept(component: Component, what: str) -> bool:
-    return any(keep.required and keep.what == what for keep in component.keep)
+    return any(keep.required and keep.unit == what for keep in component.keep)
 
 
 def arranged(groups: Sequence[G], blocks: Sequence[int], count: int) -> Iterator[tuple[G, ...]]:

@@ -12,24 +12,27 @@ from placewright.models.component import (
     COLOCATED_OR_DISJOINT,
     DISJOINT,
     IN_ORDER,
+    KEPT,
     NEAR,
     NOT_FEWER,
     RANK_ALIGNED,
     SUBSET,
     TOGETHER,
+    TP,
+    WHOLE,
     ZERO_COPY,
     Component,
+    Keep,
     Parallel,
+    Pin,
     Relation,
+    Spread,
 )
-from placewright.models.job import Capabilities, Job
-from placewright.models.link import Link
-from placewright.models.locality import KEPT, TP, WHOLE, Keep, Pin, Spread
+from placewright.models.job import WEIGHTED, Capabilities, Job, Link, Preference
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.node_group import NODE
 from placewright.models.placements.assignment import Assignment, Seat, compress
 from placewright.models.placements.run import Run
-from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.problem import Problem
 
 from .cases import GIB, cluster
@@ -158,7 +161,7 @@ class Drawn:
         found: dict[str, Any] = {}
         if self._says("keep"):
             keeps = self._keeps()
-            found["keep"] = tuple(keep for keep in keeps if not on_nodes or (keep.what == WHOLE and keep.level != "numa"))
+            found["keep"] = tuple(keep for keep in keeps if not on_nodes or (keep.unit == WHOLE and keep.level != "numa"))
         if self._says("spread"):
             found["spread"] = (Spread(self._one(*LEVELS), self._one(1, 2), self._one(50, 75, 100)),)
         if self._says("pins"):

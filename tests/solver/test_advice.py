@@ -152,7 +152,7 @@ def test_stretches_say_what_masks_say() -> None:
 def test_advice_about_a_million_accelerators_costs_nothing() -> None:
     where = read_shorthand("125000x8")
     assert not isinstance(where, tuple)
-    from placewright.models.notation.placement_text import RankRange, runs_of
+    from placewright.models.placements.placement_text import RankRange, runs_of
 
     runs = runs_of([RankRange(0, 999_990, 999_990)], where, ("cluster",))
     whole = replace(component("a", 999_990), runs=runs)

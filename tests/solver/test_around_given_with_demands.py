@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 from placewright.models.answer import IMPOSSIBLE
-from placewright.models.component import Component
-from placewright.models.link import Link
-from placewright.models.locality import Keep, Pin, Spread
+from placewright.models.component import Component, Keep, Pin, Spread
+from placewright.models.job import WEIGHTED, Link, Preference
 from placewright.models.placements.plan import OPTIMAL
-from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.problem import Problem
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.objectives.traffic import BytesAcross

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 from typing import Callable
 
 import pytest
-from placewright.models.conversion.losses import dropped, moved
-from placewright.models.converted import EXACT, LOSSY, REFUSED, Converted
+from placewright.models.conversion import dropped, moved
 from placewright.models.dialects import native
 from placewright.models.dialects.dialect import Rendering
 from placewright.models.dialects.load import read
 from placewright.models.findings.finding import Severity
 from placewright.models.problem import Problem
 from placewright.models.reading import Reading
+from placewright.models.report import EXACT, LOSSY, REFUSED, Converted
 from placewright.models.text.environment import Environment
 from placewright.models.text.source import Source
 from placewright.solver import convert as module

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from placewright.models.locality import REPLICA, Keep
+from placewright.models.component import REPLICA, Keep
 from placewright.models.problem import Problem
 from placewright.solver import cuts
 from placewright.solver.cuts import CUTS, Cut, DomainsOfSubsets, RoomBySize, size_rows, subset_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from placewright.models.planning.measured import SECOND
+from placewright.models.planning.workload import SECOND
 from placewright.solver.wording import exactly_in_seconds, exactly_in_time, figure, in_seconds, in_time, with_unit
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from placewright.models.demand import Demand
-from placewright.models.problem import AMOUNT
+from placewright.models.problem import AMOUNT, Demand
 from placewright.solver.rules import RULES
 
 from .cases import cluster, component, problem

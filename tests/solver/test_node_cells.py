@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.locality import Keep, Pin, Spread
+from placewright.models.component import Keep, Pin, Spread
 from placewright.models.machines.cluster import Cluster
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from placewright.models.component import Parallel
-from placewright.models.locality import Keep, Pin
+from placewright.models.component import Keep, Parallel, Pin
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem

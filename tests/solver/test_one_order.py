@@ -9,9 +9,8 @@ from typing import Iterator
 
 import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED
-from placewright.models.component import Component
+from placewright.models.component import Component, Pin
 from placewright.models.findings.finding import Severity
-from placewright.models.locality import Pin
 from placewright.models.placements.assignment import Assignment, compress, seats
 from placewright.models.placements.plan import OPTIMAL
 from placewright.models.placements.run import Run

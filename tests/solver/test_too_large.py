@@ -7,9 +7,7 @@ from dataclasses import replace
 import pytest
 from placewright.models.component import Component
 from placewright.models.findings.span import Span
-from placewright.models.job import Job
-from placewright.models.link import Link
-from placewright.models.preference import WEIGHTED, Preference
+from placewright.models.job import WEIGHTED, Job, Link, Preference
 from placewright.models.problem import Problem
 from placewright.solver import unsearched as too_large
 from placewright.solver.sandbox.solve import solve

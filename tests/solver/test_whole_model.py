@@ -11,11 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from placewright.models.component import Parallel
-from placewright.models.link import Link
-from placewright.models.locality import Keep, Spread
+from placewright.models.component import Keep, Parallel, Spread
+from placewright.models.job import WEIGHTED, Link, Preference
 from placewright.models.placements.run import Run
-from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.problem import Problem
 from sampling import examples
 

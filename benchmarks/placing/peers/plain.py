@@ -10,8 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Hashable, Mapping, Sequence
 
-from placewright.models.component import APART, NEAR, Component
-from placewright.models.locality import REPLICA, TP, WHOLE
+from placewright.models.component import APART, NEAR, REPLICA, TP, WHOLE, Component
 from placewright.models.machines.topology import LEVELS
 from placewright.models.problem import Problem
 
@@ -99,8 +98,8 @@ class Plain(Rows):
     def _demand(self, component: Component) -> None:
         name, unit = component.name, self.unit[component.name]
         for keep in component.keep:
-            if keep.what in (TP, REPLICA) and keep.required:
-                size = component.parallel.tp * (component.parallel.pp if keep.what == REPLICA else 1)
+            if keep.unit in (TP, REPLICA) and keep.required:
+                size = component.parallel.tp * (component.parallel.pp if keep.unit == REPLICA else 1)
                 for held in self._domains(self.held, name, LEVELS.index(keep.level)).values():
                     self.add({**held, self.variable(component.most): -(size // unit)}, 0, 0)
         for spread in component.spread:
@@ -132,7 +131,7 @@ class Plain(Rows):
             self.tiers.append((steps, sum(c.most for c in stretched)))
         torn: Sum = {}
         for component in self.placed:
-            for keep in (keep for keep in component.keep if keep.what == WHOLE and not keep.required):
+            for keep in (keep for keep in component.keep if keep.unit == WHOLE and not keep.required):
                 seen = self._domains(self.there, component.name, LEVELS.index(keep.level)).values()
                 cut = self.variable(1)
                 self.add({**dict.fromkeys(seen, 1), cut: -len(seen)}, None, keep.domains)

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Collection, Sequence
 
 from ...component import Component
-from ...counts import Counts, add, holds, nearest, write_counts
 from ...findings.finding import Finding, error
 from ...findings.wording import are, plural, with_noun
 from ...machines.node_group import ACCELERATOR, NODE
 from ...placements.assignment import Assignment
 from ...placements.run import Run
+from ...quantity import Counts, add, holds, nearest, write_counts
 
 CODE = "PW209"
 

@@ -13,7 +13,7 @@ from ...findings.finding import Finding, error
 from ...findings.span import Edit
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, NODE
-from ...notation.placement_list import ListedPlacement, ListFault, read_list
+from ...placements.placement_list import ListedPlacement, ListFault, read_list
 from ...text.edit import in_flow_map
 from ...text.tree import ListNode, MapNode, Value, find, plain
 from .agreed import with_placement_amounts

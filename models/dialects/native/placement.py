@@ -10,10 +10,10 @@ from ...findings.finding import Finding, error
 from ...findings.span import Edit, Span
 from ...findings.wording import are, with_noun
 from ...machines.cluster import Cluster
-from ...notation.launchable import why_not
-from ...notation.placement_text import numbered, read_placement, runs_of
 from ...placements.assignment import Seat, compress, seats
+from ...placements.placement_text import numbered, read_placement, runs_of
 from ...placements.run import Run
+from ...placements.sound import why_not
 from ...text.edit import in_flow_map, plain_or_quoted
 from ...text.source import Source
 from ...text.tree import Scalar
@@ -81,7 +81,7 @@ def place_by_text(
 
 def _better(text: str, cluster: Cluster, labels: tuple[str, ...]) -> str | None:
     """Return a corrected text with each process on a single node; None if unknown."""
-    from ...notation.mend import corrected
+    from ...placements.mend import corrected
 
     known = numbered(cluster, labels)
     if known.size is None:

@@ -16,10 +16,10 @@ from ...job import Job
 from ...level import DEFAULT_LEVEL
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared, meant, read_shorthand
-from ...part import restricted
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
 from ...reading import Reading
+from ...sharing import restricted
 from ...text.document import Document
 from ...text.form import fill
 from ...text.interpolation import Interpolator

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Collection, Iterator
 
 from ...findings.finding import Finding
-from ...hints.entries import entries, span_in, unknown
+from ...hints.relations import entries, span_in, unknown
+from ...job import Share
 from ...level import LEVELS, PLACEMENT
-from ...share import Share
 from ...text.form import Form, key
 from ...text.tree import Value
 from ...text.values import Boolean, Count, OneOfValues, Word

@@ -12,11 +12,9 @@ from typing import Callable, Sequence
 from ...configuration.notes import Notes
 from ...findings.finding import Finding, error, warning
 from ...findings.wording import are, with_noun
-from ...machines.accelerators import NO_ACCELERATOR, accelerators
 from ...machines.cluster import Cluster
-from ...machines.node import Hardware, Node
+from ...machines.node import NO_ACCELERATOR, Alike, Hardware, Node, Nodes, accelerators, numbered_nodes
 from ...machines.node_group import NODE, NodeGroup
-from ...machines.nodes import Alike, Nodes, numbered_nodes
 from ...machines.shorthand import AsDeclared
 from ...ranks import merge, without
 from ...record import dataclass

@@ -14,18 +14,17 @@ from itertools import accumulate
 from typing import Iterator, Mapping, Sequence
 
 from ...component import UNBOUNDED, Component
-from ...configuration.notes import Notes, is_unknown
-from ...configuration.scalar_as_got import ScalarText
+from ...configuration.notes import Notes, ScalarText, is_unknown
 from ...findings.finding import Fix, Severity, UnusableInput
 from ...findings.span import Edit, Span
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, Numbering, Stretch
 from ...machines.shorthand import MAX_NODES
-from ...notation.launchable import twice, why_not
-from ...notation.mend import corrected
-from ...notation.placement_text import Numbered, PlacementFault, PlacementText, is_counted, numbered, read_placement, runs_of, runs_over
-from ...notation.runs_text import placement_text
+from ...placements.mend import corrected
+from ...placements.placement_text import Numbered, PlacementFault, PlacementText, is_counted, numbered, read_placement, runs_of, runs_over
 from ...placements.run import Run
+from ...placements.runs_text import placement_text
+from ...placements.sound import twice, why_not
 from ...record import dataclass
 from ...releases.release import Range
 from ...text.edit import in_flow_map, plain_or_quoted

@@ -10,7 +10,7 @@ from ...configuration.settings import Settings
 from ...derivation import Figure
 from ...findings.finding import Finding, Severity
 from ...hints.block import may_leave_degrees
-from ...job import Job
+from ...job import HintedJob, Job
 from ...level import DEFAULT_LEVEL
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared
@@ -19,7 +19,6 @@ from ...planning.workload import Workload
 from ...problem import Problem
 from ...reading import FileSession, Reading
 from ...record import dataclass
-from ...said import HintedJob
 from ...text.document import Document
 from ...text.tree import MapNode, Scalar, Value
 from ..skeleton import HINTS

@@ -6,17 +6,27 @@ from dataclasses import replace
 from typing import Iterator, Sequence
 
 from ...component import Component
-from ...conversion.hints import Data, counts_to_data, hint_block, other_hints_to_data, ranks_to_data, renamed, renaming_notes
-from ...conversion.losses import dropped, lost_demands, moved, refusal
+from ...conversion import (
+    Data,
+    counts_to_data,
+    dropped,
+    hint_block,
+    lost_demands,
+    moved,
+    other_hints_to_data,
+    refusal,
+    renamed,
+    renaming_notes,
+)
 from ...findings.finding import Finding, UnusableInput
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, EnvConfig, NodeGroup
-from ...notation.launchable import why_not
-from ...notation.runs_text import best_text
 from ...placements.run import Run
+from ...placements.runs_text import best_text
+from ...placements.sound import why_not
 from ...problem import Problem
 from ...roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REWARD, ROLES, ROLLOUT, role_of
-from ...text.edit import number_or_text, to_yaml
+from ...text.edit import number_or_text, ranks_to_data, to_yaml
 from ..dialect import Rendering
 from .hardware import hardware_types
 from .known import RESERVED_LABELS

@@ -25,17 +25,16 @@ from typing import Iterator
 
 from ...component import Component, Parallel, Relation
 from ...configuration.notes import Notes
-from ...configuration.plainly import percent, plain_value, whole_number
-from ...configuration.settings import Amount, Settings
+from ...configuration.settings import Amount, Settings, percent, plain_value, whole_number
 from ...derivation import DATA_PARALLEL_SIZE, NOT_KNOWN, REPLICA_SIZE, REPLICAS, WORLD_SIZE, Derivation, Figure
 from ...estimate import DISTRIBUTED, FSDP, FULL, NONE, SELECTIVE, ZERO2, MemoryInput
 from ...estimate import MEGATRON as MEGATRON_SHARDING
 from ...findings.wording import with_noun
+from ...job import Share
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, vocabulary_split, with_sizes
 from ...model_cards.stages import places_of
 from ...placements.assignment import Assignment
 from ...record import dataclass
-from ...share import Share
 from .known import AT_LAUNCH, DEGREE, INFERENCE, MEGATRON
 from .modes import Mode
 from .modes.degrees import ParallelSettings

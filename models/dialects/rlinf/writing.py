@@ -17,10 +17,10 @@ from ...hints.amount import KEY as PARALLEL
 from ...hints.amount import degrees_of as degrees_in_hints
 from ...hints.block import COMPONENTS, NAME, timed_names
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL
-from ...notation.runs_text import best_text, labels_used
 from ...parallel import Parallel
 from ...placements.assignment import Assignment, seats
 from ...placements.run import Run
+from ...placements.runs_text import best_text, labels_used
 from ...problem import Problem
 from ...reading import Reading
 from ...text.edit import in_flow_map, with_entry

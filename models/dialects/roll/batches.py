@@ -7,9 +7,9 @@ from math import gcd, lcm
 from ...configuration.settings import Amount
 from ...derivation import DATA_PARALLEL_SIZE, REPLICA_SIZE
 from ...findings.wording import with_noun
+from ...job import Share
 from ...record import dataclass
 from ...releases.release import Range
-from ...share import Share
 from ...text.tree import ListNode, MapNode, Scalar
 from ..checks import AtLeast, Divides, Facts, Number, multiples_near
 from . import names

@@ -8,7 +8,7 @@ from typing import Callable, Iterator, NamedTuple
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...findings.span import Span
-from ...text.program import Program
+from ...text.document import Program
 from ...text.tree import MapNode, Scalar
 from ..checks import Facts, OneOf
 from . import names

@@ -18,8 +18,7 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import Any, Callable, Iterable, NamedTuple, Sized
 
-from ...configuration.notes import Notes, is_unknown
-from ...configuration.scalar_as_got import ScalarText
+from ...configuration.notes import Notes, ScalarText, is_unknown
 from ...findings.span import Edit, Span
 from ...record import dataclass
 from ...text.edit import plain_or_quoted

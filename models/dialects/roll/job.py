@@ -11,10 +11,10 @@ from ...configuration.settings import Amount, Settings
 from ...derivation import Derivation, Figure
 from ...findings.span import Span
 from ...findings.wording import with_noun
+from ...job import Share
 from ...machines.cluster import Cluster
 from ...model_cards import ModelUse
 from ...record import dataclass
-from ...share import Share
 from ...text.tree import MapNode, Scalar, Value
 from ..checks import Facts, Number
 from ..dialect import Machines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...configuration.plainly import Plain, percent, plain_value, whole_number
+from ...configuration.settings import Plain, percent, plain_value, whole_number
 from ...estimate import DISTRIBUTED, FSDP, FULL, NONE, SELECTIVE, MemoryInput
 from ...estimate import MEGATRON as MEGATRON_SHARDS
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits, vocabulary_split, with_sizes

@@ -11,19 +11,17 @@ from ...derivation import Figure
 from ...findings.finding import Finding, Severity, warning
 from ...findings.span import Edit
 from ...findings.wording import are, with_noun
-from ...machines.accelerators import GENERIC, accelerators
 from ...machines.cluster import Cluster
-from ...machines.node import Node
+from ...machines.node import GENERIC, Alike, Node, Nodes, accelerators, numbered_nodes
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE_LABEL
-from ...machines.nodes import Alike, Nodes, numbered_nodes
 from ...machines.shorthand import MAX_ACCELERATORS_PER_NODE, AsDeclared
-from ...notation.placement_text import RankRange, runs_of
 from ...placements.assignment import Seat, compress
+from ...placements.placement_text import RankRange, runs_of
 from ...placements.run import Run
 from ...placements.sound import in_turn
 from ...ranks import write_ranks
 from ...releases.release import Range
-from ...text.program import ShellMachine
+from ...text.document import ShellMachine
 from .device_mapping import ids_edit, overlaps_no_edit
 from .ids import Ids
 from .job import Role, RollChecks, RollSetup

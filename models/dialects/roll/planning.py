@@ -8,7 +8,6 @@ from math import prod
 from typing import Callable, Iterable, Iterator, Mapping, Sequence, Union
 
 from ...component import DISJOINT, Component, Parallel, Relation
-from ...counts import in_any
 from ...findings.finding import Finding, Severity, warning
 from ...hints.block import may_leave_degrees, said_of_plan, timed_names
 from ...job import Job
@@ -21,6 +20,7 @@ from ...placements.run import Run
 from ...planning.way import ProcessShape
 from ...planning.workload import Workload
 from ...problem import Problem
+from ...quantity import in_any
 from ...reading import Reading
 from ...record import dataclass
 from ...roles import ROLLOUT, role_of

@@ -8,19 +8,18 @@ from typing import Iterator
 
 from ...component import UNBOUNDED, Component
 from ...configuration.settings import Settings
-from ...counts import times
 from ...findings.causes import skeleton
 from ...findings.finding import UnusableInput
 from ...findings.span import Edit, apply_edits
 from ...hints.block import timed_names, without
-from ...job import Capabilities, Job
+from ...job import Capabilities, HintedJob, Job
 from ...level import DEFAULT_LEVEL, TRAINING
 from ...machines.cluster import Cluster
 from ...machines.shorthand import MAX_NODES
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
+from ...quantity import times
 from ...reading import FileSession, Reading
-from ...said import HintedJob
 from ...text.document import Document
 from ...text.nearest import nearest
 from ...text.source import Source

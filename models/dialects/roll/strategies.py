@@ -7,8 +7,7 @@ from math import lcm
 from typing import Callable
 
 from ...component import Component, Parallel
-from ...configuration.plainly import plain_value
-from ...configuration.settings import Amount
+from ...configuration.settings import Amount, plain_value
 from ...findings.finding import Finding, Fix
 from ...findings.span import Edit
 from ...findings.wording import with_noun

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Sequence
 
 from ...component import Component, Parallel
-from ...conversion.hints import Data, counts_to_data, hint_block, other_hints_to_data, renaming_notes
-from ...conversion.losses import dropped, lost_demands, moved, refusal
+from ...conversion import Data, counts_to_data, dropped, hint_block, lost_demands, moved, other_hints_to_data, refusal, renaming_notes
 from ...findings.finding import Finding, UnusableInput, error
 from ...findings.span import Edit
 from ...findings.wording import are, with_noun

@@ -15,8 +15,7 @@ from ...releases.release import UNSTORED_VALUE
 from ...text.document import Document
 from ...text.document import DocumentKind as Mark
 from ...text.interpolation_text import holds_interpolation
-from ...text.tree import ListNode, MapNode, Scalar, Value, find
-from ...text.unresolved import UNRESOLVED
+from ...text.tree import UNRESOLVED, ListNode, MapNode, Scalar, Value, find
 from .programs import EntryPoint, configurations, entry_of_keys, facts, named, names_in, releases, table
 
 _OWN = ("_self_", "hydra")

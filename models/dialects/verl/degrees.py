@@ -12,7 +12,7 @@ from typing import Any, Callable, Mapping, Sequence
 from ...component import Parallel
 from ...configuration.settings import Amount
 from ...findings.span import Span
-from ...pools.pool import Pool
+from ...pools import Pool
 from ...releases.release import Range
 from ...text.tree import Scalar
 from .configuration import Configuration

@@ -18,12 +18,12 @@ from ...derivation import Derivation
 from ...findings.span import Span
 from ...findings.wording import with_noun
 from ...hints.block import timed_names, without
+from ...job import HintedJob
 from ...machines.cluster import Cluster
 from ...model_cards import ModelUse
 from ...parallel import DEGREES as DEGREE_NAMES
-from ...pools.pool import Pool
+from ...pools import Pool
 from ...record import dataclass
-from ...said import HintedJob
 from ...text.nearest import nearest
 from ...text.tree import Entry, MapNode, Scalar, Value
 from ..skeleton import HINTS

@@ -11,8 +11,7 @@ from typing import Sequence
 from ...configuration.notes import is_unknown
 from ...findings.span import Span
 from ...findings.wording import with_noun
-from ...pools.layout import as_parts
-from ...pools.pool import Pool
+from ...pools import Pool, as_parts
 from ...text.nearest import nearest
 from ...text.tree import Entry as Line
 from ...text.tree import ListNode, MapNode, Scalar, Value, kind_of

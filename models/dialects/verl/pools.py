@@ -15,7 +15,7 @@ from ...findings.finding import Severity, error
 from ...findings.span import Span
 from ...findings.wording import are, with_noun
 from ...machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
-from ...pools.pool import Pool, PoolParts
+from ...pools import Pool, PoolParts
 from ...record import dataclass
 from ...releases.release import Range
 from ...text.tree import ListNode, MapNode

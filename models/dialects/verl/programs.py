@@ -14,12 +14,12 @@ from typing import Any, Mapping, Sequence
 
 from ...configuration.notes import Notes
 from ...findings.finding import Severity
-from ...pools.pool import Reserve
+from ...pools import Reserve
 from ...record import dataclass
 from ...releases.choice import ReleaseChoice, newest
 from ...releases.configurations import Configurations
 from ...releases.release import ALWAYS, Releases, ReleaseTable, read_releases, spans_of
-from ...text.program import Program
+from ...text.document import Program
 from ...text.tree import ListNode, MapNode, find
 
 FOLDER = Path(__file__).parent / "facts"

@@ -14,13 +14,12 @@ from typing import Callable, Iterable, Mapping
 from ...configuration.settings import Amount
 from ...findings.finding import Finding, Severity
 from ...findings.span import Edit
-from ...job import Capabilities, Job
+from ...job import Capabilities, HintedJob, Job
 from ...level import TRAINING
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
-from ...said import HintedJob
 from ...text.document import Document
 from ...text.tree import Scalar, find, with_value
 from ..following import interpolates

@@ -11,14 +11,12 @@ from math import gcd
 from typing import Mapping, Sequence
 
 from ...component import Component, Parallel
-from ...conversion.hints import counts_to_data, hint_block, other_hints_to_data, renamed, renaming_notes
-from ...conversion.losses import dropped, lost_demands, moved, refusal
+from ...conversion import counts_to_data, dropped, hint_block, lost_demands, moved, other_hints_to_data, refusal, renamed, renaming_notes
 from ...findings.finding import Finding, UnusableInput
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ...placements.assignment import seats
 from ...placements.run import Run
-from ...pools.layout import lay_out, rooms_of
-from ...pools.pool import Pool, PoolParts
+from ...pools import Pool, PoolParts, lay_out, rooms_of
 from ...problem import Problem
 from ...record import dataclass
 from ...roles import ACTOR, CRITIC, ENVIRONMENT, REFERENCE, REWARD, ROLLOUT

@@ -11,15 +11,11 @@ from itertools import islice
 from typing import Callable, Iterable, Mapping, Sequence
 
 from ...findings.wording import with_noun
-from ...machines.accelerators import GENERIC, accelerators
 from ...machines.cluster import Cluster
-from ...machines.node import Node
-from ...machines.nodes import Nodes, numbered_nodes
+from ...machines.node import GENERIC, Node, Nodes, accelerators, numbered_nodes
 from ...machines.shorthand import AsDeclared
 from ...placements.run import Runs
-from ...pools.fit import can_fit
-from ...pools.layout import UNKNOWN_CPUS, FreeNodes, PoolLayout, Unplaced, apart, cut, lay_out, machines_for, rooms_of
-from ...pools.pool import Pool, PoolParts
+from ...pools import UNKNOWN_CPUS, FreeNodes, Pool, PoolLayout, PoolParts, Unplaced, apart, can_fit, cut, lay_out, machines_for, rooms_of
 from .configuration import Configuration
 from .pools import FIT, Declared, split_servers
 from .programs import ProgramKind

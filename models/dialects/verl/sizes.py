@@ -23,8 +23,7 @@ from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR
 from ...parallel import Parallel
 from ...planning.workload import Workload
-from ...pools.laying import Laying, fitting
-from ...pools.pool import Pool
+from ...pools import Laying, Pool, fitting
 from ...record import dataclass
 from ...text.interpolation_text import holds_interpolation
 from ...text.tree import Scalar, Value

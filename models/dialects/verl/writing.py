@@ -17,7 +17,7 @@ from ...findings.span import Edit, Span
 from ...level import TRAINING
 from ...machines.node_group import ACCELERATOR
 from ...placements.assignment import Assignment, seats
-from ...pools.pool import Pool
+from ...pools import Pool
 from ...reading import Reading
 from ...text.edit import at_line_end, line_end, with_entry
 from ...text.source import Source

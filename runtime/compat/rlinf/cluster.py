@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Callable, Collection, Mapping, Sequence
 
-from ....models.conversion.machines import cluster_to_data
 from ....models.findings.wording import with_noun
 from ....models.machines.cluster import Cluster as Machines
 from ....models.machines.cluster_file import ClusterForm
+from ....models.machines.cluster_file import cluster_to_short_data as cluster_to_data
 from ....models.machines.node_group import CLUSTER_LABEL, NodeGroup
 from ....models.placements.plan import Plan
 from ...failure import failed, refused

@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any, Iterable, Sequence
 
-from ....models.machines.accelerators import NO_ACCELERATOR
+from ....models.machines.node import NO_ACCELERATOR
 from ...failure import LaunchFailed, failed, quoted, refused
 from ...port.connection import Connection
 from ...port.on_ray import RayPort

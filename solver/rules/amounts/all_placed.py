@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
 
 from ....models.component import UNBOUNDED, Component
-from ....models.counts import nearest, write_counts
-from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.node_group import ACCELERATOR, NODE
 from ....models.placements.assignment import Assignment
 from ....models.placements.run import Repeat
-from ....models.problem import AMOUNT, Problem
+from ....models.problem import AMOUNT, ConflictClause, Demand, Problem
+from ....models.quantity import nearest, write_counts
 
 if TYPE_CHECKING:
     from ...model.variables import Variables

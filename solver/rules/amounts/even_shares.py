@@ -5,13 +5,12 @@ from __future__ import annotations
 from math import lcm
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error, warning
 from ....models.findings.span import Edit
 from ....models.findings.wording import are, do, plural
+from ....models.job import Share
 from ....models.placements.assignment import Assignment
-from ....models.problem import Problem
-from ....models.share import Share
+from ....models.problem import ConflictClause, Demand, Problem
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
@@ -37,7 +36,7 @@ class EvenShares:
             return
         placed = variables.processes(component)
         most = placed if isinstance(placed, int) else min(share.amount // share.multiple, problem.room_for(component))
-        why = f"{share.said} {do(share.amount)} not divide among the processes of {component.name}"
+        why = f"{share.amount_text} {do(share.amount)} not divide among the processes of {component.name}"
         variables.among(placed, [count for count in range(1, most + 1) if share.divides(count)], why)
 
     def check(self, problem: Problem, share: Share, assignment: Assignment) -> Iterator[Finding]:
@@ -46,15 +45,15 @@ class EvenShares:
         if share_size and not left and share_size % share.multiple == 0:
             return
         of_whom = f"the {processes} {plural('process', processes)} of {component.name}"
-        divisor = [f"each share must be a multiple of {share.said_of_each}"] if share.multiple > 1 and share_size else []
+        divisor = [f"each share must be a multiple of {share.multiple_text}"] if share.multiple > 1 and share_size else []
         if share_size and not left:
-            message = f"{share.said} over {of_whom} {are(share.amount)} {share_size} each, no multiple of {share.multiple}"
+            message = f"{share.amount_text} over {of_whom} {are(share.amount)} {share_size} each, no multiple of {share.multiple}"
         elif share_size:
-            message = f"{share.said} over {of_whom} leave {left} over"
+            message = f"{share.amount_text} over {of_whom} leave {left} over"
         elif processes:
-            message = f"{share.said} {are(share.amount)} fewer than {of_whom}"
+            message = f"{share.amount_text} {are(share.amount)} fewer than {of_whom}"
         else:
-            message = f"{share.said} {'has' if share.amount == 1 else 'have'} no process of {component.name} to go to"
+            message = f"{share.amount_text} {'has' if share.amount == 1 else 'have'} no process of {component.name} to go to"
         advice, edit = self._advice(problem, share, assignment)
         tell = error if share.proved or component.runs is None else warning
         yield tell(
@@ -87,5 +86,5 @@ class EvenShares:
 
     def explain(self, problem: Problem, share: Share) -> ConflictClause:
         multiple = f" in multiples of {share.multiple}" if share.multiple > 1 else ""
-        text = f"{share.said} ({share.amount_name}) {are(share.amount)} dealt out evenly to the processes of {share.component}{multiple}"
+        text = f"{share.amount_text} ({share.amount_name}) {are(share.amount)} dealt out evenly to the processes of {share.component}{multiple}"
         return ConflictClause(text, (Demand(share.component, share.field, share.span),))

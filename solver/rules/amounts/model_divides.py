@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, Severity, error, warning
 from ....models.findings.span import Edit
 from ....models.model_cards.card import ModelCard
 from ....models.model_cards.use import WORDS, Split
 from ....models.parallel import Parallel
 from ....models.placements.assignment import Assignment
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Demand, Problem
 
 if TYPE_CHECKING:
     from ...model.variables import Variables

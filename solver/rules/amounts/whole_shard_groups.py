@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.machines.node_group import NODE
-from ....models.memory.work import fitting, not_whole, whole_groups
+from ....models.memory_work import fitting, not_whole, whole_groups
 from ....models.placements.assignment import Assignment
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Demand, Problem
 
 if TYPE_CHECKING:
     from ...model.variables import Variables

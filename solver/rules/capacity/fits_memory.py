@@ -6,11 +6,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Demand, Problem
 from ....models.quantity import write_memory
 from ....models.sharing import Members, around, sharing_sets
 from ...memory import crowded, peak, pieces, shares_itself

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ....models.component import Component
-from ....models.demand import ConflictClause, Demand
+from ....models.component import TP, Component
 from ....models.findings.finding import Finding, error, warning
-from ....models.locality import TP
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
 from ....models.placements.run import Repeat
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Demand, Problem
 from .replica_on_whole_nodes import ReplicaOnWholeNodes
 
 if TYPE_CHECKING:
@@ -34,7 +32,7 @@ class GroupInNode:
 
         PW218 checks the others.
         """
-        default = [c for c in problem.components if not any(keep.what == TP for keep in c.keep)]
+        default = [c for c in problem.components if not any(keep.unit == TP for keep in c.keep)]
         return [component for component in default if component.parallel.tp > 1 and problem.kind(component) != NODE]
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:

@@ -6,15 +6,13 @@ from bisect import bisect_left, bisect_right
 from math import lcm
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ....models.component import Component
-from ....models.demand import ConflictClause, Demand
+from ....models.component import EP, REPLICA, TP, WHOLE, Component, Keep
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
-from ....models.locality import EP, REPLICA, TP, WHOLE, Keep
 from ....models.machines.node_group import ACCELERATOR, NODE
 from ....models.machines.topology import LEVELS, NODE_LEVEL, NUMA, domain, domains, numa_masks
 from ....models.placements.assignment import Assignment, Seat, seats
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Demand, Problem
 from ...wording import domain_name, level_name
 from .kept_in_order import keep_in_order
 from .visits import torn, visits_of
@@ -60,7 +58,7 @@ class GroupsWhole:
             self._starts(problem, kept, bundle, variables)
         elif bundle and bundle.fixed:
             variables.require(_are_whole(problem, kept, variables.given_in_order(component)), why)
-        elif keep.what == WHOLE:
+        elif keep.unit == WHOLE:
             if bundle is None or keep.level in LEVELS or not _is_one_group(kept):
                 names = variables.domains(keep.level)
                 touched = variables.total(variables.present(component, keep.level, name) for name in names)
@@ -91,12 +89,12 @@ class GroupsWhole:
         for border in borders:
             aligned.setdefault(border % step, []).append(border)
         # If components on the same resources interleave, so do these groups: check every range.
-        order = order_in_blocks(variables.layout, bundle, component) if component.stride == 1 and keep.what != WHOLE else ()
+        order = order_in_blocks(variables.layout, bundle, component) if component.stride == 1 and keep.unit != WHOLE else ()
         interleaved = GroupsCut(where, size, order) if order else None
         fit = []
         for start, units in variables.starts(bundle):
             stop = start + units * bundle.unit
-            if keep.what == WHOLE:
+            if keep.unit == WHOLE:
                 if len(set(where[start:stop])) <= keep.domains:
                     fit.append((start, units))
             elif interleaved:
@@ -110,7 +108,7 @@ class GroupsWhole:
         component, keep = kept
         span, level = keep.span or component.span("keep"), level_name(keep.level)
         visits = list(visits_of(problem, keep.level, assignment, component.name))
-        if keep.what == WHOLE:
+        if keep.unit == WHOLE:
             names = list(dict.fromkeys(name for name, _, _ in visits))
             if len(names) > keep.domains:
                 message = f"{component.name} lies in {len(names)} {plural(level, len(names))}, more than the {keep.domains} allowed"
@@ -119,7 +117,7 @@ class GroupsWhole:
                     witnesses=(len(names), names[keep.domains]), amount=len(names) - keep.domains,
                 )  # fmt: skip
             return
-        size, group_name, total = _size(component, keep), NAMES[keep.what], sum(amount for _, _, amount in visits)
+        size, group_name, total = _size(component, keep), NAMES[keep.unit], sum(amount for _, _, amount in visits)
         crossing = torn(visits, size)
         if crossing:
             group, (first, second) = next(iter(crossing.items()))
@@ -141,20 +139,20 @@ class GroupsWhole:
     def explain(self, problem: Problem, kept: Kept) -> ConflictClause:
         component, keep = kept
         level, name = level_name(keep.level), component.name
-        if keep.what == WHOLE:
+        if keep.unit == WHOLE:
             limit = f"one {level}" if keep.domains == 1 else f"at most {keep.domains} {plural(level, 2)}"
             text = f"{name} lies in {limit}"
         else:
-            text = f"every {NAMES[keep.what]} of {name} ({_size(component, keep)} accelerators) lies in one {level}"
+            text = f"every {NAMES[keep.unit]} of {name} ({_size(component, keep)} accelerators) lies in one {level}"
         largest = _largest(problem, component, keep.level)
         text += f" (there are {len(domains(problem.cluster, keep.level))})" if largest is None else f" (the largest has {largest} free)"
-        return ConflictClause(text, (Demand(name, f"keep {keep.what} in {keep.level}", keep.span or component.span("keep")),))
+        return ConflictClause(text, (Demand(name, f"keep {keep.unit} in {keep.level}", keep.span or component.span("keep")),))
 
 
 def _size(component: Component, keep: Keep) -> int:
     """Return the accelerators of a group."""
     parallel = component.parallel
-    return {TP: parallel.tp, EP: parallel.tp * parallel.ep, REPLICA: parallel.replica}.get(keep.what, 1)
+    return {TP: parallel.tp, EP: parallel.tp * parallel.ep, REPLICA: parallel.replica}.get(keep.unit, 1)
 
 
 def _is_one_group(subject: Kept) -> bool:
@@ -167,7 +165,7 @@ def _are_whole(problem: Problem, subject: Kept, ranks: Iterable[Seat]) -> bool:
     """Return True if the resources, in rank order, satisfy the demand."""
     component, keep = subject
     where = [_label(problem, component, keep.level, seat) for seat in ranks]
-    if keep.what == WHOLE:
+    if keep.unit == WHOLE:
         return len(set(where)) <= keep.domains
     size = _size(component, keep)
     return not len(where) % size and all(len(set(where[start : start + size])) == 1 for start in range(0, len(where), size))

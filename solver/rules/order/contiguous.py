@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Mapping
 
 from ....models.component import Component
-from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
-from ....models.part import given_part
 from ....models.placements.assignment import Assignment
 from ....models.placements.run import Run
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Demand, Problem
+from ....models.sharing import given_part
 from ...wording import lowest
 
 if TYPE_CHECKING:

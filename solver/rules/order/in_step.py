@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Mapping
 
 from ....models.component import Component
-from ....models.demand import ConflictClause
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment, seats
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Problem
 from ...layout.parts import bits
 from ...wording import lowest
 

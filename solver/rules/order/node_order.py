@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.demand import ConflictClause
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Problem
 
 if TYPE_CHECKING:
     from ...model.variables import Variables

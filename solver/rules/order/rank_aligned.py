@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import RANK_ALIGNED, Relation
-from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Demand, Problem
 from ...wording import demanded, demanding
 from ..sharing.colocated import in_one_order
 from .rank_lists import Chunk, chunks

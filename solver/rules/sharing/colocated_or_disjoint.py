@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, Relation
-from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.placements.assignment import Assignment
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Demand, Problem
 from ...mends import RankFix, moved_off, moved_onto
 from ...wording import demanding, lowest, open_choice
 

@@ -6,12 +6,11 @@ from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
 
 from ....models.component import Component
-from ....models.demand import ConflictClause
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment, runs_by_node_sort
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Problem
 from ....models.ranks import merge, write_ranks
 from ....models.sharing import Members, around, sharing_sets
 from ...layout.cells import enclosing_range, is_chain, numa_domains, shared_resources

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import SUBSET, Relation
-from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Demand, Problem
 from ...mends import RankFix, contiguous_range, fix_with_ranges
 from ...wording import demanded, demanding, lowest
 from ..amounts.all_placed import amount_of

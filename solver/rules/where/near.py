@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import NEAR, Relation
-from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.topology import domains
 from ....models.placements.assignment import Assignment
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Demand, Problem
 from ...presence import first_only
 from ...wording import demanded, demanding, domain_name, level_name
 

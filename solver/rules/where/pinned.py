@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
 
 from ....models.component import Component
-from ....models.demand import ConflictClause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural, with_noun
 from ....models.machines.node_group import NODE
 from ....models.machines.topology import NODE_LEVEL
 from ....models.placements.assignment import Assignment
 from ....models.placements.run import Repeat
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Demand, Problem
 from ....models.ranks import merge, write_range, write_ranks
 from ...layout.bundle import Groups, gaps, in_blocks, line_of, needs_of, pinned_groups, unit
 from ...wording import nodes_called

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ....models.component import Component
-from ....models.demand import ConflictClause, Demand
+from ....models.component import Component, Spread
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
-from ....models.locality import Spread
 from ....models.machines.node_group import NODE
 from ....models.machines.topology import domains
 from ....models.placements.assignment import Assignment
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Demand, Problem
 from ...presence import amounts_in
 from ...wording import domain_name, level_name
 

@@ -12,9 +12,8 @@ from typing import Any, Iterable, Iterator
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
 from placewright.models.findings.finding import Severity
-from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Node
+from placewright.models.machines.node import Node, accelerators
 from placewright.models.placements.placement import Placement, placements
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify

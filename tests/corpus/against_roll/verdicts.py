@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from placewright.models.dialects.load import read
 from placewright.models.findings.finding import Severity
-from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Node
+from placewright.models.machines.node import Node, accelerators
 from placewright.models.text.source import Source
 from placewright.solver.verify import findings_of
 

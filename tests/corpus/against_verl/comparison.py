@@ -13,9 +13,8 @@ from typing import Any, Iterable, Iterator
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
 from placewright.models.findings.finding import Finding, Severity
-from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Node
+from placewright.models.machines.node import Node, accelerators
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.solver.verify import findings_of

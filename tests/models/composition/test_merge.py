@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.composition.merge import Unmergeable, embed, mark_unknown, merged
+from placewright.models.composition.settings import Unmergeable, embed, mark_unknown, merged
 from placewright.models.text.interpolation import Interpolator
 from placewright.models.text.source import Source
-from placewright.models.text.tree import MapNode, Scalar, find, plain
-from placewright.models.text.unresolved import UNRESOLVED
+from placewright.models.text.tree import UNRESOLVED, MapNode, Scalar, find, plain
 
 
 def merge(below: str, above: str) -> MapNode:

@@ -38,8 +38,7 @@ def test_a_group_that_is_nowhere_is_unchecked_with_where_it_was_looked_for(compo
 
 
 def test_what_stands_before_a_group_that_is_nowhere_is_unknown(compose: Compose) -> None:
-    from placewright.models.text.tree import Scalar, find
-    from placewright.models.text.unresolved import UNRESOLVED
+    from placewright.models.text.tree import UNRESOLVED, Scalar, find
 
     document = compose({"main.yaml": "defaults: [part, nowhere, _self_]\nb: 2\n", "part.yaml": "a: 1\nb: 1\nc: [1]\n"})
     tags = {key: value.tag for key in "abc" if isinstance(value := find(document.root, key), Scalar)}

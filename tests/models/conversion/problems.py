@@ -12,31 +12,32 @@ from placewright.models.component import (
     COLOCATED_OR_DISJOINT,
     DISJOINT,
     IN_ORDER,
+    KEPT,
     NEAR,
     NOT_FEWER,
     RANK_ALIGNED,
     SUBSET,
+    TP,
+    WHOLE,
     ZERO_COPY,
     Component,
+    Keep,
     Parallel,
+    Pin,
     Relation,
+    Spread,
 )
 from placewright.models.estimate import MemoryInput
-from placewright.models.job import Capabilities, Job
-from placewright.models.link import Link
-from placewright.models.locality import KEPT, TP, WHOLE, Keep, Pin, Spread
-from placewright.models.machines.accelerators import accelerators
+from placewright.models.job import WEIGHTED, Capabilities, Job, Link, Preference, Share
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Hardware, Node
+from placewright.models.machines.node import Hardware, Node, accelerators
 from placewright.models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
 from placewright.models.machines.topology import ALL_LEVELS, LEVELS, NODE_LEVEL
-from placewright.models.notation.placement_text import RankRange, runs_of
 from placewright.models.placements.assignment import compress
+from placewright.models.placements.placement_text import RankRange, runs_of
 from placewright.models.placements.run import Run
-from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.problem import Problem
 from placewright.models.roles import ROLES
-from placewright.models.share import Share
 
 ESTIMATES = (
     MemoryInput(), MemoryInput(parameters=7_600_000_000, sharding="zero3", shards=8, sequence=8192), MemoryInput("Qwen/Qwen2.5-7B", sequences=64, offload=True),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from placewright.models.conversion.losses import differences
-from placewright.models.converted import LOSSY, REFUSED
+from placewright.models.conversion import differences
 from placewright.models.dialects.load import read
 from placewright.models.dialects.recognition import dialect_named
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.report import LOSSY, REFUSED
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 from placewright.solver.convert import convert

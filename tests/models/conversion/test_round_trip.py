@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from placewright.models.conversion.losses import LOSS, REFUSAL, differences
+from placewright.models.conversion import LOSS, REFUSAL, differences
 from placewright.models.dialects.dialect import Rendering
 from placewright.models.dialects.load import read
 from placewright.models.dialects.recognition import dialect_named
 from placewright.models.findings.finding import Severity, UnusableInput
+from placewright.models.job import Share
 from placewright.models.problem import Problem
-from placewright.models.share import Share
 from placewright.models.text.source import Source
 
 from .problems import problems

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from placewright.models.conversion.losses import differences
-from placewright.models.converted import REFUSED
+from placewright.models.conversion import differences
 from placewright.models.dialects.load import read
 from placewright.models.dialects.recognition import dialect_named
 from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.report import REFUSED
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 from placewright.solver.convert import convert

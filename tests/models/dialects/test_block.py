@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.component import APART, NEAR
+from placewright.models.component import APART, NEAR, Keep, Pin, Spread
 from placewright.models.dialects.load import read
 from placewright.models.dialects.recognition import dialect_named
 from placewright.models.findings.finding import Finding, Severity
-from placewright.models.link import Link
-from placewright.models.locality import Keep, Pin, Spread
+from placewright.models.job import WEIGHTED, Link, Preference
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.cluster_file import cluster_of
-from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.reading import Reading
 from placewright.models.roles import role_of
 from placewright.models.text.source import Source

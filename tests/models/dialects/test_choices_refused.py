@@ -6,9 +6,9 @@ from pathlib import Path
 
 import placewright as pw
 import pytest
-from placewright.cli.written import edits_of
 from placewright.models.findings.finding import Severity, UnusableInput
 from placewright.models.parallel import Parallel
+from placewright.planner.write_back import edits_of
 
 from .followed_files import ACTOR, MEGATRON, RLINF, ROLL, VERL, planned
 

@@ -8,10 +8,10 @@ from random import Random
 
 import placewright as pw
 import pytest
-from placewright.cli.written import edits_of
 from placewright.models.dialects import following
 from placewright.models.findings.span import apply_edits
 from placewright.models.parallel import Parallel
+from placewright.planner.write_back import edits_of
 
 from .followed_files import INTERPOLATED, RLINF, ROLL, TPS, planned, rows
 

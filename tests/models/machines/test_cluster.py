@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from placewright.models.machines.accelerators import accelerators, memory_of
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.cluster_file import ClusterForm, cluster_to_data
-from placewright.models.machines.node import Hardware, Node
+from placewright.models.machines.node import Hardware, Node, accelerators, memory_of
 from placewright.models.machines.node_group import NODE, NodeGroup
 from placewright.models.machines.shorthand import AsDeclared, looks_like_shorthand, read_shorthand
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Node
-from placewright.models.machines.nodes import Alike, Nodes, numbered_nodes, stretches_of
+from placewright.models.machines.node import Alike, Node, Nodes, accelerators, numbered_nodes, stretches_of
 from placewright.models.machines.shorthand import read_shorthand
 
 SHAPES = (accelerators(8, "H100"), accelerators(4, "A100"), ())

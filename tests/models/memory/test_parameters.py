@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from placewright.models.component import Component
 from placewright.models.estimate import MemoryInput
-from placewright.models.memory.estimated import estimated
-from placewright.models.memory.shape import shape_of
+from placewright.models.memory_estimate import estimated
+from placewright.models.memory_work import shape_of
 from placewright.models.model_cards.card import ModelCard, card_of
 from placewright.models.model_cards.known import KNOWN
 from placewright.models.parallel import UNDIVIDED
@@ -58,7 +58,7 @@ its README_WEIGHTS.md counts 671B there, and 11.5B more for predicting several t
 def test_counted_from_a_configuration(name: str) -> None:
     """Within a thousandth: norms and biases are left out."""
     said, published = PUBLISHED[name]
-    assert shape_of(MemoryInput(), card_of("config.json", said)).parameters == pytest.approx(published, rel=1e-3)
+    assert shape_of(MemoryInput(), card_of("config.json", said)).total == pytest.approx(published, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_counted_from_a_configuration(name: str) -> None:
 )  # fmt: skip
 def test_shared_experts_and_queries_without_a_latent(said: dict[str, Any], billions: str) -> None:
     """Qwen2, arXiv 2407.10671, table 1: 57B; DeepSeek-V2, arXiv 2405.04434, appendix B: 15.7B of DeepSeek-V2-Lite."""
-    assert f"{shape_of(MemoryInput(), card_of('config.json', said)).parameters / BILLION:.0f}" == billions
+    assert f"{shape_of(MemoryInput(), card_of('config.json', said)).total / BILLION:.0f}" == billions
 
 
 def test_a_head_of_its_own_is_written() -> None:
@@ -77,7 +77,7 @@ def test_a_head_of_its_own_is_written() -> None:
     del said["tie_word_embeddings"]
     card = card_of("config.json", said)
     assert card.tied == 1
-    assert shape_of(MemoryInput(), card).parameters == pytest.approx(7_751_248_896 + 786_825_216, rel=1e-3)
+    assert shape_of(MemoryInput(), card).total == pytest.approx(7_751_248_896 + 786_825_216, rel=1e-3)
 
 
 def test_positions_of_a_latent_are_no_size_of_a_head() -> None:
@@ -85,7 +85,7 @@ def test_positions_of_a_latent_are_no_size_of_a_head() -> None:
     said, published = PUBLISHED["DeepSeek-V3"]
     card = card_of("config.json", {**said, "head_dim": 64})
     assert (card.head_size, card.value_size, card.latent) == (192, 128, 576)
-    assert shape_of(MemoryInput(), card).parameters == pytest.approx(published, rel=1e-3)
+    assert shape_of(MemoryInput(), card).total == pytest.approx(published, rel=1e-3)
 
 
 @pytest.mark.parametrize("name", [name for name in PUBLISHED if "Mixtral" not in name])

@@ -9,9 +9,8 @@ import pytest
 from placewright.models.component import Parallel
 from placewright.models.findings.finding import Finding, UnusableInput
 from placewright.models.model_cards import ModelCard, Split, engine_splits, megatron_splits, ulysses_splits
-from placewright.models.model_cards.card import card_of, read_model_config
+from placewright.models.model_cards.card import card_of, model_of_block, read_model_config
 from placewright.models.model_cards.known import KNOWN, known_model
-from placewright.models.model_cards.of_block import model_of_block
 from placewright.models.text.source import Source
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from placewright.models.dialects import native
 from placewright.models.findings.finding import Finding
 from placewright.models.machines.node_group import ACCELERATOR, NODE
-from placewright.models.notation.runs_text import placement_list
 from placewright.models.placements.assignment import compress, seats
 from placewright.models.placements.run import Run
+from placewright.models.placements.runs_text import placement_list
 from placewright.models.reading import Reading
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 from placewright.models.findings.finding import UnusableInput
-from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Hardware, Node
+from placewright.models.machines.node import Hardware, Node, accelerators
 from placewright.models.machines.node_group import NODE, EnvConfig, NodeGroup
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment

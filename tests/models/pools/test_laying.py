@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from placewright.models import pools as room
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import seats
-from placewright.models.pools import laying as room
-from placewright.models.pools.laying import Laying
-from placewright.models.pools.pool import Pool, PoolParts
+from placewright.models.pools import Laying, Pool, PoolParts
 
 
 def cluster(text: str) -> Cluster:

@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment, seats
-from placewright.models.pools.fit import can_fit
-from placewright.models.pools.layout import FreeNodes, apart, as_parts, cut, lay_out, machines_for, rooms_of
-from placewright.models.pools.pool import Pool, PoolParts, Reserve
+from placewright.models.pools import FreeNodes, Pool, PoolParts, Reserve, apart, as_parts, can_fit, cut, lay_out, machines_for, rooms_of
 
 
 def pool(*sizes: int, name: str = "pool", cpus: int = 0) -> Pool:

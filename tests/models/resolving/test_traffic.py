@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.dialects.load import read
-from placewright.models.link import Link
+from placewright.models.job import Link
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.model_cards import ModelCard
 from placewright.models.model_cards.known import KNOWN

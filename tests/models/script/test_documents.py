@@ -14,8 +14,7 @@ from placewright.models.script.document import documents_of
 from placewright.models.script.recognise import is_script, is_settings
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
-from placewright.models.text.tree import Scalar, find, plain
-from placewright.models.text.unresolved import UNRESOLVED
+from placewright.models.text.tree import UNRESOLVED, Scalar, find, plain
 
 START = "python3 -m verl.trainer.main_ppo"
 

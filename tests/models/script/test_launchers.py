@@ -11,10 +11,9 @@ from placewright.models.findings.finding import Finding, Severity
 from placewright.models.machines.shorthand import AsDeclared
 from placewright.models.reading import Reading
 from placewright.models.script.document import documents_of
-from placewright.models.text.program import Program
+from placewright.models.text.document import Program
 from placewright.models.text.source import Source
-from placewright.models.text.tree import Scalar, find
-from placewright.models.text.unresolved import UNRESOLVED
+from placewright.models.text.tree import UNRESOLVED, Scalar, find
 from placewright.planner.verify import verify
 
 ROLL = """\

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from placewright.models.findings.finding import UnusableInput
-from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Node
+from placewright.models.machines.node import Node, accelerators
 from placewright.models.machines.node_group import NODE, NodeGroup
 from placewright.models.placements.assignment import seats
 from placewright.models.strategies import FlexiblePlacementStrategy

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.findings.finding import UnusableInput
-from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Node
+from placewright.models.machines.node import Node, accelerators
 from placewright.models.machines.node_group import NodeGroup
 from placewright.models.strategies import NodePlacementStrategy
 

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from placewright.models.text.interpolation import Interpolator
 from placewright.models.text.source import Source
-from placewright.models.text.tree import Scalar, find, plain
-from placewright.models.text.unresolved import UNRESOLVED
+from placewright.models.text.tree import UNRESOLVED, Scalar, find, plain
 
 BASE = """
 a: {b: 3, c: "${.b}", d: "${..e.0}", n: "x${.b}y${a.b}"}

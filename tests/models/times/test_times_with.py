@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from placewright.models.parallel import Parallel
-from placewright.models.planning.measured import Measured
-from placewright.models.planning.workload import TimedComponent
+from placewright.models.planning.workload import Measured, TimedComponent
 from placewright.models.times import holding
 
 ANY, ONE, TWO = Measured(8, 90), Measured(8, 60, parallel=Parallel(tp=1)), Measured(8, 50, parallel=Parallel(tp=2))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from placewright.models.component import Component
-from placewright.models.planning.measured import Measured
-from placewright.models.planning.workload import After, TimedComponent
+from placewright.models.planning.workload import After, Measured, TimedComponent
 from placewright.models.times import usual_order, usual_phase
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.account import Account
-from placewright.models.planning.measured import SECOND
 from placewright.models.planning.planned import PlanningResult
+from placewright.models.planning.workload import SECOND
 
 FILE = """
 cluster: 2x8xH100

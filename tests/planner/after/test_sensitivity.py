@@ -11,10 +11,9 @@ from typing import Iterator
 import pytest
 from placewright.models.account import HUNDRED, QUICKER, SLOWER, Flip, Sensitivity
 from placewright.models.planning.design import Design
-from placewright.models.planning.measured import SECOND
 from placewright.models.planning.option import Option
 from placewright.models.planning.planned import PlanningResult
-from placewright.models.planning.workload import SECONDS
+from placewright.models.planning.workload import SECOND, SECONDS
 from placewright.planner.accounting import account
 from placewright.planner.answer import Solver
 from placewright.planner.sensitivity import WORTH, sensitivity

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import networkx
 from placewright.models.component import Component
-from placewright.models.planning.measured import Measured
-from placewright.models.planning.workload import After, TimedComponent, Workload
+from placewright.models.planning.workload import After, Measured, TimedComponent, Workload
 from placewright.models.task_order import ordered
 
 

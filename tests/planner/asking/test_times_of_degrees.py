@@ -7,8 +7,7 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.parallel import Parallel
-from placewright.models.planning.measured import SECOND, Measured
-from placewright.models.planning.workload import TimedComponent
+from placewright.models.planning.workload import SECOND, Measured, TimedComponent
 from placewright.planner.times import time_of
 from placewright.report.planning.assumptions import assumptions
 

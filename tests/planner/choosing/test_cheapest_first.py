@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 from placewright.models.answer import Answer
 from placewright.models.component import Component, Parallel
-from placewright.models.planning.measured import SECOND, TABLE, Measured
-from placewright.models.planning.workload import ACCELERATORS, SECONDS, After, Budget, TimedComponent, Workload
+from placewright.models.planning.workload import ACCELERATORS, SECOND, SECONDS, TABLE, After, Budget, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
-from placewright.planner import tied
-from placewright.planner import tied as cheapest_first
+from placewright.planner import policies as cheapest_first
+from placewright.planner import policies as tied
 from placewright.planner.answer import Solver
-from placewright.planner.tied import MOST_BESIDE, Bounds
+from placewright.planner.policies import MOST_BESIDE, Bounds
 from placewright.solver.searching.search import solve
 
 from ...solver.cases import cluster, problem

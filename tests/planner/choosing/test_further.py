@@ -10,9 +10,8 @@ from typing import Iterator
 import pytest
 from placewright.models.answer import Answer
 from placewright.models.component import Component, Parallel
-from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.planned import CostedDesign, PlanningResult
-from placewright.models.planning.workload import ACCELERATORS, SECONDS, After, Budget, TimedComponent, Workload
+from placewright.models.planning.workload import ACCELERATORS, SECOND, SECONDS, After, Budget, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner import alternatives as further
 from placewright.planner.answer import Solver

@@ -10,11 +10,10 @@ from random import Random
 import pytest
 from placewright.models.answer import UNDECIDED, Answer
 from placewright.models.component import Component, Parallel
-from placewright.models.planning.measured import SECOND, Measured
-from placewright.models.planning.workload import After, Budget, TimedComponent, Workload
+from placewright.models.planning.workload import SECOND, After, Budget, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
-from placewright.planner.tied import over_leading_choices
+from placewright.planner.policies import over_leading_choices
 from placewright.solver.searching.search import solve
 from placewright.solver.session import Session
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from placewright.models.component import Component, Parallel
-from placewright.models.planning.measured import SECOND, TABLE, Measured
-from placewright.models.planning.workload import After, TimedComponent, Workload
+from placewright.models.planning.workload import SECOND, TABLE, After, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
 from placewright.solver.searching.search import solve

@@ -10,12 +10,11 @@ from typing import Iterator
 import placewright as pw
 import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
-from placewright.models.planning.barring import bars
-from placewright.models.planning.design import Design
+from placewright.models.planning.design import Design, bars
 from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import After, Workload
 from placewright.models.problem import Problem
-from placewright.planner.no_goods import ruled_out
+from placewright.planner.benders import ruled_out
 from placewright.planner.placing.placing import placing
 from placewright.planner.problem import planning_problem
 from placewright.solver.searching.search import solve

@@ -9,8 +9,7 @@ from typing import Iterator
 import pytest
 from placewright.models.answer import IMPOSSIBLE
 from placewright.models.planning.design import Design
-from placewright.models.planning.measured import SECOND, TABLE, Measured
-from placewright.models.planning.workload import After, TimedComponent, Workload
+from placewright.models.planning.workload import SECOND, TABLE, After, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner import profile as every_option
 from placewright.planner.plan import plan

@@ -11,7 +11,7 @@ from placewright.models.findings.finding import Finding, error
 from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
-from placewright.planner.refusing import Refuses
+from placewright.planner.write_back import Refuses
 from placewright.solver.searching.search import solve
 
 FILE = """cluster: 1x6xH100

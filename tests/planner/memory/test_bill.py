@@ -6,7 +6,7 @@ from pathlib import Path
 
 import placewright as pw
 import pytest
-from placewright.models.memory.bill import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WORKS
+from placewright.models.account import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WORKS
 from placewright.models.planning.design import Design
 from placewright.models.planning.problem import PlanningProblem
 from placewright.models.problem import Problem

@@ -8,11 +8,9 @@ from random import Random
 from typing import Any, Iterator
 
 import pytest
-from placewright.models.component import Component
-from placewright.models.locality import Pin
-from placewright.models.planning.measured import SECOND, Measured
+from placewright.models.component import Component, Pin
 from placewright.models.planning.planned import Filled, PlanningResult
-from placewright.models.planning.workload import ACCELERATORS, After, Budget, TimedComponent, Workload
+from placewright.models.planning.workload import ACCELERATORS, SECOND, After, Budget, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model

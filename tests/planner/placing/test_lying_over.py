@@ -15,10 +15,9 @@ from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import compress
 from placewright.models.planning.cost_models import iteration
 from placewright.models.planning.design import Block, Design
-from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.option import Option
 from placewright.models.planning.problem import PlanningProblem
-from placewright.models.planning.workload import ACCELERATORS, SECONDS, Budget, TimedComponent, Workload
+from placewright.models.planning.workload import ACCELERATORS, SECOND, SECONDS, Budget, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
 from placewright.planner.costs import cost_model

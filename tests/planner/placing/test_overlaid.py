@@ -10,8 +10,7 @@ from placewright.models.answer import IMPOSSIBLE
 from placewright.models.component import SUBSET, Relation
 from placewright.models.machines.node_group import ACCELERATOR
 from placewright.models.placements.run import Run
-from placewright.models.planning.measured import SECOND, Measured
-from placewright.models.planning.workload import TimedComponent, Workload
+from placewright.models.planning.workload import SECOND, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.accounting import account
 from placewright.planner.answer import Solver

@@ -9,7 +9,7 @@ from random import Random
 import placewright as pw
 import pytest
 from placewright.models.answer import Answer
-from placewright.models.memory.estimated import estimated, with_slack
+from placewright.models.memory_estimate import estimated, with_slack
 from placewright.models.parallel import Parallel
 from placewright.models.problem import Problem
 

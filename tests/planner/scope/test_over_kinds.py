@@ -7,7 +7,7 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.answer import IMPOSSIBLE
-from placewright.models.planning.measured import SECOND
+from placewright.models.planning.workload import SECOND
 from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
 

@@ -6,11 +6,9 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from placewright.models.component import Component, Parallel
-from placewright.models.locality import TP, Keep
+from placewright.models.component import TP, Component, Keep, Parallel
 from placewright.models.machines.topology import NODE_LEVEL
-from placewright.models.planning.measured import SECOND, Measured
-from placewright.models.planning.workload import ACCELERATORS, After, Budget, TimedComponent, Workload
+from placewright.models.planning.workload import ACCELERATORS, SECOND, After, Budget, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.models.scope import SPANNING
 from placewright.planner.answer import Solver

@@ -7,7 +7,7 @@ from random import Random
 
 import placewright as pw
 import pytest
-from placewright.models.planning.measured import SECOND
+from placewright.models.planning.workload import SECOND
 
 FILE = """
 data: {{train_batch_size: 256}}

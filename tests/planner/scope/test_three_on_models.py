@@ -9,7 +9,7 @@ from typing import Iterator
 
 import placewright as pw
 import pytest
-from placewright.models.planning.measured import SECOND
+from placewright.models.planning.workload import SECOND
 
 from .every_way import each_planned
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from placewright.models.account import Account, Flip, Sensitivity
-from placewright.report.planning.flip_data import sensitivity_data
+from placewright.report.planning.data import sensitivity_data
 from placewright.report.planning.flips import sensitivities
 
 from .accounts import BY_HAND, account

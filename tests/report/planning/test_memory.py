@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from placewright.report.planning.assumptions import assumptions
-from placewright.report.planning.memory import memory
+from placewright.report.planning.works import memory
 
 from .accounts import account
 

@@ -10,7 +10,7 @@ from placewright.models.composition import Composer
 from placewright.models.dialects.load import load
 from placewright.models.machines.shorthand import AsDeclared, read_shorthand
 from placewright.models.reading import Reading
-from placewright.planner.refusing import refusing
+from placewright.planner.write_back import refusing
 from placewright.runtime.detached.messages import reading_of, reading_to_text
 from placewright.solver.sandbox.messages import NotOurs
 

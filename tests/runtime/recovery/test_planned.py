@@ -9,9 +9,8 @@ from placewright.models.component import Component, Parallel
 from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.plan import Plan
-from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.spec import PlanningSpec
-from placewright.models.planning.workload import After, TimedComponent, Workload
+from placewright.models.planning.workload import SECOND, After, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.runtime.failure import failed
 from placewright.runtime.launch import bring_up

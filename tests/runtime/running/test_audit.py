@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Node
+from placewright.models.machines.node import Node, accelerators
 from placewright.models.placements.placement import Placement, placements
 from placewright.models.placements.run import Run
 from placewright.runtime.running.audit import AuditRow, compare, findings

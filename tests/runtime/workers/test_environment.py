@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Node
+from placewright.models.machines.node import Node, accelerators
 from placewright.models.machines.node_group import EnvConfig, NodeGroup
 from placewright.models.placements.placement import Placement, placements
 from placewright.models.placements.run import Run

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
-from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster_file import read_cluster
+from placewright.models.machines.node import accelerators
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.plan import Plan
 from placewright.models.placements.plan_file import plan_to_json

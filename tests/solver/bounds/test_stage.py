@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from placewright.models.link import Link
+from placewright.models.job import Link
 from placewright.models.problem import Problem
 from placewright.solver.bounds.stage import BoundStage
 from placewright.solver.compile import aim, compile

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from placewright.models.locality import REPLICA, TP, WHOLE, Keep
+from placewright.models.component import REPLICA, TP, WHOLE, Keep
 from placewright.models.placements.assignment import Assignment
 from placewright.models.problem import Problem
 from placewright.solver.layout.cells import is_chain, rounded

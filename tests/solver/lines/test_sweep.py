@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Iterator
 
 import pytest
-from placewright.models.link import Link
+from placewright.models.job import Link
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver import lines as one_line

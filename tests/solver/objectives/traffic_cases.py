@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from placewright.models.link import Link
-from placewright.models.locality import Keep, Spread
+from placewright.models.component import Keep, Spread
+from placewright.models.job import WEIGHTED, Link, Preference
 from placewright.models.placements.run import Run
-from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.problem import Problem
 
 from ..cases import cluster, component, given, problem

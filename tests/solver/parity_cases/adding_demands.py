@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from placewright.models.component import APART, NEAR, Component, Relation
-from placewright.models.locality import Keep, Pin, Spread
+from placewright.models.component import APART, NEAR, Component, Keep, Pin, Relation, Spread
 from placewright.models.problem import Problem
 
 from ..cases import GIB, component

@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from placewright.models.component import Component
+from placewright.models.component import Component, Keep, Pin
 from placewright.models.findings.finding import Severity
-from placewright.models.locality import Keep, Pin
 from placewright.models.placements.assignment import Assignment, compress
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem

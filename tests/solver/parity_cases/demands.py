@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from placewright.models.locality import Keep, Pin, Spread
+from placewright.models.component import Keep, Pin, Spread
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 

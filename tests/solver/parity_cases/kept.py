@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from placewright.models.component import Component, Parallel
-from placewright.models.locality import EP, REPLICA, TP, WHOLE, Keep
+from placewright.models.component import EP, REPLICA, TP, WHOLE, Component, Keep, Parallel
 from placewright.models.machines.cluster import Cluster
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from placewright.models.on_size import OnSize
+from placewright.models.estimate import OnSize
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from placewright.models.cap import Cap
-from placewright.models.component import Parallel
-from placewright.models.locality import Keep
+from placewright.models.component import Keep, Parallel
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run
-from placewright.models.problem import Problem
-from placewright.models.structure import AMOUNT, DOMAINS, SHARED, Structure
+from placewright.models.problem import AMOUNT, DOMAINS, SHARED, Cap, Problem, Structure
 from placewright.solver.structure import kinds
 
 from ..cases import cluster, component, problem

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from placewright.models.component import Component
-from placewright.models.locality import Pin
+from placewright.models.component import Component, Pin
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 

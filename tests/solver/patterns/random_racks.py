@@ -5,12 +5,9 @@ from __future__ import annotations
 import random
 from typing import Iterator
 
-from placewright.models.component import APART, COLOCATED, NEAR, Component, Parallel, Relation
-from placewright.models.job import Capabilities, Job
-from placewright.models.link import Link
-from placewright.models.locality import EP, REPLICA, TP, WHOLE, Keep, Spread
+from placewright.models.component import APART, COLOCATED, EP, NEAR, REPLICA, TP, WHOLE, Component, Keep, Parallel, Relation, Spread
+from placewright.models.job import WEIGHTED, Capabilities, Job, Link, Preference
 from placewright.models.placements.run import Run
-from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.problem import Problem
 
 from ..cases import cluster

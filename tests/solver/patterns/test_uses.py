@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from placewright.models.locality import REPLICA, Keep, Spread
+from placewright.models.component import REPLICA, Keep, Spread
 from placewright.models.problem import Problem
 from placewright.solver.layout.layout import Count, Layout
 from placewright.solver.objectives.tiers import tiers

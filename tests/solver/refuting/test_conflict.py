@@ -8,9 +8,8 @@ from typing import Iterator
 
 import pytest
 from placewright.models.answer import IMPOSSIBLE
-from placewright.models.component import UNBOUNDED, Component, Parallel
+from placewright.models.component import REPLICA, UNBOUNDED, WHOLE, Component, Keep, Parallel, Pin, Spread
 from placewright.models.job import Job
-from placewright.models.locality import REPLICA, WHOLE, Keep, Pin, Spread
 from placewright.models.machines.node_group import NODE
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem

@@ -8,8 +8,7 @@ from functools import cache
 from typing import Callable
 
 import pytest
-from placewright.models.component import NEAR, Relation
-from placewright.models.locality import REPLICA, WHOLE, Keep, Spread
+from placewright.models.component import NEAR, REPLICA, WHOLE, Keep, Relation, Spread
 from placewright.models.problem import Problem
 from placewright.solver.refuting import plain_model
 from placewright.solver.refuting.plain_model import PlainModel, is_refuted

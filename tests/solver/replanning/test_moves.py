@@ -6,8 +6,8 @@ import random
 from dataclasses import replace
 
 import pytest
+from placewright.models.component import Keep
 from placewright.models.findings.finding import Severity
-from placewright.models.locality import Keep
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import OPTIMAL
 from placewright.models.placements.run import Run

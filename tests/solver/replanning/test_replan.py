@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 from placewright.models.answer import Answer
-from placewright.models.component import Parallel
+from placewright.models.component import Keep, Parallel, Pin
 from placewright.models.job import Capabilities, Job
-from placewright.models.locality import Keep, Pin
 from placewright.models.machines.node_group import NODE_LABEL
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.moves import Moves

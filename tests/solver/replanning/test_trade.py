@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 from placewright.models.findings.finding import Severity
+from placewright.models.job import WEIGHTED, Preference
 from placewright.models.machines.topology import LEVELS
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
-from placewright.models.preference import WEIGHTED, Preference
 from placewright.solver.check import check
 from placewright.solver.objectives.moves import MoveTerm
 from placewright.solver.objectives.tiers import tiers

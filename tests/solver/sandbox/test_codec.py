@@ -24,8 +24,7 @@ from placewright.models.dialects.load import load
 from placewright.models.findings.finding import Severity, UnusableInput
 from placewright.models.job import Job
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Node
-from placewright.models.machines.nodes import Nodes, numbered_nodes
+from placewright.models.machines.node import Node, Nodes, numbered_nodes
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import Assignment

@@ -6,16 +6,16 @@ from dataclasses import replace
 from typing import Sequence
 
 from ....component import KEYS, Component
-from ....conversion.hints import Data, between_to_data, counts_to_data, other_hints_to_data, relation_to_data
-from ....conversion.machines import cluster_to_data
+from ....conversion import Data, between_to_data, counts_to_data, other_hints_to_data, relation_to_data
 from ....findings.finding import Finding, UnusableInput
+from ....job import Share
+from ....machines.cluster_file import cluster_to_short_data as cluster_to_data
 from ....machines.node_group import CLUSTER_LABEL, NODE
-from ....notation.placement_text import numbered, read_placement, runs_of
-from ....notation.runs_text import best_text, labels_used, placement_list
 from ....placements.assignment import compress, seats
+from ....placements.placement_text import numbered, read_placement, runs_of
 from ....placements.run import Run
+from ....placements.runs_text import best_text, labels_used, placement_list
 from ....problem import Problem
-from ....share import Share
 from ....text.edit import number_or_text, to_yaml
 from ...dialect import Rendering
 from ..placement import strided
@@ -81,7 +81,7 @@ def _placement(problem: Problem, component: Component, runs: Sequence[Run]) -> t
 
 
 def _work(share: Share) -> Data:
-    data: Data = {"component": share.component, "what": share.what, "amount": share.amount}
+    data: Data = {"component": share.component, "what": share.noun, "amount": share.amount}
     if share.multiple > 1:
         data["multiple"] = share.multiple
     if not share.proved:

@@ -13,9 +13,9 @@ from ....component import Component
 from ....findings.finding import UnusableInput, error
 from ....findings.span import Edit
 from ....hints.amount import KEY, degrees_of
-from ....notation.runs_text import placement_list, placement_text
 from ....placements.assignment import Assignment, seats
 from ....placements.run import Run
+from ....placements.runs_text import placement_list, placement_text
 from ....problem import Problem
 from ....ranks import merge, write_ranks
 from ....reading import Reading

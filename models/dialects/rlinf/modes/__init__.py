@@ -21,10 +21,10 @@ from ....configuration.settings import Settings
 from ....findings.finding import Severity
 from ....findings.span import Span
 from ....findings.wording import with_noun
+from ....job import HintedJob
 from ....machines.cluster import Cluster
 from ....parallel import UNDIVIDED
 from ....planning.way import ProcessShape
-from ....said import HintedJob
 from ..known import DEGREE, FSDP, INFERENCE, INFERRING, MEGATRON, SETTING
 from .arrangement import APART, Arrangement, arrangement, check_arrangement, check_engine_tp, check_inference, relate
 from .degrees import degrees_in_section, placing_tp

@@ -11,7 +11,6 @@ from typing import Sequence
 
 from ....component import UNBOUNDED, Component, Parallel
 from ....configuration.settings import Amount
-from ....counts import times
 from ....findings.finding import Fix, UnusableInput
 from ....findings.span import Edit
 from ....findings.wording import are, with_noun
@@ -19,7 +18,8 @@ from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ....placements.assignment import Assignment
 from ....placements.run import Runs
 from ....planning.way import ProcessShape
-from ....strategies.packed import PackedPlacementStrategy
+from ....quantity import times
+from ....strategies import PackedPlacementStrategy
 from ...checks import divisors
 from ..known import DEGREE
 from .state import Extent, Mode, extent_of, masks

@@ -13,13 +13,13 @@ from ....configuration.notes import Notes
 from ....configuration.settings import Amount, Settings
 from ....findings.finding import Severity
 from ....findings.span import Edit, Span
+from ....job import HintedJob
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment
 from ....placements.run import Run
 from ....planning.way import FrameworkArrangement, ProcessShape
 from ....record import dataclass
-from ....said import HintedJob
 from ....text.nearest import nearest
 from ..known import DEGREE, MULTI_AGENT, SETTING, TaskFacts, before, listed, names, task_facts
 from .degrees import ParallelSettings, degrees_of

@@ -17,8 +17,7 @@ from ....findings.span import Span
 from ....hints.block import timed_names, without
 from ....machines.cluster import Cluster
 from ....placements.run import Run
-from ....planning.measured import Measured
-from ....planning.workload import TimedComponent
+from ....planning.workload import Measured, TimedComponent
 from ....record import dataclass
 from ....text.tree import Entry, MapNode, Value
 from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, placed_in

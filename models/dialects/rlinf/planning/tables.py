@@ -21,7 +21,7 @@ from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.span import Span
 from ....hints.seconds import duration
-from ....planning.measured import SECOND
+from ....planning.workload import SECOND
 from ....quantity import Advised
 from ....record import dataclass
 from ....text.tree import MapNode, Scalar

@@ -24,8 +24,7 @@ from ....findings.wording import do, with_noun
 from ....hints.block import said_of_plan, timed_names
 from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
-from ....planning.measured import TABLE, Measured
-from ....planning.workload import STEADY, After, TimedComponent, Workload
+from ....planning.workload import STEADY, TABLE, After, Measured, TimedComponent, Workload
 from ....record import dataclass
 from ....text.tree import MapNode, Value, find
 from ....times import as_it_runs

@@ -17,7 +17,7 @@ from ....component import Component, Parallel
 from ....configuration.settings import Amount
 from ....findings.finding import Fix, Severity
 from ....findings.wording import with_noun
-from ....pools.pool import Pool
+from ....pools import Pool
 from ....releases.release import Range
 from ...checks import AtLeast, Equals, Number, OneOf, divisors, near
 from ..degrees import APART, PARTED, Degrees, engine_key, engine_of, is_teacher, parted_size

@@ -13,7 +13,7 @@ from typing import Iterator, Mapping
 from ....configuration.notes import is_unknown
 from ....findings.span import Span
 from ....findings.wording import with_noun
-from ....text.program import Program
+from ....text.document import Program
 from ....text.tree import Value
 from ...following import scalars_by_path
 from ...skeleton import HINTS

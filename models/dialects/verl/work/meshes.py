@@ -14,8 +14,7 @@ from itertools import product
 from math import prod
 
 from ....component import Parallel
-from ....configuration.plainly import percent, plain_value, whole_number
-from ....configuration.settings import Amount
+from ....configuration.settings import Amount, percent, plain_value, whole_number
 from ....estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, MemoryInput
 from ....findings.finding import Severity
 from ....findings.wording import with_noun

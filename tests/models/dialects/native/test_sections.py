@@ -6,8 +6,8 @@ import pytest
 from placewright.models.component import COLOCATED_OR_DISJOINT, IN_ORDER, NOT_FEWER, Relation
 from placewright.models.dialects import native
 from placewright.models.findings.finding import Finding
+from placewright.models.job import Share
 from placewright.models.reading import Reading
-from placewright.models.share import Share
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify

@@ -7,13 +7,13 @@ from random import Random
 
 import placewright as pw
 import pytest
-from placewright.cli.written import edits_of
 from placewright.models.dialects.native.writing.write import write
 from placewright.models.findings.span import apply_edits
 from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run
 from placewright.planner.accounting import account_of_given_ranks
+from placewright.planner.write_back import edits_of
 
 NAMES = ("rollout", "actor", "judge")
 

@@ -10,8 +10,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.releases.choice import stated
 from placewright.models.releases.release import read_releases
-from placewright.models.text.document import Document
-from placewright.models.text.program import Program
+from placewright.models.text.document import Document, Program
 from placewright.models.text.source import Source
 
 Read = Callable[..., Reading]

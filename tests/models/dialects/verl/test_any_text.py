@@ -12,8 +12,7 @@ from placewright.models.dialects.verl.defaults import table_of
 from placewright.models.dialects.verl.programs import PROGRAMS
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.text.document import Document
-from placewright.models.text.program import Program
+from placewright.models.text.document import Document, Program
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 

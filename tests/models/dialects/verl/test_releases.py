@@ -12,7 +12,7 @@ from placewright.models.findings.finding import Severity
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.report import Report
-from placewright.models.text.program import ShellMachine
+from placewright.models.text.document import ShellMachine
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 

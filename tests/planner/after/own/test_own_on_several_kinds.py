@@ -11,7 +11,7 @@ from typing import Mapping, Sequence
 import placewright as pw
 import pytest
 from placewright.models.placements.assignment import compress
-from placewright.models.planning.measured import SECOND
+from placewright.models.planning.workload import SECOND
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
 from placewright.planner.baseline import baseline_of

@@ -7,12 +7,11 @@ from itertools import product
 from random import Random
 from typing import Iterator, Mapping
 
-from placewright.models.link import Link
+from placewright.models.job import Link
 from placewright.models.machines.node_group import ACCELERATOR
 from placewright.models.parallel import Parallel
 from placewright.models.planning.design import Design
-from placewright.models.planning.measured import SECOND
-from placewright.models.planning.workload import After, TimedComponent, Workload
+from placewright.models.planning.workload import SECOND, After, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.problem import planning_problem
 from placewright.planner.search.crossing import LeastCrossing

@@ -7,7 +7,7 @@ from typing import Callable, Iterator
 
 import pytest
 from placewright.models.planning.design import Design
-from placewright.models.planning.limits import Flow
+from placewright.models.planning.option import Flow
 from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.problem import planning_problem
 from placewright.planner.search import crossing as least

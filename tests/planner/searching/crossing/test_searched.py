@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 from placewright.models.answer import Answer
-from placewright.models.link import Link
+from placewright.models.job import Link
 from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import ACCELERATORS, SECONDS, After, Budget, Workload
 from placewright.models.problem import Problem

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Node
+from placewright.models.machines.node import Node, accelerators
 from placewright.models.placements.placement import placements
 
 OK = ""

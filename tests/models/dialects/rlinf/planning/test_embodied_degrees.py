@@ -7,9 +7,9 @@ from random import Random
 
 import placewright as pw
 import pytest
-from placewright.cli.written import edits_of
 from placewright.models.component import Parallel
 from placewright.models.findings.span import apply_edits
+from placewright.planner.write_back import edits_of
 
 from ...followed_files import TPS, planned, rows
 from .opened import Read, problem

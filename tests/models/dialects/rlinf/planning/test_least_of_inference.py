@@ -7,8 +7,8 @@ from placewright.api import solve
 from placewright.models.answer import Answer
 from placewright.models.dialects import load
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.planning.measured import SECOND
 from placewright.models.planning.planned import PlanningResult
+from placewright.models.planning.workload import SECOND
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.planner.baseline import baseline_of_file

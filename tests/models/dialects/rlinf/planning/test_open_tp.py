@@ -9,7 +9,7 @@ import pytest
 from placewright.api import solve
 from placewright.models.dialects import load
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.planning.measured import SECOND
+from placewright.models.planning.workload import SECOND
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 

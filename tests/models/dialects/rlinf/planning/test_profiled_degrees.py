@@ -8,8 +8,8 @@ from random import Random
 
 import placewright as pw
 import pytest
-from placewright.cli.written import edits_of
 from placewright.models.findings.span import apply_edits
+from placewright.planner.write_back import edits_of
 
 FILE = """\
 cluster: {{num_nodes: 1, component_placement: {{"actor,rollout,reward": all}}}}

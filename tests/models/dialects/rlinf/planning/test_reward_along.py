@@ -8,7 +8,6 @@ from typing import Iterator, Mapping
 
 import pytest
 from placewright.api import solve
-from placewright.cli.written import edits_of
 from placewright.models.dialects import load
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
@@ -16,6 +15,7 @@ from placewright.models.planning.planned import PlanningResult
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
+from placewright.planner.write_back import edits_of
 
 from ...accepted_ranks import takes
 

@@ -18,7 +18,7 @@ from placewright.models.dialects.rlinf.planning.tables import (
 from placewright.models.dialects.rlinf.planning.tables import (
     trained_table as trained,
 )
-from placewright.models.planning.measured import SECOND
+from placewright.models.planning.workload import SECOND
 
 BATCH = Batch(prompts=512, group=16, updates=4)
 

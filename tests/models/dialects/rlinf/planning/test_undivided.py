@@ -9,11 +9,11 @@ from random import Random
 
 import placewright as pw
 import pytest
-from placewright.cli.written import edits_of
 from placewright.models.findings.span import apply_edits
 from placewright.models.planning.design import Design
 from placewright.planner.problem import planning_problem
 from placewright.planner.verify import verify
+from placewright.planner.write_back import edits_of
 
 from tests.planner.tried import priced
 

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from placewright.models.dialects import rlinf
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import apply_edits
-from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Node
+from placewright.models.machines.node import Node, accelerators
 from placewright.models.machines.node_group import NODE
 from placewright.models.placements.assignment import Assignment, seats
 from placewright.models.placements.run import Run

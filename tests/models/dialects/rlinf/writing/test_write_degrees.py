@@ -6,10 +6,10 @@ import difflib
 from pathlib import Path
 
 import placewright as pw
-from placewright.cli.written import edits_of
 from placewright.models.findings.span import apply_edits
 from placewright.models.parallel import Parallel
 from placewright.models.reading import Reading
+from placewright.planner.write_back import edits_of
 
 HINTS = """\
 placewright:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import placewright as pw
 import pytest
-from placewright.cli.written import edits_of
 from placewright.models.findings.span import apply_edits
 from placewright.planner.verify import verify
+from placewright.planner.write_back import edits_of
 
 FILE = """\
 cluster:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from placewright import solve
-from placewright.cli.written import edits_of
 from placewright.models.findings.span import apply_edits
+from placewright.planner.write_back import edits_of
 
 from .test_verl_anew import HYBRID, of
 

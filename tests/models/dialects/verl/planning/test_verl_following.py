@@ -7,9 +7,9 @@ from random import Random
 
 import placewright as pw
 import pytest
-from placewright.cli.written import edits_of
 from placewright.models.findings.finding import Severity
 from placewright.models.findings.span import apply_edits
+from placewright.planner.write_back import edits_of
 
 from ...followed_files import ACTOR, FSDP, MEGATRON, ROLLOUT, TPS, VERL, planned, rows
 

@@ -8,12 +8,12 @@ from typing import Iterator
 
 import placewright as pw
 import pytest
-from placewright.cli.written import edits_of
 from placewright.models.dialects.load import read
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
+from placewright.planner.write_back import edits_of
 
 from ...accepted_ranks import takes
 

@@ -8,15 +8,15 @@ from random import Random
 
 import placewright as pw
 import pytest
-from placewright.cli.written import edits_of
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import ReadParameters, read
 from placewright.models.dialects.verl import anew, reader
 from placewright.models.dialects.verl import sizes as refused
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.pools.pool import Pool
+from placewright.models.pools import Pool
 from placewright.models.reading import FileSession, Reading
 from placewright.models.text.source import Source
+from placewright.planner.write_back import edits_of
 
 from ...followed_files import ACTOR, MEGATRON, ROLLOUT, VERL, rows
 from .test_verl_anew import HYBRID

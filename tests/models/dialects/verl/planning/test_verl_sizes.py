@@ -7,7 +7,6 @@ from random import Random
 
 import pytest
 from placewright.api import solve
-from placewright.cli.written import edits_of
 from placewright.models.answer import UNDECIDED
 from placewright.models.dialects.load import read
 from placewright.models.dialects.verl import sizes as opening
@@ -19,6 +18,7 @@ from placewright.models.text.source import Source
 from placewright.models.text.tree import MapNode
 from placewright.planner.answer import Solver
 from placewright.planner.verify import verify
+from placewright.planner.write_back import edits_of
 from placewright.solver.searching.search import solve as place
 from sampling import examples
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import placewright as pw
 import pytest
-from placewright.cli.written import edits_of
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
 from placewright.models.dialects.verl.writing import Choice, fewest_doubts
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source
+from placewright.planner.write_back import edits_of
 
 PIN = Composer(frameworks=("verl==b178a3cd",))
 """In later releases no worker asks for whole micro batches."""

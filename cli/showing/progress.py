@@ -1,0 +1,149 @@
+"""Progress of a search or a launch: a line renewed on a terminal, lines in a log, or nothing."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Callable, Iterator, Mapping, NamedTuple
+
+import click
+
+from ...report.terminal import escape
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Live
+
+    from ...planner.counting import OnCounting
+    from ...runtime.progress import Step
+    from ...solver.searching.progress import Incumbents, OnProgress
+
+
+class SearchLine(NamedTuple):
+    """Who is told of a search for placements, and of one for counts before it."""
+
+    of_placements: OnProgress
+    of_counts: OnCounting
+
+
+@contextmanager
+def shown(way: str, for_program: bool = False, costs: Mapping[str, int] | None = None) -> Iterator[SearchLine]:
+    """Yield the receivers of progress, on standard error; `costs` as in `standing`."""
+    if way == PLAIN:
+        yield _of_both(lambda text, seconds: click.echo(f"searching, {seconds:.1f} s: {text}", err=True), costs)
+    elif way == NONE or for_program or not sys.stderr.isatty():
+        yield SearchLine(lambda progress: None, lambda counted: None)
+    else:
+        line = ProgressLine()
+        try:
+            yield _of_both(lambda text, seconds: line.tell(text), costs)
+        finally:
+            line.end()
+
+
+def _of_both(tell: Callable[[str, float], None], costs: Mapping[str, int] | None) -> SearchLine:
+    from ...report.progress import counting, standing
+
+    return SearchLine(
+        _from_the_first_doubt(lambda progress: tell(standing(progress.plan, progress.refuted, costs), progress.seconds)),
+        lambda counted: tell(counting(counted), counted.seconds),
+    )
+
+
+def _from_the_first_doubt(tell: OnProgress) -> OnProgress:
+    """Tells nothing of what is proved at once."""
+    doubt = False
+
+    def report(progress: Incumbents) -> None:
+        nonlocal doubt
+        doubt = doubt or progress.gap != 0.0
+        if doubt:
+            tell(progress)
+
+    return report
+
+
+AUTO, PLAIN, NONE = WAYS = ("auto", "plain", "none")
+"""Ways to show progress."""
+
+
+class ProgressLine:
+    """A line with a running clock, on standard error."""
+
+    def __init__(self) -> None:
+        self._live: Live | None = None
+
+    def tell(self, text: str) -> None:
+        """Replace the text."""
+        if self._live is None:
+            from rich.console import Console
+            from rich.progress import Progress as Live
+            from rich.progress import TextColumn, TimeElapsedColumn
+
+            columns = TimeElapsedColumn(), TextColumn("{task.description}", markup=False)
+            self._live = Live(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4)
+            self._live.add_task(text)
+            self._live.start()
+        self._live.update(self._live.task_ids[0], description=text)
+
+    def end(self) -> None:
+        """Erase the line; a second call does nothing."""
+        live, self._live = self._live, None
+        if live is not None:
+            live.stop()
+
+
+PATIENCE = 10.0
+"""Seconds after which a line says again how many workers are ready."""
+
+
+class StepOutput:
+    """Receiver of the steps of a launch; prints nothing."""
+
+    def __call__(self, step: Step) -> None:
+        """Receive a step."""
+
+    def clear(self) -> None:
+        """Erase a progress line before other output."""
+
+
+@contextmanager
+def shown_steps(way: str) -> Iterator[StepOutput]:
+    """Yield the receiver of the steps of a launch, which prints to standard error."""
+    shown = StepOutput() if way == NONE else _Lines() if way == PLAIN or not sys.stderr.isatty() else _OneLine()
+    try:
+        yield shown
+    finally:
+        shown.clear()
+
+
+class _OneLine(StepOutput):
+    """Progress line."""
+
+    def __init__(self) -> None:
+        self._line = ProgressLine()
+
+    def __call__(self, step: Step) -> None:
+        """Replace the line."""
+        self._line.tell(escape(str(step)))
+
+    def clear(self) -> None:
+        """Erase the line."""
+        self._line.end()
+
+
+class _Lines(StepOutput):
+    """Lines for new steps, for started components, and after `PATIENCE` seconds."""
+
+    def __init__(self) -> None:
+        self._words = ""
+        self._whole: frozenset[str] = frozenset()
+        self._last = 0.0
+
+    def __call__(self, step: Step) -> None:
+        """Print the step if it is news."""
+        whole = frozenset(component for component, (ready, count) in step.up.items() if ready == count)
+        if step.words == self._words and whole == self._whole and time.monotonic() - self._last < PATIENCE:
+            return
+        self._words, self._whole, self._last = step.words, whole, time.monotonic()
+        click.echo(escape(str(step)), err=True)

@@ -1,0 +1,378 @@
+"""Conversion of a problem to another dialect: names by role, data of hints, losses."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import product
+from typing import Iterable, Iterator, Mapping, Sequence
+
+from .component import BETWEEN_DOMAINS, IN_ORDER, KEYS, NOT_FEWER, SUBSET, UNBOUNDED, Component, Keep, Parallel, Relation, Spread
+from .estimate import non_default_keys
+from .findings.finding import Finding, Severity, error, warning
+from .findings.wording import are, with_noun
+from .hints.forms import RACK
+from .job import LEXICOGRAPHIC, Link, Preference
+from .machines.node_group import CLUSTER_LABEL, NODE
+from .memory_work import are_whole
+from .placements.assignment import seats
+from .placements.run import Run
+from .problem import Problem
+from .quantity import memory_text, write_range
+from .record import dataclass
+from .roles import role_of
+from .text.edit import ranks_to_data
+from .text.tree import MapNode, Scalar, Value
+
+LOSS, REFUSAL = "PW605", "PW606"
+ENGINES = frozenset({"vllm", "sglang", "trtllm", "hf", "huggingface"})
+"""Names of inference engines in the frameworks."""
+_DEGREE = re.compile(r"(ulysses\w*|\w*expert\w*|ep|fsdp|moe_tensor\w*|virtual_pipeline\w*)_size")
+"""Keys of sequence, expert and shard sizes and of virtual stages, which some frameworks lack."""
+
+
+@dataclass(frozen=True, slots=True)
+class LostSetting:
+    """Difference between two problems; `moves` is True if it may move a process."""
+
+    component: str
+    loss: str
+    moves: bool
+
+
+def differences(before: Problem, after: Problem, names: Mapping[str, str]) -> Iterator[LostSetting]:
+    """Yield all differences; `names` maps component names of `before` to those of `after`."""
+    components = {component.name: component for component in after.components}
+    for component in before.components:
+        name = names.get(component.name, component.name)
+        if name not in components:
+            yield LostSetting(component.name, "is missing", True)
+        else:
+            yield from _of(before, component, after, components[name])
+    called = {names.get(component.name, component.name) for component in before.components}
+    for name in components.keys() - called:
+        yield LostSetting(name, "is new", True)
+    hinted = {component.name for component in before.hinted}
+    demanded = {(relation.kind, relation.components, relation.level) for relation in after.job.relations}
+    for relation in before.job.relations:
+        same = relation.kind, tuple(names.get(name, name) for name in relation.components), relation.level
+        if hinted.intersection(relation.components) and same not in demanded:
+            yield LostSetting("+".join(relation.components), f"are not demanded to be {relation.kind}", True)
+    yield from _between(before, after, names)
+    dealt = {(share.component, share.amount, share.multiple) for share in after.shares}
+    for share in before.shares:
+        if share.component in hinted and (names.get(share.component, share.component), share.amount, share.multiple) not in dealt:
+            yield LostSetting(share.component, f"does not get an equal share of {share.amount_text}", True)
+
+
+def _between(before: Problem, after: Problem, names: Mapping[str, str]) -> Iterator[LostSetting]:
+    """Compare links and objective; estimated links are skipped, as they are estimated again."""
+    sent = {(link.source, link.target): link for link in after.job.links}
+    for link in before.job.links:
+        same = sent.get((names.get(link.source, link.source), names.get(link.target, link.target)))
+        amounts = (same.weights, same.stream, same.ratio) if same else ()
+        if not link.estimate and amounts != (link.weights, link.stream, link.ratio):
+            yield LostSetting(f"{link.source}+{link.target}", "are not linked as they were", bool(before.hinted))
+    if before.job.preference != after.job.preference:
+        yield LostSetting("", "the objective is another", bool(before.hinted))
+
+
+def _of(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[LostSetting]:
+    name = component.name
+    if component.runs is not None and target.runs is not None:
+        if component.runs != target.runs:
+            if rank := _moved(component.runs, target.runs):
+                yield LostSetting(name, rank, True)
+            elif _labels(component.runs) != _labels(target.runs):
+                yield LostSetting(name, "is in other node groups", False)
+    elif component.runs is not None or target.runs is not None:
+        yield LostSetting(name, "has ranks that are given in one of the two only", True)
+    else:
+        yield from _hints(before, component, after, target)
+    yield from _where(before, component, after, target)
+    if component.backend and target.backend and component.backend != target.backend:
+        yield LostSetting(name, f"is trained by {target.backend}, not {component.backend}", False)
+    on_nodes = before.kind(component) == NODE
+    fields = ["phases"] if on_nodes else ["phases", "memory"]
+    if not on_nodes and (component.runs is not None or target.runs is not None):  # else `_hints` compares it
+        fields.append("accelerator_model")
+    for field in fields:
+        if getattr(component, field) != getattr(target, field):
+            yield LostSetting(name, f"has another {field.replace('_', ' ').removesuffix('s')}", False)
+    if not on_nodes and _choices(before, component) != _choices(after, target):
+        yield LostSetting(name, "has other parallel degrees", component.runs is None)
+
+
+def _where(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[LostSetting]:
+    """Compare the demands on the topology and on host memory."""
+    for field in ("keep", "spread", "pins", "excluded", "offloaded", "host_memory", "estimate"):
+        if getattr(component, field) != getattr(target, field):
+            yield LostSetting(component.name, f"has another {field.replace('_', ' ')}", component.runs is None)
+    if component.runs is None and component.divided_among != target.divided_among and not are_whole(component):
+        yield LostSetting(component.name, "need not have whole groups of shards", True)
+    estimated = component.name in before.job.estimated or target.name in after.job.estimated
+    if component.traffic != target.traffic and not estimated:
+        yield LostSetting(component.name, "has other traffic", component.runs is None)
+
+
+def _hints(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[LostSetting]:
+    """Compare the inputs of a search."""
+    if _members(before, component) != _members(after, target):
+        yield LostSetting(component.name, "may use other nodes", True)
+    if component.counts != target.counts:
+        yield LostSetting(component.name, "has other counts to choose from", True)
+    for field in ("least", "most", "per_process", "contiguous", "stride", "accelerator_model"):
+        if getattr(component, field) != getattr(target, field):
+            yield LostSetting(component.name, f"has another {field.replace('_', ' ')}", True)
+
+
+def _members(problem: Problem, component: Component) -> tuple[frozenset[int], str]:
+    return problem.cluster.members(component.node_groups), problem.kind(component)
+
+
+def _choices(problem: Problem, component: Component) -> tuple[Parallel, ...]:
+    return tuple(problem.job.choices.get(component.name, (component.parallel,)))
+
+
+def _moved(before: Sequence[Run], after: Sequence[Run]) -> str:
+    """Describe the first process with another place; "" if no process moves."""
+    old_seats, new_seats = (
+        [(rank, [(seat, kind) for seat, kind, _ in places]) for rank, places in seats(runs)] for runs in (before, after)
+    )
+    for (rank, kept_seats), (_, moved_seats) in zip(old_seats, new_seats):
+        if kept_seats != moved_seats:
+            return f"has process {rank} elsewhere"
+    return f"has {with_noun(len(new_seats), 'process')}, not {len(old_seats)}" if len(old_seats) != len(new_seats) else ""
+
+
+def _labels(runs: Sequence[Run]) -> list[list[str]]:
+    return [list(dict.fromkeys(label for _, _, label in places)) for _, places in seats(runs)]
+
+
+def moved(subject: str, message: str, help: str = "") -> Finding:
+    """Build the warning for a loss with effect on the placement."""
+    return warning(LOSS, subject, message, help=help)
+
+
+def dropped(subject: str, message: str, help: str = "") -> Finding:
+    """Build the note for a loss without effect on the placement."""
+    return Finding(LOSS, Severity.NOTE, subject, message, help=help)
+
+
+def refusal(subject: str, message: str, help: str = "") -> Finding:
+    """Build the error for an impossible conversion."""
+    return error(REFUSAL, subject, message, help=help)
+
+
+def lost_demands(problem: Problem) -> Iterator[Finding]:
+    """Yield the framework's demands on hinted components that the new file lacks."""
+    hinted = {component.name for component in problem.hinted}
+    for relation in problem.job.relations:
+        if relation.kind not in KEYS and relation.reason and hinted.intersection(relation.components):
+            message = f"that {_relation_text(relation)}, as {relation.reason} demands, is not said any more"
+            yield moved("+".join(relation.components), message)
+    for share in problem.shares:
+        if share.component in hinted:
+            message = f"that the {share.amount_text} of `{share.amount_name}` {are(share.amount)} dealt out evenly to `{share.component}`"
+            yield moved(share.component, f"{message}, is not said any more")
+
+
+def lost_times(problem: Problem) -> Iterator[Finding]:
+    """Yield the loss of measured times, which no conversion carries over."""
+    timed = [component for component in problem.components if component.timed is not None]
+    if timed:
+        names = " and ".join(filter(None, (", ".join(f"`{component.name}`" for component in timed[:-1]), f"`{timed[-1].name}`")))
+        message = f"the times of {names}, and what `plan` says of these, are not carried over"
+        loss = moved if any(component.runs is None for component in timed) else dropped
+        yield loss("", message, "add them to the new file, where counts and degrees are to be chosen by them")
+
+
+def lost_settings(root: MapNode, problem: Problem, text: str) -> Iterator[Finding]:
+    """Yield the lost engines, and the lost sizes beside tp, pp and dp."""
+    words, degrees = (
+        set(re.findall(r"\w+", text)),
+        {size for component in problem.components for size in (component.parallel.cp, component.parallel.ep)},
+    )
+    for path, value in _settings(root):
+        is_degree = _DEGREE.fullmatch(path.rpartition(".")[2]) and type(value) is int and value > 1 and value not in degrees
+        if is_degree or (value in ENGINES and value not in words and words & ENGINES):
+            yield dropped("", f"`{path}` of {value} is not carried over", "set it in the new file, where the job needs it")
+
+
+def _settings(value: Value, path: str = "") -> Iterator[tuple[str, object]]:
+    """Yield path and value of every setting."""
+    for entry in value if isinstance(value, MapNode) else ():
+        yield from _settings(entry.value, f"{path}.{entry.key.text}".lstrip("."))
+    if isinstance(value, Scalar):
+        yield path, value.value
+
+
+def _relation_text(relation: Relation) -> str:
+    names = [f"`{name}`" for name in relation.components]
+    if relation.kind == NOT_FEWER:
+        return f"{names[0]} has at least as many processes as {names[1]}"
+    if relation.kind == SUBSET:
+        return f"{names[0]} lies within {names[1]}"
+    kind = "one after the other on the whole cluster" if relation.kind == IN_ORDER else relation.kind
+    return f"{' and '.join(names)} are {kind}"
+
+
+Data = dict[str, object]
+_DEGREES = ("tp", "pp", "cp", "ep", "dp")
+
+
+def renamed(components: Sequence[Component], known: Mapping[str, str]) -> dict[str, str]:
+    """Map component names to their names in another dialect, by role.
+
+    `known` maps roles to names of that dialect. A component keeps its name if its role is not in
+    `known`, if several components have the role, or if the new name is taken.
+    """
+    roles = Counter(map(role_of, components))
+    old_names = {component.name: component.name for component in components}
+    names = {c.name: known.get(role_of(c), c.name) if roles[role_of(c)] == 1 else c.name for c in components}
+    while len(set(names.values())) < len(names):
+        claims = Counter(names.values())
+        names = {name: new if claims[new] == 1 else old_names[name] for name, new in names.items()}
+    return names
+
+
+def renaming_notes(names: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield a note for every renamed component."""
+    for before, after in names.items():
+        if before != after:
+            yield dropped(before, f"`{before}` is called `{after}` now")
+
+
+def topology_to_data(component: Component, estimated: bool = False) -> Data:
+    """Return the hints about topology and host memory; not traffic that is only `estimated`."""
+    data: Data = {"offloaded": memory_text(component.offloaded), "host_memory": memory_text(component.host_memory)}
+    data["keep"] = _together((keep.unit, _keep(keep)) for keep in component.keep)
+    data["spread"] = _alone([_spread(spread) for spread in component.spread])
+    data["pin"] = [{"ranks": ranks_to_data(pin.ranks), "nodes": ranks_to_data(pin.nodes)} for pin in component.pins]
+    data["exclude"] = ranks_to_data(component.excluded) if component.excluded else None
+    data["traffic"] = "" if estimated else memory_text(component.traffic)
+    return {key: value for key, value in data.items() if value not in (None, "", [], {})}
+
+
+def relations_to_data(problem: Problem, component: Component, names: Mapping[str, str]) -> Data:
+    """Return the relations that are keys of the component; `names` are the new names."""
+    data: Data = {}
+    for kind, key in KEYS.items():
+        relations = [relation for relation in problem.related(kind) if relation.components[0] == component.name]
+        named = dict.fromkeys((names[relation.components[1]], relation.level) for relation in relations)
+        if named:
+            has_level = kind in BETWEEN_DOMAINS
+            data[key] = _alone([{"component": name, "level": level} if has_level and level != RACK else name for name, level in named])
+    return data
+
+
+def hint_block(problem: Problem, names: Mapping[str, str], hints: Mapping[str, object]) -> Data:
+    """Return the `placewright:` block of a framework's file; {} without hints."""
+    relations = [
+        relation_to_data(relation, names)
+        for relation in problem.job.relations
+        if relation.kind not in KEYS and not relation.reason and names.keys() >= set(relation.components)
+    ]
+    inner = {"components": hints, "relations": relations, **between_to_data(problem, names)}
+    return {"placewright": block} if (block := {key: value for key, value in inner.items() if value}) else {}
+
+
+def between_to_data(problem: Problem, names: Mapping[str, str]) -> Data:
+    """Return the keys `links` and `objective`, without estimated links."""
+    links = [_link(link, names) for link in problem.job.links if not link.estimate and {link.source, link.target} <= names.keys()]
+    data: Data = {"links": links, "objective": _preference(problem.job.preference)}
+    return {key: value for key, value in data.items() if value}
+
+
+def relation_to_data(relation: Relation, names: Mapping[str, str]) -> Data:
+    """Convert a relation to an entry of the section `relations`."""
+    data: Data = {"kind": relation.kind, "components": [names[name] for name in relation.components]}
+    return data | {key: value for key, value in (("level", relation.level), ("reason", relation.reason)) if value}
+
+
+def _keep(keep: Keep) -> object:
+    if keep.domains == 1 and keep.required:
+        return keep.level
+    domains: Data = {"domains": keep.domains} if keep.domains > 1 else {}
+    return {"level": keep.level, **domains, **({} if keep.required else {"required": False})}
+
+
+def _spread(spread: Spread) -> object:
+    if spread.percent == 100:
+        return spread.level if spread.domains == 2 else {"level": spread.level, "domains": spread.domains}
+    return {"level": spread.level, **({"domains": spread.domains} if spread.domains > 1 else {}), "percent": spread.percent}
+
+
+def _link(link: Link, names: Mapping[str, str]) -> Data:
+    data: Data = {"from": names[link.source], "to": names[link.target]}
+    data |= {key: memory_text(mib) for key, mib in (("weights", link.weights), ("stream", link.stream)) if mib}
+    return data | ({"ratio": link.ratio} if link.ratio > 1 else {})
+
+
+def _preference(preference: Preference) -> object:
+    if preference.weights:
+        return {"order": preference.order, "weights": dict(preference.weights)}
+    return preference.order if preference.order != LEXICOGRAPHIC else None
+
+
+def _together(pairs: Iterable[tuple[str, object]]) -> Data:
+    """Group values by key; a single value stands alone."""
+    grouped: dict[str, list[object]] = {}
+    for key, value in pairs:
+        grouped.setdefault(key, []).append(value)
+    return {key: _alone(values) for key, values in grouped.items()}
+
+
+def _alone(values: list[object]) -> object:
+    return values[0] if len(values) == 1 else values
+
+
+def other_hints_to_data(problem: Problem, component: Component, names: dict[str, str], losses: list[Finding]) -> Data:
+    """Return the hints other than node groups and counts; `names` are the new names."""
+    data: Data = {"role": component.role} if component.role not in ("", names[component.name]) else {}
+    # verl itself reserves the CPUs of a pool once for all its components
+    if component.cpus and not problem.job.pools:
+        data["cpus"] = component.cpus
+    if problem.kind(component) != NODE:
+        degrees = _degrees(problem.job.choices.get(component.name, (component.parallel,)), component, losses)
+        # without these, contiguity is a rule of the framework, not a demand
+        demanded = component.runs is None or "contiguous" in component.spans or component.stride > 1
+        written = {
+            "parallel": degrees, "memory": memory_text(component.memory), "accelerator": component.accelerator_model,
+            "contiguous": component.contiguous and demanded, "any_order": component.any_order and demanded, "stride": component.stride if component.stride > 1 else 0,
+        }  # fmt: skip
+        data |= {key: value for key, value in written.items() if value}
+        if component.estimate is not None:
+            data["estimate"] = non_default_keys(component.estimate)
+        shards = component.estimate.divided_among if component.estimate else 0
+        if component.runs is None and component.divided_among != shards and not are_whole(component):
+            message = f"that the ranks of `{component.name}` are whole groups of {component.shards} shards is not said any more"
+            losses.append(moved(component.name, message))
+    if component.phases:
+        data["phase"] = component.phases[0] if len(component.phases) == 1 else list(component.phases)
+    estimated = component.name in problem.job.estimated
+    return data | topology_to_data(component, estimated) | relations_to_data(problem, component, names)
+
+
+def counts_to_data(problem: Problem, component: Component) -> Data:
+    """Return the demanded counts and node groups."""
+    data: Data = {} if component.node_groups == (CLUSTER_LABEL,) else {"node_group": ",".join(component.node_groups)}
+    least, most = component.least, min(component.most, UNBOUNDED - 1)
+    if (component.least, component.most) != (1, UNBOUNDED):
+        key = "processes" if problem.kind(component) == NODE else "accelerators"
+        ranges = component.counts if least < most else ()
+        written = [low if low == high else write_range((low, high)) for low, high in ranges or ((least, most),)]
+        data[key] = written if ranges else written[0]
+    if component.per_process > 1:
+        data["accelerators_per_process"] = component.per_process
+    return data
+
+
+def _degrees(choices: tuple[Parallel, ...], component: Component, losses: list[Finding]) -> Data:
+    """Return every degree other than 1, as a number or as a list of choices."""
+    values = {name: list(dict.fromkeys(getattr(choice, name) for choice in choices)) for name in _DEGREES}
+    if choices != tuple(Parallel(*degrees) for degrees in product(*values.values())):
+        message = f"that `{component.name}` may have only some of the degrees {', or '.join(map(str, choices))} together is not said"
+        losses.append(moved(component.name, message))
+        values = {name: [getattr(component.parallel, name)] for name in _DEGREES}
+    return {name: sizes[0] if len(sizes) == 1 else sizes for name, sizes in values.items() if sizes != [1]}

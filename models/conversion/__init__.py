@@ -1,1 +1,0 @@
-"""Conversion of a problem to another dialect: component names, hints, machines, losses."""

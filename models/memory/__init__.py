@@ -1,1 +1,0 @@
-"""Estimated memory of a component per accelerator, term by term."""

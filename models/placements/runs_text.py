@@ -1,0 +1,209 @@
+"""Runs written as placement text, or node by node."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Callable, Iterable, Iterator, Sequence, TypeVar
+
+from ..findings.finding import UnusableInput, error
+from ..findings.wording import with_noun
+from ..machines.cluster import Cluster
+from ..machines.node_group import ACCELERATOR, NODE
+from ..ranks import write_ranks
+from ..record import dataclass
+from .run import Run, repeats_of
+
+P = TypeVar("P")
+Data = dict[str, object]
+Piece = tuple[range, range, Run, list[int]]
+"""(process ranks, node ranks, a run, ordered resources per node)."""
+
+
+def joined(pieces: Iterable[P], both: Callable[[P, P], P | None]) -> Iterator[P]:
+    """Yield the pieces, merging neighbours while `both` returns a piece instead of None."""
+    current: P | None = None
+    for piece in pieces:
+        merged = None if current is None else both(current, piece)
+        if current is not None and merged is None:
+            yield current
+        current = piece if merged is None else merged
+    if current is not None:
+        yield current
+
+
+@dataclass(frozen=True, slots=True)
+class _TextBlock:
+    """Processes from `rank` on with resources from `first` on; `share` of them share one."""
+
+    first: int
+    rank: int
+    count: int
+    per_process: int
+    share: int
+
+    @property
+    def resources(self) -> int:
+        return self.count * self.per_process if self.share == 1 else self.count // self.share
+
+    @property
+    def stop(self) -> int:
+        return self.first + self.resources
+
+
+def labels_used(runs: Sequence[Run], named: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the used groups in the order of `named`, else of the ranks."""
+    used = tuple(dict.fromkeys(run.node_group for repeat in repeats_of(runs) for run in repeat.runs))
+    ordered = tuple(label for label in named if label in used)
+    return ordered if set(ordered) == set(used) else used
+
+
+def best_text(name: str, runs: Sequence[Run], cluster: Cluster, named: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """Return (labels to write, placement text).
+
+    Labels are the used groups, in the order of `named` if possible, else as the ranks meet them.
+    Raises UnusableInput as `placement_text` does.
+    """
+    used = labels_used(runs, ())
+    refusal: UnusableInput | None = None
+    for labels in dict.fromkeys((labels_used(runs, named), used)):
+        try:
+            return labels, placement_text(name, runs, cluster, labels, says_all=True)
+        except UnusableInput as problem:
+            refusal = problem
+    if len(used) > 1:
+        groups = ", ".join(f"`{label}`" for label in used)
+        why = f"in no order of the groups {groups} its processes go up from resource to resource"
+        raise _inexpressible(name, why, "declare one node group over their nodes, or name one of them")
+    raise refusal or _inexpressible(name, "it has no processes")
+
+
+def placement_text(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...], says_all: bool = False) -> str:
+    """Return the shortest text of the runs: `0-7,16-23`, `0-7:0-3` or `0-3:0-31`.
+
+    With `says_all`, `all` stands for all resources. Raises UnusableInput (PW603) if text cannot
+    express the runs: a stride, holes or a disorder inside one process, resources that do not ascend
+    from process to process, several resources of one process that another process shares.
+    """
+    if not runs:
+        raise _inexpressible(name, "it has no processes")
+    strange = [label for label in labels if label not in cluster.groups]
+    if strange:
+        raise _inexpressible(name, f"the file has no node group `{strange[0]}`")
+    blocks = list(joined(_blocks(name, runs, cluster, labels), _both))
+    size = cluster.numbering(labels).size
+    # With mixed kinds RLinf counts differently, and `all` exceeds the resources.
+    alike = says_all and len({cluster.groups[label].kind for label in labels}) == 1
+    texts, last = [], 0
+    for block in blocks:
+        if block.first < last:
+            raise _inexpressible(name, f"process {block.rank} is on a lower resource than the processes before it")
+        last = block.stop
+        everything = alike and size > 1 and (block.first, block.stop) == (0, size)
+        text = "all" if everything else _range(block.first, block.stop)
+        if block.resources != block.count:
+            text += ":" + _range(block.rank, block.rank + block.count)
+        texts.append(text)
+    return ",".join(texts)
+
+
+def _blocks(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Iterator[_TextBlock]:
+    """Yield the processes as blocks; sharers of a resource form a block."""
+    rank = 0
+    for (first, per_process), sharers in groupby(_processes(name, runs, cluster, labels)):
+        count = sum(1 for _ in sharers)
+        if count > 1 and per_process > 1:
+            raise _inexpressible(name, f"the processes from {rank} on share {with_noun(per_process, 'resource')} each")
+        yield _TextBlock(first, rank, count, per_process, count)
+        rank += count
+
+
+def _processes(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """Yield (first resource rank, number of resources) of every process, in rank order."""
+    starts: dict[tuple[int, str], int] = {}
+    total = 0
+    for stretch in cluster.numbering(labels).stretches:
+        starts.setdefault((stretch.node_rank, stretch.label), total)
+        total += stretch.count
+    expected = 0
+    for run in runs:
+        start = starts.get((run.node, run.node_group))
+        if start is None or run.ranks.start != expected:
+            raise _inexpressible(name, f"process {run.ranks.start} is not on one node of {', '.join(labels)}, in the order of the ranks")
+        expected = run.ranks.stop
+        if run.each > 1 and run.step != 1:
+            raise _inexpressible(name, f"the resources of process {run.ranks.start} are not one solid range (step {run.step})")
+        for i in range(len(run.ranks)):
+            yield (start, 1) if run.kind == NODE else (start + run.first + i * run.pitch, run.each)
+
+
+def _both(left: _TextBlock, right: _TextBlock) -> _TextBlock | None:
+    """Return neighbours of the same pattern as a single block, else None."""
+    if (right.first, right.per_process, right.share) != (left.stop, left.per_process, left.share):
+        return None
+    return _TextBlock(left.first, left.rank, left.count + right.count, right.per_process, right.share)
+
+
+def _range(start: int, stop: int) -> str:
+    return str(start) if stop == start + 1 else f"{start}-{stop - 1}"
+
+
+def _inexpressible(name: str, why: str, otherwise: str = "launch from the plan itself") -> UnusableInput:
+    message = f"no placement text can hold `{name}`: {why}"
+    return UnusableInput([error("PW603", name, message, help=otherwise)])
+
+
+def placement_list(runs: Sequence[Run], grouped: bool) -> list[Data]:
+    """Return list entries as data, one for equal nodes; `grouped` entries name their group."""
+    return [_entry(ranks, nodes, run, resources, grouped) for ranks, nodes, run, resources in joined(_pieces(runs), _merged_on_node)]
+
+
+def _pieces(runs: Sequence[Run]) -> Iterator[Piece]:
+    for repeat in repeats_of(runs):
+        resources = [index for run in repeat.runs for index in _held(run)]
+        shapes = {(run.each, 0 if run.pitch else len(run.ranks)) for run in repeat.runs}
+        if repeat.nodes > 1 and len(shapes) == 1 and all(map(_equal_shares, repeat.runs)) and len(set(resources)) == len(resources):
+            yield repeat.ranks, repeat.node_ranks, repeat.runs[0], resources
+            continue
+        for run in repeat:
+            for ranks in [run.ranks] if _equal_shares(run) else [range(rank, rank + 1) for rank in run.ranks]:
+                resources = _held(run) if len(ranks) > 1 else list(run.held_by(ranks.start))
+                yield ranks, range(run.node, run.node + 1), run, resources
+
+
+def _equal_shares(run: Run) -> bool:
+    """Return True if the processes divide resources, or share a single one."""
+    resources = _held(run)
+    return len(set(resources)) == len(resources) and bool(run.pitch or run.each <= 1 or len(run.ranks) == 1)
+
+
+def _held(run: Run) -> list[int]:
+    """Return the resources of a run in process order; shared ones once."""
+    return [index for rank in (run.ranks if run.pitch else run.ranks[:1]) for index in run.held_by(rank)]
+
+
+def _merged_on_node(left: Piece, right: Piece) -> Piece | None:
+    """Return neighbours on a node with equal shares as a single piece, else None."""
+    return (range(left[0].start, right[0].stop), left[1], left[2], left[3] + right[3]) if _goes_on(left, right) else None
+
+
+def _goes_on(left: Piece, right: Piece) -> bool:
+    same = left[0].stop == right[0].start and left[1] == right[1] and len(left[1]) == 1
+    alike = (left[2].kind, left[2].node_group) == (right[2].kind, right[2].node_group)
+    if not same or not alike or set(left[3]) & set(right[3]):
+        return False
+    return bool(left[3]) and len(left[3]) * len(right[0]) == len(right[3]) * len(left[0])
+
+
+def _entry(ranks: range, nodes: range, run: Run, resources: list[int], grouped: bool) -> Data:
+    entry: Data = {"ranks": _plain(ranks), "node": _plain(nodes)}
+    if run.kind != NODE:
+        entry["accelerators" if run.kind == ACCELERATOR else "hardware"] = _plain(resources)
+    return entry | ({"node_group": run.node_group} if grouped else {})
+
+
+def _plain(numbers: Sequence[int]) -> object:
+    """Return a single number, `0-7` for consecutive numbers, else the list."""
+    if len(numbers) == 1:
+        return numbers[0]
+    solid = all(second == first + 1 for first, second in zip(numbers, numbers[1:]))
+    return write_ranks((range(numbers[0], numbers[-1] + 1),)) if solid else list(numbers)

@@ -1,0 +1,446 @@
+"""Placement strategies of RLinf's worker groups: runs by arithmetic, Findings on refusal."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from itertools import groupby
+from typing import TYPE_CHECKING, Iterator, Sequence, SupportsIndex, Union, overload
+
+from .findings.finding import Finding, UnusableInput, error
+from .findings.wording import with_noun
+from .machines.cluster import Cluster
+from .machines.node_group import CLUSTER_LABEL, NODE, Numbering
+from .placements.assignment import Seat, compress
+from .placements.placement import Placement, placements
+from .placements.placement_text import RankRange, runs_of
+from .placements.run import Repeat, Run, Runs
+from .placements.sound import why_not
+from .record import dataclass
+from .strategy_arguments import Argument, Machines, cluster_of, labels, lists_of_ranks, read_ranks, refuse, takes, truth, whole_number
+
+Labels = Union[str, Sequence[str], None]
+"""Label of a node group, or labels in numbering order; None is the whole cluster."""
+
+NODE_GROUP = Argument("node_group", ("node_group_label",), labels)
+ISOLATE = Argument("isolate_accelerator", ("isolate_gpu",), truth)
+
+
+class PlacementStrategy(ABC):
+    """Rule that assigns the processes of a component to resources of a cluster."""
+
+    isolate_accelerator: bool
+
+    @abstractmethod
+    def runs(self, cluster: Cluster) -> Sequence[Run]:
+        """Return the runs of the component's processes. Raises UnusableInput with every reason."""
+
+    @property
+    @abstractmethod
+    def reach(self) -> int:
+        """Highest rank in the arguments."""
+
+    @property
+    def counts_nodes(self) -> bool:
+        """True if the ranks number nodes, independent of hardware."""
+        return False
+
+    @overload
+    def get_placement(self, cluster: Machines, isolate_accelerator: bool | None = None) -> list[Placement]: ...
+    @overload
+    def get_placement(
+        self, *, num_gpus_per_node: SupportsIndex, num_nodes_in_cluster: SupportsIndex | None = None, isolate_gpu: bool | None = None
+    ) -> list[Placement]: ...
+    def get_placement(
+        self, cluster: Machines | None = None, isolate_accelerator: bool | None = None, *,
+        num_gpus_per_node: SupportsIndex | None = None, num_nodes_in_cluster: SupportsIndex | None = None,
+        isolate_gpu: bool | None = None,
+    ) -> list[Placement]:  # fmt: skip
+        """Return the Placement of every process, in rank order.
+
+        Parameters
+        ----------
+        cluster : a Cluster, a shorthand such as ``2x8xH100``, or the number of accelerators per
+            node; a number or ``x8`` is extended to as many nodes as the ranks need.
+        isolate_accelerator : True if a process sees only its own accelerators; default: the
+            strategy's own value.
+        num_gpus_per_node, num_nodes_in_cluster, isolate_gpu : arguments of RLinf's first
+            generation, instead of a cluster.
+
+        Raises UnusableInput (PW119) for arguments that cannot be used, and for the reasons of
+        `runs`.
+        """
+        name = type(self).__name__
+        for preferred, alias, both in (
+            ("cluster", "num_gpus_per_node", cluster is not None and num_gpus_per_node is not None),
+            ("isolate_accelerator", "isolate_gpu", isolate_accelerator is not None and isolate_gpu is not None),
+        ):
+            if both:
+                raise UnusableInput(
+                    [error("PW119", name, f"`{preferred}` and `{alias}` are one argument", help=f"give `{preferred}` alone")]
+                )
+        nodes = self.reach + 1 if self.counts_nodes else None
+        machines = num_gpus_per_node if cluster is None else cluster
+        resolved = cluster_of(name, machines, num_nodes_in_cluster, self.reach + 1, nodes)
+        isolate = isolate_gpu if isolate_accelerator is None else isolate_accelerator
+        isolated = self.isolate_accelerator if isolate is None else truth(name, "isolate_accelerator", isolate)
+        return placements(resolved, self.runs(resolved), isolated)
+
+
+def selected(strategy: str, cluster: Cluster, labels: Labels) -> tuple[str, ...]:
+    """Return the labels as a tuple. Raises UnusableInput (PW107) for an unknown or no label."""
+    chosen = (CLUSTER_LABEL,) if labels is None else (labels,) if isinstance(labels, str) else tuple(labels)
+    known = ", ".join(f"`{label}`" for label in cluster.groups)
+    refuse(
+        [
+            error("PW107", strategy, f"there is no node group `{label}`", help=f"name one of {known}")
+            for label in chosen
+            if label not in cluster.groups
+        ]
+    )
+    if not chosen:
+        raise UnusableInput([error("PW107", strategy, "the list of node groups is empty", help=f"name one of {known}")])
+    return chosen
+
+
+def need_hardware(strategy: str, cluster: Cluster, labels: tuple[str, ...]) -> None:
+    """Raise UnusableInput if nodes are the resource or accelerators were not counted."""
+    bare = [label for label in labels if cluster.groups[label].kind == NODE]
+    refuse(
+        [
+            error("PW302", strategy, f"the nodes of group `{label}` have no hardware to number", help="use NodePlacementStrategy")
+            for label in bare
+        ]
+    )
+    if not cluster.counted:
+        message = "nobody said how many accelerators the nodes have"
+        raise UnusableInput([error("PW119", strategy, message, help="describe the cluster, such as `2x8xH100`")])
+
+
+_BY_NODE = "NodePlacementStrategy"
+
+
+@takes(Argument("node_ranks", ("node_ids",), read_ranks), NODE_GROUP, ISOLATE)
+@dataclass(frozen=True)
+class NodePlacementStrategy(PlacementStrategy):
+    """Processes placed by node: a process per entry of `node_ranks`, in ascending order.
+
+    Ranks number the nodes of the groups. Aliases: ``node_ids`` for `node_ranks` (RLinf's older
+    name; here the id of a node is its name) and ``node_group_label`` for `node_group`.
+
+    Source: RLinf, rlinf/scheduler/placement/node.py. Deliberate differences: an unknown rank is
+    refused with the existing ranks (RLinf: IndexError), and the Placement's local accelerator id is
+    a number (RLinf: the text "0").
+
+    Raises UnusableInput (PW119) if there are no ranks or a rank is not a whole number from 0.
+    """
+
+    node_ranks: Sequence[int]
+    node_group: Labels = None
+    isolate_accelerator: bool = True
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __init__(
+            self, node_ranks: Sequence[SupportsIndex], node_group: Labels | bool = None, isolate_accelerator: bool = True
+        ) -> None: ...
+        @overload
+        def __init__(self, node_ranks: Sequence[SupportsIndex], *, node_group_label: Labels) -> None: ...
+        @overload
+        def __init__(self, *, node_ids: Sequence[SupportsIndex]) -> None: ...
+        def __init__(self, *positional: object, **keywords: object) -> None: ...
+
+    def __post_init__(self) -> None:
+        if not self.node_ranks:
+            raise UnusableInput([error("PW119", _BY_NODE, "`node_ranks` is empty", help="name the node of at least one process")])
+
+    @property
+    def reach(self) -> int:
+        """The highest node rank."""
+        return max(self.node_ranks)
+
+    @property
+    def counts_nodes(self) -> bool:
+        """True: the ranks number nodes."""
+        return True
+
+    def runs(self, cluster: Cluster) -> tuple[Run, ...]:
+        """Return one run per node. Raises UnusableInput (PW102, PW107, PW108, PW210)."""
+        labels = selected(_BY_NODE, cluster, self.node_group)
+        nodes = [(node, label) for label in labels for node in cluster.groups[label].node_ranks]
+        refuse([*_shared_nodes([node for node, _ in nodes], labels)])
+        exist = f"node ranks 0-{len(nodes) - 1} exist" if nodes else "there are none"
+        refuse(
+            [
+                error("PW102", _BY_NODE, f"node rank {rank} is outside {', '.join(labels)}: {exist}", help="name nodes that exist")
+                for rank in sorted({rank for rank in self.node_ranks if rank >= len(nodes)})
+            ]
+        )
+        runs: list[Run] = []
+        for position, group in groupby(sorted(self.node_ranks)):
+            node, label = nodes[position]
+            first = runs[-1].ranks.stop if runs else 0
+            if runs and runs[-1].node > node:
+                message = f"process {first} is on node {node}, but the process before it is on node {runs[-1].node}"
+                help_ = "name the node groups in the order of their nodes"
+                raise UnusableInput([error("PW210", _BY_NODE, message, help=help_, witnesses=(first,))])
+            runs.append(Run(range(first, first + len(list(group))), node, NODE, 0, 0, 1, 0, label))
+        return tuple(runs)
+
+
+def _shared_nodes(nodes: list[int], labels: tuple[str, ...]) -> Iterator[Finding]:
+    shared = sorted(node for node, count in Counter(nodes).items() if count > 1)
+    if shared:
+        message = f"the node groups {', '.join(labels)} share the nodes {', '.join(map(str, shared))}"
+        yield error("PW108", _BY_NODE, message, help="use groups without common nodes", witnesses=tuple(shared))
+
+
+_PACKED = "PackedPlacementStrategy"
+
+
+@takes(
+    Argument("start_accelerator_id", ("start_gpu_id", "start_hardware_rank"), whole_number(0)),
+    Argument("end_accelerator_id", ("end_gpu_id", "end_hardware_rank"), whole_number(0)),
+    Argument("num_accelerators_per_process", ("num_gpus_per_process", "num_hardware_per_process"), whole_number(1)),
+    Argument("stride", (), whole_number(1)),
+    NODE_GROUP,
+    ISOLATE,
+)
+@dataclass(frozen=True)
+class PackedPlacementStrategy(PlacementStrategy):
+    """`num_accelerators_per_process` accelerators per process, out of an inclusive range of ids.
+
+    The range is ``start_accelerator_id..end_accelerator_id``. Ids number the accelerators of the
+    whole cluster, or those of `node_group` (the robots of a group with robots). A stride
+    interleaves the processes of a block of ``num_accelerators_per_process * stride`` ids: process i
+    of a block takes ``i, i + stride, i + 2*stride...``. With one accelerator per process a stride
+    changes nothing: every accelerator gets a process, as in RLinf's code; its documentation speaks
+    of every second accelerator.
+
+    Arguments are also accepted under RLinf's other names, which are attributes too: ``start_gpu_id,
+    end_gpu_id, num_gpus_per_process, isolate_gpu`` and ``start_hardware_rank, end_hardware_rank,
+    num_hardware_per_process``.
+
+    Source: RLinf, rlinf/scheduler/placement/packed.py. Deliberate differences: a process that
+    reaches one rank beyond its node is refused (RLinf gives it an accelerator that does not exist);
+    fewer than 1 per process and a stride below 1 are refused (RLinf: a division by zero or an
+    endless loop); processes on a repeated node are counted together.
+
+    Raises UnusableInput (PW119) if the arguments do not fit each other.
+    """
+
+    start_accelerator_id: int
+    end_accelerator_id: int
+    num_accelerators_per_process: int = 1
+    stride: int = 1
+    node_group: Labels = None
+    isolate_accelerator: bool = True
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __init__(
+            self, start_accelerator_id: SupportsIndex, end_accelerator_id: SupportsIndex,
+            num_accelerators_per_process: SupportsIndex = 1, stride: SupportsIndex = 1, node_group: Labels | bool = None,
+            isolate_accelerator: bool = True,
+        ) -> None: ...  # fmt: skip
+        @overload
+        def __init__(
+            self, *, start_gpu_id: SupportsIndex, end_gpu_id: SupportsIndex, num_gpus_per_process: SupportsIndex = 1,
+            stride: SupportsIndex = 1, isolate_gpu: bool = True,
+        ) -> None: ...  # fmt: skip
+        @overload
+        def __init__(
+            self, *, start_hardware_rank: SupportsIndex, end_hardware_rank: SupportsIndex, num_hardware_per_process: SupportsIndex = 1,
+            stride: SupportsIndex = 1, node_group: Labels = None,
+        ) -> None: ...  # fmt: skip
+        def __init__(self, *positional: object, **keywords: object) -> None: ...
+
+    def __post_init__(self) -> None:
+        refuse([*self._misfits()])
+
+    @property
+    def reach(self) -> int:
+        """Last accelerator id."""
+        return self.end_accelerator_id
+
+    def _misfits(self) -> Iterator[Finding]:
+        start, end = self.start_accelerator_id, self.end_accelerator_id
+        if end < start:
+            help_ = f"start at {end} and end at {start}"
+            yield error("PW119", _PACKED, f"the accelerator ids {start}-{end} run backwards", help=help_)
+            return
+        block = self.num_accelerators_per_process * self.stride
+        count = end - start + 1
+        if count % block:
+            fitting = count // block * block
+            help_ = f"end at {start + fitting - 1}" if fitting else f"end at {start + block - 1}"
+            message = (
+                f"{with_noun(count, 'accelerator')} ({start}-{end}) cannot be divided into blocks of {block} "
+                f"({self.num_accelerators_per_process} per process x stride {self.stride})"
+            )
+            yield error("PW119", _PACKED, message, help=help_, amount=count - fitting)
+
+    def runs(self, cluster: Cluster) -> Runs:
+        """Return runs per node, or per block. Raises UnusableInput (PW102, PW107, PW203, PW302)."""
+        labels = selected(_PACKED, cluster, self.node_group)
+        need_hardware(_PACKED, cluster, labels)
+        numbering = cluster.numbering(labels)
+        if self.end_accelerator_id >= numbering.size:
+            exist = f"0-{numbering.size - 1} exist" if numbering.size else "there are none"
+            message = f"accelerators {self.start_accelerator_id}-{self.end_accelerator_id} reach outside {', '.join(labels)}: {exist}"
+            raise UnusableInput([error("PW102", _PACKED, message, help="end at one that exists")])
+        per_process = self.num_accelerators_per_process
+        step = self.stride if per_process > 1 else 1
+        block, rank, repeats = per_process * step, 0, []
+        for stretch, first, count in numbering.wide_pieces(self.start_accelerator_id, self.end_accelerator_id + 1):
+            if count % block:
+                raise self._crosses(rank + count // block * step, stretch.node_rank, count % block)
+            kind = cluster.groups[stretch.label].kind
+            # Without a stride all blocks of a node follow one pattern; with a stride only the
+            # processes of a block do.
+            width, pitch = (count, per_process) if step == 1 else (block, 1)
+            runs = []
+            for start in range(0, count, width):
+                ranks = range(rank + start // per_process, rank + (start + width) // per_process)
+                runs.append(Run(ranks, stretch.node_rank, kind, first + start, per_process, step, pitch, stretch.label))
+            repeats.append(Repeat(tuple(runs), stretch.nodes))
+            rank += count // per_process * stretch.nodes
+        return Runs(repeats)
+
+    def _crosses(self, rank: int, node: int, free: int) -> UnusableInput:
+        block = self.num_accelerators_per_process * self.stride
+        message = f"process {rank} would lie on several nodes: its block needs {block} accelerators, node {node} has {free} left"
+        help_ = f"start where a node starts, or use blocks that divide what a node has (now {block})"
+        return UnusableInput([error("PW203", _PACKED, message, help=help_, witnesses=(rank,), amount=block - free)])
+
+
+_FLEXIBLE = "FlexiblePlacementStrategy"
+
+
+@takes(
+    Argument("accelerator_id_lists", ("accelerator_ids_list", "gpu_ids_list", "hardware_ranks_list"), lists_of_ranks),
+    NODE_GROUP,
+    ISOLATE,
+)
+@dataclass(frozen=True)
+class FlexiblePlacementStrategy(PlacementStrategy):
+    """Processes with an explicit list of accelerator ids per process; processes may share.
+
+    Inner list `i` of `accelerator_id_lists` has the ids of a process. Ids number the accelerators
+    of the whole cluster, or the resources of `node_group`. Each list is sorted, and processes are
+    numbered by their first id; on a tie the input order decides.
+
+    Arguments are also accepted under RLinf's other names, which are attributes too:
+    ``accelerator_ids_list`` (its code; the documentation says ``accelerator_id_lists``),
+    ``gpu_ids_list``, ``hardware_ranks_list`` and ``node_group_label``.
+
+    Source: RLinf, rlinf/scheduler/placement/flexible.py. Deliberate differences: a group whose
+    resource is the node is refused with a reason (RLinf: AttributeError), the argument lists are
+    not modified (RLinf sorts them in place), and a faulty process is named by its position in the
+    list.
+
+    Raises UnusableInput (PW119) if the list is empty, or contains an empty list or a value that is
+    no id.
+    """
+
+    accelerator_id_lists: Sequence[Sequence[int]]
+    node_group: Labels = None
+    isolate_accelerator: bool = True
+
+    if TYPE_CHECKING:
+        _Lists = Sequence[Sequence[SupportsIndex]]
+
+        @overload
+        def __init__(self, accelerator_id_lists: _Lists, node_group: Labels | bool = None, isolate_accelerator: bool = True) -> None: ...
+        @overload
+        def __init__(self, *, accelerator_ids_list: _Lists) -> None: ...
+        @overload
+        def __init__(self, *, gpu_ids_list: _Lists) -> None: ...
+        @overload
+        def __init__(self, *, hardware_ranks_list: _Lists, node_group_label: Labels = None) -> None: ...
+        def __init__(self, *positional: object, **keywords: object) -> None: ...
+
+    def __post_init__(self) -> None:
+        if not self.accelerator_id_lists:
+            raise UnusableInput([error("PW119", _FLEXIBLE, "`accelerator_id_lists` is empty", help="list the ids of at least one process")])
+        refuse([*self._misfits()])
+
+    @property
+    def reach(self) -> int:
+        """Highest accelerator id."""
+        return max(map(max, self.accelerator_id_lists))
+
+    def _misfits(self) -> Iterator[Finding]:
+        for position, ids in enumerate(self.accelerator_id_lists):
+            name = f"accelerator_id_lists[{position}]"
+            if not ids:
+                yield error("PW119", _FLEXIBLE, f"`{name}` is empty: the process holds nothing", help="list its ids")
+            if len(set(ids)) != len(ids):
+                duplicate = next(rank for rank in ids if ids.count(rank) > 1)
+                yield error(
+                    "PW108", _FLEXIBLE, f"`{name}` names {duplicate} more than once", help="name each id once", witnesses=(duplicate,)
+                )
+
+    def runs(self, cluster: Cluster) -> Sequence[Run]:
+        """Return the runs. Raises UnusableInput (PW102, PW107, PW203, PW210, PW302)."""
+        labels = selected(_FLEXIBLE, cluster, self.node_group)
+        need_hardware(_FLEXIBLE, cluster, labels)
+        numbering = cluster.numbering(labels)
+        refuse([*_outside(self.accelerator_id_lists, numbering, labels)])
+        ordered = sorted((sorted(ranks) for ranks in self.accelerator_id_lists), key=lambda ranks: ranks[0])
+        if _apart_and_solid(ordered):
+            runs_by_text = runs_of((RankRange(ranks[0], ranks[-1] + 1, 1) for ranks in ordered), cluster, labels)
+            if why_not(runs_by_text, in_order=True) in ("", "PW108"):
+                return runs_by_text
+        processes = [_locate(ranks, numbering) for ranks in ordered]
+        refuse([*_faults(cluster, processes)])
+        runs: list[Run] = []
+        for label, members in groupby(enumerate(processes), key=lambda process: process[1][0][1]):
+            seats = [(rank, [seat for seat, _ in process_seats]) for rank, process_seats in members]
+            runs += compress(seats, cluster.groups[label].kind, label)
+        return tuple(runs)
+
+
+_ProcessSeats = list[tuple[Seat, str]]
+
+
+def _apart_and_solid(ordered: list[list[int]]) -> bool:
+    """Return True if the processes have contiguous, disjoint ranges in ascending order."""
+    after = 0
+    for ranks in ordered:
+        if ranks[0] < after or ranks[-1] - ranks[0] >= len(ranks):
+            return False
+        after = ranks[-1] + 1
+    return True
+
+
+def _locate(ranks: list[int], numbering: Numbering) -> _ProcessSeats:
+    positions = [numbering.locate(rank) for rank in ranks]
+    return [((stretch.node_rank, index), stretch.label) for stretch, index in positions]
+
+
+def _outside(lists: Sequence[Sequence[int]], numbering: Numbering, labels: tuple[str, ...]) -> Iterator[Finding]:
+    for position, ranks in enumerate(lists):
+        if max(ranks) >= numbering.size:
+            exist = f"0-{numbering.size - 1} exist" if numbering.size else "there are none"
+            message = f"`accelerator_id_lists[{position}]` names {max(ranks)}, which is outside {', '.join(labels)}: {exist}"
+            yield error("PW102", _FLEXIBLE, message, help="name ids that exist", witnesses=(max(ranks),))
+
+
+def _faults(cluster: Cluster, processes: list[_ProcessSeats]) -> Iterator[Finding]:
+    last = 0
+    for rank, process_seats in enumerate(processes):
+        nodes = sorted({node for (node, _), _ in process_seats})
+        kinds = sorted({cluster.groups[label].kind for _, label in process_seats})
+        if len(nodes) > 1:
+            message = f"process {rank} would lie on the nodes {', '.join(map(str, nodes))}"
+            yield error("PW203", _FLEXIBLE, message, help="list ranks of one node", witnesses=(rank,))
+        if len(kinds) > 1:
+            message = f"process {rank} would hold {' and '.join(kinds)}"
+            yield error("PW302", _FLEXIBLE, message, help="list ranks of one kind of hardware", witnesses=(rank,))
+        if nodes[0] < last:
+            message = f"process {rank} is on node {nodes[0]}, but the process before it is on node {last}"
+            yield error("PW210", _FLEXIBLE, message, help="name the node groups in the order of their nodes", witnesses=(rank,))
+        last = nodes[-1]

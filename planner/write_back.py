@@ -1,0 +1,124 @@
+"""Plans written into the user's file: the edits, the edited text read again, and its verdict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable, Iterator, Mapping, Sequence
+
+from ..models.answer import Answer
+from ..models.dialects.recognition import dialect_named
+from ..models.findings.finding import Finding, Severity, UnusableInput, error, warning
+from ..models.findings.span import Edit, apply_edits
+from ..models.machines.cluster import Cluster
+from ..models.parallel import Parallel
+from ..models.placements.plan import Plan
+from ..models.planning.design import Design
+from ..models.problem import Problem
+from ..models.reading import Reading
+from ..models.record import dataclass
+from ..models.times import times_with
+from ..solver.verify import findings_of
+from ..solver.wording import listed
+from .verify import verify, why_not
+
+Refuses = Callable[[Problem, Plan], Sequence[Finding]]
+"""The framework's findings for a problem and a plan; empty if accepted or unknown."""
+Refused = Callable[[Plan, Design], Sequence[Finding]]
+"""Function from a placement and its design to the framework's findings; empty if accepted."""
+NOT_SEARCHED = "PW604"
+
+
+def accept_all(problem: Problem, plan: Plan) -> Sequence[Finding]:
+    """Accept every plan."""
+    return ()
+
+
+@dataclass(frozen=True)
+class WriteBack:
+    """The user's file: plans are written into it, and it is read and verified again."""
+
+    file: Reading
+
+    @property
+    def can_read(self) -> bool:
+        """Return True if it is known how the file was read."""
+        return self.file.session.as_before is not None
+
+    def edits(self, plan: Plan, problem: Problem | None = None) -> list[Edit]:
+        """Return the edits for a plan of the problem, else of the file's. Raises UnusableInput."""
+        file = self.file if problem is None else replace(self.file, problem=problem)
+        return dialect_named(file.dialect).write(file, plan.assignment, plan.degrees)
+
+    def edited(self, edits: list[Edit], machines: Cluster | None = None) -> Reading:
+        """Read the file with these edits, as it was read before."""
+        return self.file.session.read(apply_edits(self.file.source.text, edits), machines)
+
+    def errors(self, edits: list[Edit], machines: Cluster | None, whole: bool) -> list[Finding]:
+        """Return the errors with these edits; without `whole` only those of reading.
+
+        The plan has degrees of its own: refusals of all degrees that hints leave open are not
+        looked for.
+        """
+        edited = self.edited(edits, machines)
+        edited = replace(edited, session=replace(edited.session, refusal_reported=True))
+        findings = findings_of(edited, why_not) if whole else edited.findings
+        return [finding for finding in findings if finding.severity is Severity.ERROR]
+
+
+def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Finding, ...]]:
+    """Return the edits for an answer, verified, with warnings; or no edits and the errors."""
+    file, degrees = WriteBack(reading), answer.plan.degrees if answer.plan else {}
+    try:
+        edits = file.edits(answer.plan) if answer.plan else []
+    except UnusableInput as problem:
+        return [], problem.findings
+    if not edits or not file.can_read:
+        return edits, ()
+    after = file.edited(edits)
+    if errors := verify(after).errors:
+        message = f"the answer cannot be written into this file: with it, {errors[0].message} ({errors[0].code})"
+        return [], (error("PW603", errors[0].subject, message, help=errors[0].help or "use the plan itself"),)
+    return edits, tuple(_other_times(reading, after.to_solve, degrees)) if after.session.times_follow_ranks else ()
+
+
+def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Parallel]) -> Iterator[Finding]:
+    """Warn of times with another meaning once the plan is in the file."""
+    before, now = (times_with(file.problem.job, degrees) if file.problem else {} for file in (reading, after))
+    names = [f"`{name}`" for name, timed in now.items() if before.get(name) not in (None, timed)]
+    if not names:
+        return
+    why = [finding.message for finding in after.findings if finding.code == NOT_SEARCHED and finding.severity is Severity.NOTE]
+    known = {finding.message for finding in reading.findings}
+    reasons = "".join(f": {reason}" for reason in why if reason not in known)
+    message = f"with this plan in the file the times of {listed(names)} are read otherwise{reasons}"
+    yield warning(
+        NOT_SEARCHED, "", message, help="give their times as `seconds`, by count, in `placewright.components` before you plan again"
+    )
+
+
+def refusing(reading: Reading | None) -> Refuses:
+    """Return a function for new findings with a plan in this file, on the plan's machines.
+
+    Empty without a file, for a plan that cannot be written, and for a plan equal to the file. If
+    degrees follow from sizes, a plan that cannot be written is refused, as its degrees would differ.
+    If the problem lacks a demand of the file, that demand is still in the file: only findings of the
+    framework count then.
+    """
+    if reading is None or reading.problem is None or not WriteBack(reading).can_read:
+        return accept_all
+    file, own_problem = WriteBack(reading), reading.problem
+
+    def refuses(problem: Problem, plan: Plan) -> Sequence[Finding]:
+        try:
+            edits = file.edits(plan, replace(problem, cluster=plan.cluster))
+        except UnusableInput as refusal:
+            return refusal.findings if problem.job.planning.by_size else ()
+        if not edits:
+            return ()
+        machines = None if plan.cluster == own_problem.cluster else replace(plan.cluster, declared=())
+        whole = problem.demands == own_problem.demands
+        after = file.errors(edits, machines, whole)
+        before = {(finding.code, finding.subject) for finding in file.errors([], machines, whole)} if after else set()
+        return [finding for finding in after if (finding.code, finding.subject) not in before]
+
+    return refuses
