@@ -58,9 +58,9 @@ def is_placeable(design: Design, nodes: int, each: int) -> bool:
     wanted = {frozenset(block.components): block.accelerators for block in design.blocks}
     infer, train = design.options["infer"], design.options["train"]
     for one in places(nodes, each, train.amount, 1):
-        for other in places(nodes, each, infer.amount, infer.each):
+        for other in places(nodes, each, infer.amount, infer.per_process):
             both = len(set(one) & set(other))
-            if both and ((one.start - other.start) % infer.each or (one.stop - other.stop) % infer.each):
+            if both and ((one.start - other.start) % infer.per_process or (one.stop - other.stop) % infer.per_process):
                 continue
             rooms = {("infer", "train"): both, ("train",): len(one) - both, ("infer",): len(other) - both}
             exact = all(wanted.get(frozenset(its), 0) + wanted.get(frozenset((*its, "ref")), 0) == room for its, room in rooms.items())
