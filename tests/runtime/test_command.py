@@ -100,6 +100,7 @@ def constructing(directory: Path) -> bool:
     return (directory / "actor-0").exists() and (directory / "actor-1").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_while_workers_start(started: Launcher, mark: str, tmp_path: Path, directory: Path, number: int) -> None:
     process = started("--simulate", "--worker", "workers:Sleeper")
@@ -122,6 +123,7 @@ def test_interrupted_while_the_cluster_starts(started: Launcher, mark: str) -> N
     assert running(mark) == []
 
 
+@pytest.mark.slow
 def test_killed_without_warning(started: Launcher, mark: str, tmp_path: Path, directory: Path) -> None:
     process = started("--simulate", "--worker", "workers:Sleeper")
     wait_until(lambda: constructing(tmp_path))
@@ -145,6 +147,7 @@ def test_when_all_is_over_nothing_is_left_not_even_what_workers_left_behind(star
     assert list(directory.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ended_by", ["SIGINT", "SIGTERM", "stop"])
 def test_kept_workers_run_until_somebody_ends_them(
     ended_by: str, started: Launcher, mark: str, directory: Path, address: str, monkeypatch: pytest.MonkeyPatch
@@ -166,6 +169,7 @@ def test_kept_workers_run_until_somebody_ends_them(
     assert list((directory / "placewright").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_kept_workers_that_die_end_the_command_which_says_so(started: Launcher, mark: str, address: str, directory: Path) -> None:
     process = started("--address", address, "--keep")
     record = directory / "placewright"

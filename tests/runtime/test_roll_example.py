@@ -11,6 +11,7 @@ import pytest
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "roll" / "worker_group.py"
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 def test_the_example_runs_on_simulated_nodes() -> None:
     done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=280)

@@ -58,6 +58,7 @@ def told(verb: Verb, name: str) -> dict[str, Any]:
     return dict(its)
 
 
+@pytest.mark.slow
 def test_a_node_that_dies_under_two_launches(cluster: tuple[SimulatedCluster, str], verb: Verb, tmp_path: Path, directory: Path) -> None:
     assert verb("discover", "--address", cluster[1], "-o", "found.yaml").returncode == 0
     for name in ("pair", "first"):

@@ -69,6 +69,7 @@ def test_a_detached_launch_runs_on_until_it_is_stopped(verb: Verb, address: str,
     assert verb("stop", "trial").returncode == 2
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_ends_the_launch_which_says_so(verb: Verb, address: str, directory: Path) -> None:
     assert verb("launch", "--address", address, "--detach", "trial").returncode == 0
     pid = told(verb, "trial")["workers"][1]["pid"]
@@ -82,6 +83,7 @@ def test_a_worker_that_dies_ends_the_launch_which_says_so(verb: Verb, address: s
     assert verb("stop", "trial").stdout == "`trial` had failed before; its record is removed\n"
 
 
+@pytest.mark.slow
 def test_a_keeper_that_is_killed_takes_all_with_it(verb: Verb, mark: str, directory: Path) -> None:
     done = verb("launch", "--simulate", "--detach", "trial")
     assert done.returncode == 0, done.stderr
@@ -93,6 +95,7 @@ def test_a_keeper_that_is_killed_takes_all_with_it(verb: Verb, mark: str, direct
     assert list(directory.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_method_that_returns_ends_a_detached_launch(verb: Verb, address: str, directory: Path) -> None:
     done = verb("launch", "--address", address, "--detach", "trial", "--worker", "workers:Parent", "--call", "children")
     assert done.returncode == 0, done.stderr
@@ -109,6 +112,7 @@ def test_what_keeps_the_workers_from_starting_is_told_by_the_command_itself(verb
     assert list(directory.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_command_that_ends_before_its_keeper_is_ready_ends_it(
     number: int, verb: Verb, plan: Planner, address: str, mark: str, tmp_path: Path, directory: Path

@@ -33,6 +33,7 @@ def cluster() -> Iterator[tuple[SimulatedCluster, str]]:
         its.stop()
 
 
+@pytest.mark.slow
 def test_it_is_placed_anew_as_roll_takes_it(cluster: tuple[SimulatedCluster, str], tmp_path: Path, directory: Path) -> None:
     (tmp_path / "train.yaml").write_text(HINTED)
     words = ["launch", "train.yaml", "--cluster", MACHINES, "--address", cluster[1], "--restarts", "1", "--detach", "job"]

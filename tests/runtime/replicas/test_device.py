@@ -71,6 +71,7 @@ def test_more_than_there_are_is_counted_in_their_own_resource() -> None:
     assert finding.notes[0] == "4 accelerators // 2 for each = 2 replicas"
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 def test_workers_and_servers_see_ascends_accelerators_through_ascends_variable() -> None:
     program = Path(__file__).with_name("on_ascend.py")

@@ -16,6 +16,7 @@ def test_it_is_short() -> None:
     assert len(EXAMPLE.read_text("utf-8").splitlines()) < 45
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 def test_it_runs_on_a_simulated_cluster_and_prints_what_its_page_shows() -> None:
     done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=280)

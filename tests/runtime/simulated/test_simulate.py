@@ -136,6 +136,7 @@ def test_a_cluster_of_which_one_node_does_not_start_is_ended_with_the_reason(mon
         cluster.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 def test_nodes_go_and_come_back_but_the_first_stays() -> None:
     pytest.importorskip("ray")

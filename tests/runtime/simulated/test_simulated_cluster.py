@@ -19,6 +19,7 @@ with simulated_cluster("1x4xH100+1x0") as address:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 def test_its_nodes_are_there_for_as_long_as_the_block_lasts() -> None:
     """In a process of its own: this one is connected to another cluster."""

@@ -30,6 +30,7 @@ def said() -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_each_worker_sees_what_ray_gave_of_its_node_by_its_maker_s_variable_and_by_no_other(said: dict[str, Any]) -> None:
     for variable, seen in zip(VARIABLES, said["environments"]):
         assert {name: seen[name] for name in (*VARIABLES, "CUDA_VISIBLE_DEVICES") if name in seen} == {variable: "0,1"}

@@ -55,6 +55,7 @@ def with_ids(plan: Plan, *ids: str) -> Plan:
     return replace(plan, cluster=replace(plan.cluster, nodes=nodes))
 
 
+@pytest.mark.slow
 def test_discover_writes_a_cluster_file_on_which_a_plan_is_launched(unlabelled: str, plan: Planner, tmp_path: Path) -> None:
     file = tmp_path / "cluster.yaml"
     before = unhindered()
@@ -70,6 +71,7 @@ def test_discover_writes_a_cluster_file_on_which_a_plan_is_launched(unlabelled: 
     assert started.returncode == 0, started.stderr
 
 
+@pytest.mark.slow
 def test_ids_that_are_not_there_stop_a_launch_before_anything_starts(unlabelled: str, plan: Planner, tmp_path: Path) -> None:
     done = launched(with_ids(plan("1x2", actor=(Run(range(2), 0),)), "6", "7"), unlabelled, tmp_path)
     assert done.returncode == 4

@@ -20,6 +20,7 @@ SAID = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 @pytest.mark.parametrize("name", SAID)
 def test_the_example_runs_on_simulated_nodes(name: str) -> None:

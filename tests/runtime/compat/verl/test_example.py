@@ -14,6 +14,7 @@ EXAMPLE = Path(next(iter(placewright.__path__))) / "examples" / "verl" / "worker
 PAGE = EXAMPLE.parents[2] / "docs" / "how_to" / "worker_groups.md"
 
 
+@pytest.mark.slow
 def test_it_says_what_it_promises(tmp_path: Path) -> None:
     """In a process of its own, with a cluster of its own: 32 bundles on four nodes cannot be asked of the shared one."""
     pytest.importorskip("ray")
