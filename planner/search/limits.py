@@ -35,18 +35,21 @@ def rows(question: PlanningProblem, structure: BlockStructure) -> tuple[LimitRow
     most = question.budget.accelerators
     found += [LimitRow(tally.sets, most - tally.base, tally.weigh) for tally in tallies(question, structure)] if most is not None else []
     for first, second in sorted(question.sharing.not_fewer):
-        found.append(LimitRow(tuple(sorted({of[first], of[second]})), 0, _each(structure, partial(_fewer, first, second))))
+        found.append(LimitRow(tuple(sorted({of[first], of[second]})), 0, _weight_of_set(structure, partial(_fewer, first, second))))
     for names in question.sharing.filling:
         sets = tuple(sorted({of[name] for name in names}))
         found.append(LimitRow(sets, -sum(kind.accelerators for kind in question.kinds), _taken_off))
     for multiple in multiples(question):
         sets = tuple(sorted({of[multiple.component], of[multiple.partner]}))
         amounts = (amount for amount in _amounts(question, multiple.partner) if len(sets) > 1 or not multiple.holds(amount, amount))
-        found += [LimitRow(sets, 1, _each(structure, partial(_against, multiple, amount))) for amount in amounts]
+        found += [LimitRow(sets, 1, _weight_of_set(structure, partial(_against, multiple, amount))) for amount in amounts]
     for first, second in sorted(question.sharing.in_step):
         if pattern(structure, frozenset((first, second))):
             sets = tuple(sorted({of[first], of[second]}))
-            found += [LimitRow(sets, 1, _each(structure, partial(_out_of_step, first, second, size))) for size in _sizes(question, second)]
+            found += [
+                LimitRow(sets, 1, _weight_of_set(structure, partial(_out_of_step, first, second, size)))
+                for size in _sizes(question, second)
+            ]
     found += [row for no_good in _barred(question) if (row := _barring(structure, of, no_good)) is not None]
     return tuple(found)
 
@@ -92,7 +95,7 @@ def _amounts(question: PlanningProblem, name: str) -> list[int]:
     return sorted({option.amount for option in question.options[name]})
 
 
-def _each(structure: BlockStructure, weigh: Callable[[str, Option], int]) -> Weigh:
+def _weight_of_set(structure: BlockStructure, weigh: Callable[[str, Option], int]) -> Weigh:
     """Return the weight of a set: that of its options by component."""
     return lambda number, options: sum(weigh(name, option) for name, option in zip(structure.sets[number], options))
 
@@ -103,7 +106,7 @@ def _fewer(first: str, second: str, name: str, option: Option) -> int:
 
 
 def _out_of_step(first: str, second: str, size: int, name: str, option: Option) -> int:
-    """Return 1 for the second with this process size, or the first in no whole groups of it."""
+    """Return 1 for a second of this size, or a first in no whole groups."""
     return int(option.per_process == size) if name == second else int(name == first and option.amount % size != 0)
 
 
