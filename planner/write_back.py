@@ -97,7 +97,7 @@ def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Paralle
 
 
 def refusing(reading: Reading | None) -> Refuses:
-    """Return a function for new findings with a plan in this file.
+    """Return a function for new findings of a plan in this file, on its machines.
 
     Empty without a file, for a plan that cannot be written, and for a plan equal to the file. If
     degrees follow from sizes, a plan that cannot be written is refused, as its degrees would differ.

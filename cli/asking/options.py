@@ -152,8 +152,8 @@ def source_options(verb: Verb) -> Verb:
             if isinstance(problem, ValueError):
                 raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'--cluster'") from None
             raise
-        read_options = {name: options.pop(name) for name in ("dialect", "settings", "roots", "allowed", "frameworks", "level")}
-        return verb(*arguments, source=ReadOptions(machines, model=model, **read_options), **options)
+        reading = {name: options.pop(name) for name in ("dialect", "settings", "roots", "allowed", "frameworks", "level")}
+        return verb(*arguments, source=ReadOptions(machines, model=model, **reading), **options)
 
     folder = click.Path(exists=True, file_okay=False)
     result = cast(Verb, with_source)

@@ -106,7 +106,7 @@ def _fewer(first: str, second: str, name: str, option: Option) -> int:
 
 
 def _out_of_step(first: str, second: str, size: int, name: str, option: Option) -> int:
-    """Return 1 for the second with this process size, or the first out of step."""
+    """Return 1 for a second of this size, or a first in no whole groups."""
     return int(option.per_process == size) if name == second else int(name == first and option.amount % size != 0)
 
 
