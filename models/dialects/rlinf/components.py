@@ -69,9 +69,9 @@ def _joined(notes: Notes, names: list[Entry], entry: Entry, tail: list[Entry], c
 def _quoted(notes: Notes, subject: str, text: str, first: Span, last: Span, message: str, is_ignored: bool = False) -> Scalar:
     """Return the text between two places; note a finding with quotes as the edit."""
     span = Span(first.file, first.start, last.end, first.line, first.column)
-    message += "; RLinf ignores the rest silently" if is_ignored else ": RLinf takes the rest for components without a placement"
+    why = "RLinf ignores the rest silently" if is_ignored else "RLinf takes the rest for components without a placement"
     report = notes.warn if is_ignored else notes.error
-    report("PW118", subject, message, span, "split by a comma", f'write "{text}" in quotes', Edit(span, f'"{text}"'))
+    report("PW118", subject, message, span, "split by a comma", f'write "{text}" in quotes', Edit(span, f'"{text}"'), why)
     return Scalar(text, "tag:yaml.org,2002:str", span, span)
 
 

@@ -79,11 +79,11 @@ def read_labels(notes: Notes, value: Value, name: str, declared: DeclaredGroups,
         notes.wrong_type(name, "node_group", value, "the label of a node group", "write a label such as `a800`, or `a800,4090`")
         return None
     if len(written) > MAX_LABELS:
-        message = f"`{name}` names {len(written):,} node groups; more than {MAX_LABELS} are not read"
+        message = f"`{name}` names {len(written):,} node groups, more than the {MAX_LABELS} that are read"
         notes.error("PW002", name, message, value, "too many", "name each group once")
         return None
     if len(written) > 1 and isinstance(value, Scalar):
-        message = f"`{name}` names {len(written)} node groups; RLinf before 0.2 takes all of it for one label"
+        message = f"`{name}` names {len(written)} node groups, which RLinf before 0.2 takes for one label"
         older, help = Range(until=SEVERAL_GROUPS.since), "name one group, or run RLinf 0.2"
         notes.judge(older, Severity.ERROR, "PW107", name, message, value, "several", help)
     checked = [_checked(notes, name, declared, known, *entry) for entry in written]
@@ -146,7 +146,7 @@ def numbered_by(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
     return (
         replace(numbering, excess=counted - numbering.size)
         if numbering.size
-        else replace(numbering, shape=f"{numbering.shape}; RLinf ends in an IndexError")
+        else replace(numbering, shape=f"{numbering.shape}, so RLinf raises an IndexError")
     )
 
 
@@ -237,8 +237,9 @@ def _check_groups(notes: Notes, written: Written, shared: list[int], fix: Fix | 
         message = f"`node_group` of `{name}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
         notes.warn("PW105", name, message, value, "a list", *_mend(fix, f"write `{','.join(labels.names)}`"))
     if shared:
-        message = f"`{name}`: node {shared[0]} is in several of its groups, so it is numbered twice; RLinf refuses that at launch"
-        notes.error("PW108", name, message, written.group_place, "", *_mend(fix, "use groups without common nodes"))
+        message = f"node {shared[0]} is in several node groups of `{name}`, so it is numbered twice"
+        help, edit = _mend(fix, "use groups without common nodes")
+        notes.error("PW108", name, message, written.group_place, "", help, edit, "RLinf refuses that at launch")
     elif len(set(labels.names)) < len(labels.names) and value is not None:
         message = f"`{name}` names a node group twice, so its resources are numbered twice, and held twice without a word"
         notes.warn("PW108", name, message, value, "", *_mend(fix, "name each once"))

@@ -150,7 +150,7 @@ def _warn(notes: Notes, subject: str, entry: Entry, path: str, message: str, hel
     if notes.partial and any(key.startswith(f"{path}.") for key in changes):
         fate = "Hydra refuses it unless `defaults` have it"
         notes.unsure("PW104", path, f"Hydra refuses `{path}` unless `defaults` that could not be read have it", True, FOLDER)
-    notes.warn("PW104", subject, f"{message}; {fate}", entry.key.span, "not a key", help, edit)
+    notes.warn("PW104", subject, message, entry.key.span, "not a key", help, edit, fate)
 
 
 _APART = ("cluster", "placewright", "profile_data", "hydra", "defaults")

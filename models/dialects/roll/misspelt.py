@@ -22,6 +22,7 @@ from .names import ALL_BLOCKS, AT_CREATION, AT_LOAD, DEVICES, HINTS, REWARD_MODE
 from .profile import Defaults, Pipeline, maps, profile_of, releases_with_key
 
 CODE = "PW104"
+IGNORED = "ROLL ignores it silently"
 _MISSPELT = 0.88
 """Minimum similarity of a misspelling; configurations have keys of their own that resemble known ones."""
 
@@ -228,7 +229,7 @@ class KeyChecks(RollChecks):
             if close and f"${{{name}}}" not in source:
                 is_twice = root.get(close) is not None
                 help, edit = notes.to_rename(root, entry, close) if is_twice else (f"is `{close}` meant?", None)
-                notes.warn(CODE, "", f"ROLL has no key `{name}`; it ignores it silently", entry.key.span, "not a key", help, edit)
+                notes.warn(CODE, "", f"ROLL has no key `{name}`", entry.key.span, "not a key", help, edit, IGNORED)
                 return
         report_unread(notes, CODE, counting_keys(entry, name), "a role that ROLL starts")
 
@@ -238,7 +239,7 @@ class KeyChecks(RollChecks):
             return
         close, had = nearest(name, sorted(known)), releases_with_key(role.part, name)
         only = f" in {choice.release.name}, only in {spans_of(had)}" if had and choice else ""
-        message = f"`{role.key}` has no key `{name}`{only}; ROLL ignores it silently"
+        message = f"`{role.key}` has no key `{name}`{only}"
         is_meant = close and (block.get(close) is not None or not had)
         help, edit = self.notes.to_rename(block, entry, close) if close and is_meant else ("remove it", self.notes.removed(block, entry))
-        self.notes.warn(CODE, role.key, message, entry.key.span, "not a key", help, edit)
+        self.notes.warn(CODE, role.key, message, entry.key.span, "not a key", help, edit, IGNORED)

@@ -174,12 +174,12 @@ class _RollWriter:
         """Return (ids in rank order, accelerators per process)."""
         name = component.name
         if {run.kind for run in runs} != {ACCELERATOR}:
-            self.refuse(name, f"`{name}` is on hardware; ROLL places on accelerators and CPUs only", "leave it out")
+            self.refuse(name, f"`{name}` is on hardware, but ROLL places on accelerators and CPUs only", "leave it out")
             return Ids(), 1
         process_ids = [[node * self.per_node + index for (node, index), _, _ in process_seats] for _, process_seats in seats(runs)]
         sizes = sorted({len(ids) for ids in process_ids})
         if len(sizes) > 1:
-            message = f"the processes of `{name}` hold {' or '.join(map(str, sizes))} accelerators; in ROLL all hold as many"
+            message = f"the processes of `{name}` hold {' or '.join(map(str, sizes))} accelerators, but in ROLL all hold as many"
             self.refuse(name, message, "give all the same number")
         return Ids.of(range(id_, id_ + 1) for ids in process_ids for id_ in ids), sizes[0]
 

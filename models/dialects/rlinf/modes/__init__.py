@@ -167,7 +167,7 @@ def _auto(mode: Mode) -> None:
     mode.relate(IN_ORDER, *filter(None, ("actor", "rollout", mode.first_of(*INFERRING))))
     actor, total = mode.extent("actor"), mode.cluster.total()
     if actor and actor.count < total:
-        message = f"in auto mode RLinf starts `actor` on all {with_noun(total, 'accelerator')}; {actor} is its share at the start"
+        message = f"in auto mode RLinf starts `actor` on all {with_noun(total, 'accelerator')}, with {actor} as its share at the start"
         mode.notes.info(IGNORED, "actor", message, mode.place("actor"), "at the start")
 
 
