@@ -108,7 +108,7 @@ def read_components(context: Context, value: MapNode) -> tuple[Component, ...]:
         base = _entry(context, entry, next(iter(names), entry.key.text), value.flow)
         runs += len(base.runs or ()) * len(names) if base else 0
         if runs > MAX_RUNS:
-            message = f"the components up to this one have more than {MAX_RUNS:,} runs; no more are read"
+            message = f"the components up to this one have more than the {MAX_RUNS:,} runs that are read"
             context.notes.error("PW002", "cluster", message, entry.key.span, "too many", "place fewer components, or on fewer nodes")
             break
         for name, span in names.items():
@@ -130,7 +130,7 @@ def _names(notes: Notes, owner: MapNode, entry: Entry, seen: set[str]) -> dict[s
         name, start = piece.strip(), position + len(piece) - len(piece.lstrip())
         span, help = text.part(start, start + len(name)), f"write `{remaining}`" if remaining and only else "remove one of the two"
         if not name:
-            message = f"a name in `{entry.key.text}` is empty; RLinf makes a component of it"
+            message = f"a name in `{entry.key.text}` is empty, of which RLinf makes a component"
             notes.warn("PW112", entry.key.text, message, span, "no name", f"write `{remaining}`" if remaining else "write a name", only)
         elif name in seen:
             notes.error("PW106", name, f"`{name}` is placed twice", span, "again here", help, only)

@@ -186,7 +186,7 @@ def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Com
         _report(context, written, placement.faults, numbered, fix)
         return None
     if placement.processes > MAX_PROCESSES:
-        message = f"`{name}` has {placement.processes:,} processes; more than {MAX_PROCESSES:,} are not read"
+        message = f"`{name}` has {placement.processes:,} processes, more than the {MAX_PROCESSES:,} that are read"
         notes.error("PW002", name, message, written.text.scalar, "too many", "name fewer processes")
         return None
     sizes = {max(1, pair.resources // pair.processes) for pair in placement.pairs}
@@ -241,7 +241,7 @@ def _check_groups(notes: Notes, written: Written, shared: list[int], fix: Fix | 
         help, edit = _mend(fix, "use groups without common nodes")
         notes.error("PW108", name, message, written.group_place, "", help, edit, "RLinf refuses that at launch")
     elif len(set(labels.names)) < len(labels.names) and value is not None:
-        message = f"`{name}` names a node group twice, so its resources are numbered twice, and held twice without a word"
+        message = f"`{name}` names a node group twice, so its resources are numbered and held twice"
         notes.warn("PW108", name, message, value, "", *_mend(fix, "name each once"))
 
 
@@ -288,8 +288,9 @@ def _check_kinds(notes: Notes, written: Written, runs: Sequence[Run], broken: st
     name, labels, scalar = written.name, written.labels.names, written.text.scalar
     if broken == "PW302":
         before, run = next((a, b) for a, b in zip(runs, runs[1:]) if b.ranks.start < a.ranks.stop and a.kind != b.kind)
-        message = f"process {run.ranks.start} of `{name}` would hold {before.kind} and {run.kind}; RLinf refuses that at launch"
-        notes.error("PW302", name, message, scalar, "", *_mend(fix, "give each process one kind of hardware"))
+        message = f"process {run.ranks.start} of `{name}` would hold {before.kind} and {run.kind}"
+        help, edit = _mend(fix, "give each process one kind of hardware")
+        notes.error("PW302", name, message, scalar, "", help, edit, "RLinf refuses that at launch")
     elif broken == "PW108" and len(set(labels)) == len(labels) and (duplicate := twice(runs)):
         run, label, resource = duplicate
         message = f"`{name}` holds {run.kind} {resource} of node {run.node} twice, through the groups `{label}` and `{run.node_group}`"

@@ -207,7 +207,7 @@ def read_num_nodes(notes: Notes, section: MapNode, value: Value | None) -> int |
         notes.error("PW105", "cluster", message, value, "too few", "write `1`", notes.instead(value, "1"))
         return 1
     if number > MAX_NODES:
-        message = f"`num_nodes` is {number:,}; more than {MAX_NODES:,} nodes are not read"
+        message = f"`num_nodes` is {number:,}, more than the {MAX_NODES:,} nodes that are read"
         notes.findings.append(error("PW002", "cluster", message, value.span, label="too many", help="is this number meant?"))
         return None
     notes.text(value, "cluster", quoted=False)

@@ -300,7 +300,7 @@ class RoleWorkers(RollChecks):
 
     def _too_many(self, role: Role, workers: int, amount: Amount) -> bool:
         if workers > MAX_WORKERS:
-            message = f"`{role.key}` has {workers:,} workers; more than {MAX_WORKERS:,} are not read"
+            message = f"`{role.key}` has {workers:,} workers, more than the {MAX_WORKERS:,} that are read"
             self.notes.error("PW102", role.key, message, amount.scalar or role.span, "too many", "is this number meant?")
         return workers > MAX_WORKERS
 

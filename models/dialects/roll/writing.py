@@ -155,7 +155,7 @@ class _RollWriter:
             return {}
         if component.runs is None:
             if self.problem.job.choices.get(name):
-                self.losses.append(moved(name, f"the degrees of `{name}` are left open; in ROLL they are {component.parallel}"))
+                self.losses.append(moved(name, f"the degrees of `{name}` are left open, but in ROLL they are {component.parallel}"))
             if part in (ACTOR_TRAIN, ACTOR_INFER) and self.pipeline.updates_models and not component.contiguous:
                 message = f"`{name}` is on one solid range of accelerators in ROLL, whose weights go from one to another"
                 self.losses.append(moved(name, message))
@@ -204,7 +204,7 @@ class _RollWriter:
         if backend and strategy.startswith(("megatron", "fsdp")) and not strategy.startswith(backend):
             self.losses.append(dropped(name, f"`{name}` is trained by {backend}, in ROLL by `{strategy}`"))
         if parallel != original:
-            message = f"`{name}` has {original}; with strategy `{strategy}` ROLL gives it {parallel}"
+            message = f"`{name}` has {original}, but with strategy `{strategy}` ROLL gives it {parallel}"
             self.losses.append(moved(name, message) if component.runs is None else dropped(name, message))
         if size != per_process:
             holding = f"the processes of `{name}` hold {with_noun(per_process, 'accelerator')} each"

@@ -270,7 +270,7 @@ class _VerlWriter:
 
     def _keep(self, component: Component, expressed: Parallel) -> None:
         if expressed != component.parallel:
-            message = f"`{component.name}` has {component.parallel}; verl gives it {expressed}"
+            message = f"`{component.name}` has {component.parallel}, but verl gives it {expressed}"
             self.losses.append((moved if component.runs is None else dropped)(component.name, message))
 
     def _hints(self, component: Component) -> Data:
@@ -281,7 +281,7 @@ class _VerlWriter:
         if component.runs is not None:
             return hints
         if self.problem.job.choices.get(component.name):
-            message = f"the degrees of `{component.name}` are left open; in verl they are {component.parallel}"
+            message = f"the degrees of `{component.name}` are left open, but in verl they are {component.parallel}"
             self.losses.append(moved(component.name, message))
         own = counts_to_data(self.problem, component)
         return ({"accelerators": own["accelerators"]} if "accelerators" in own else {}) | hints

@@ -152,7 +152,7 @@ def inference_needed(mode: Mode, auto: bool = False) -> str:
         return ""  # the fsdp actor of 0.1 has no such feature
     if not auto and is_fsdp:
         return "an fsdp actor that is apart from rollout needs it"
-    return f"`{RECOMPUTE}` needs it where actor and rollout are apart" if recomputes or corrects else ""
+    return f"`{RECOMPUTE}` needs it with actor and rollout apart" if recomputes or corrects else ""
 
 
 def unset_of_inference(mode: Mode) -> list[str]:
@@ -200,7 +200,7 @@ def check_inference(mode: Mode, current: Arrangement) -> None:
     inference, critics = mode.first_of(*INFERRING), mode.first_of(CRITICS_INFERENCE)
     if current is Arrangement.COLLOCATED:
         for name in filter(None, (inference, critics)):
-            message = f"`{name}` is placed, but `actor` and `rollout` share their accelerators, and then it must not be"
+            message = f"`{name}` must not be placed, as `actor` and `rollout` share their accelerators"
             mode.error(SETTING, name, message, f"drop `{name}`, or give `actor` and `rollout` accelerators of their own")
         if mode.task == "coding_online_rl":
             message = "online coding needs `actor` and `rollout` on accelerators of their own, but they share them"

@@ -107,16 +107,16 @@ def check_inference_weights(mode: Mode) -> None:
     """Note an error if a separate inference component would stop training or wait for weights."""
     if mismatch := inference_mismatch(mode):
         name, why, tp, better = mismatch
-        message, help = f"{why}, to which it hands its weights; {LATE}", f"set `{tp.name}: {better}`"
-        mode.error(DEGREE, name, message, help, at=tp.span, edit=tp.becomes(better))
+        help, notes = f"set `{tp.name}: {better}`", (f"it sends its weights to `{name}`", LATE)
+        mode.error(DEGREE, name, why, help, at=tp.span, edit=tp.becomes(better), notes=notes)
         return
     for name, role in _megatron_inference(mode):
         needs, worker = least_for_inference(mode).get(role, 0), mode.placed(role)
         count = max(run.ranks.stop for run in worker.runs) if worker and worker.runs else needs
         if count < needs:
-            message = f"the first {needs} ranks of `{name}` (its tp x pp) get weights from as many of `{role}`, which has {count}; {LATE}"
+            message = f"the first {needs} ranks of `{name}` (tp x pp) get weights from as many of `{role}`, which has {count}"
             help = f"give `{role}` at least {with_noun(needs, 'accelerator')}, or lower the degrees of `{name}`"
-            mode.error(DEGREE, name, message, help, f"{needs} needed")
+            mode.error(DEGREE, name, message, help, f"{needs} needed", notes=(LATE,))
 
 
 def least_for_inference(mode: Mode) -> dict[str, int]:

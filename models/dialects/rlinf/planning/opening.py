@@ -103,7 +103,7 @@ def _inference(file: TimedFile, times: Mapping[str, TimedComponent]) -> list[str
             span = find(file.hints, f"components.{name}.seconds")
             is_critic = name == CRITICS_INFERENCE
             why = "there is no critic whose values it computes" if is_critic else "`algorithm.recompute_logprobs` is not true"
-            file.notes.info(PLANS, name, f"`{name}` is not started: {why}; its seconds count nowhere", span or settings.top)
+            file.notes.info(PLANS, name, f"`{name}` is not started: {why}, so its seconds do not count", span or settings.top)
     return unplaced
 
 

@@ -90,7 +90,7 @@ ENDS = {f"{LAYERS}.num_layers_in_first_pipeline_stage": 11, f"{LAYERS}.num_layer
 
 REFUSED = {  # name -> (releases, program, changes, words of the error, machines)
     "K1 data parallel ranks without experts": ("0.6.1 0.7.0 b178a3cd 0.7.1", MAIN, {**DP, f"{R}.mode": "async"}, "vLLM gets", "1x8"),
-    "K2 a teacher's pool beside the trainer": (f"0.8.0 0.9.0 {NEWEST}", MAIN, TAUGHT, "need 12 accelerators in all, the cluster has 8", "1x8"),
+    "K2 a teacher's pool beside the trainer": (f"0.8.0 0.9.0 {NEWEST}", MAIN, TAUGHT, "need 12 accelerators, the cluster has 8", "1x8"),
     "K2 a teacher that does not divide its pool": (f"0.8.0 {NEWEST}", MAIN, {**TAUGHT, "distillation.n_gpus_per_node": 6}, "must divide", "2x8"),
     "K2 a teacher's pool without nodes": ("0.9.0", MAIN, {**TAUGHT, "distillation.nnodes": None}, "`distillation.nnodes` is 0 (its default)", "2x8"),
     "K2 teachers that do not fill their pool": (

@@ -31,11 +31,11 @@ def test_seconds_of_inference_that_never_runs_count_nowhere(read: Read) -> None:
     reading = read(without.replace("rollout: {tensor", "rollout: {return_logprobs: true, tensor"))
     assert {each.name for each in problem(reading.to_solve).components} == {"actor", "rollout", "reward"}
     assert [each for each in said(reading.to_solve) if "not started" in each] == [
-        "`inference` is not started: `algorithm.recompute_logprobs` is not true; its seconds count nowhere"
+        "`inference` is not started: `algorithm.recompute_logprobs` is not true, so its seconds do not count"
     ]
     critics = read(HINTED.replace("NAME", "critic_inference")).to_solve
     assert {each.name for each in problem(critics).components} == {"actor", "rollout", "reward"}
-    assert "`critic_inference` is not started: there is no critic whose values it computes; its seconds count nowhere" in said(critics)
+    assert "`critic_inference` is not started: there is no critic whose values it computes, so its seconds do not count" in said(critics)
 
 
 @pytest.mark.parametrize(

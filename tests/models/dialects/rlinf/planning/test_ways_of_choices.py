@@ -12,7 +12,7 @@ from placewright.planner.costs import cost_model
 from placewright.planner.problem import planning_problem
 from placewright.planner.verify import verify
 
-from .opened import APART, Read, problem, said, text
+from .opened import APART, Read, problem, text
 
 
 def job(actor: int, rollout: int, trains: str, generates: str, placed: str = "", inference: str = "", engine: str = "vllm") -> str:
