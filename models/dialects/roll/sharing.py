@@ -138,8 +138,8 @@ class ModeChecks(RollChecks):
         if workers is not None and workers < 2:
             message = f"{within}, which needs at least 2 workers, not {workers}"
             help, edit = self._smaller_workers(train, infer)
-            why = (going_on, AFTER_MODELS, f"infer_dp {workers} < 2", OFF)
-            self.notes.error(MODES, infer.key, message, infer.place, f"{workers} worker", help, edit, *why)
+            too_few = f"infer_dp {workers} < 2"
+            self.notes.error(MODES, infer.key, message, infer.place, f"{workers} worker", help, edit, going_on, AFTER_MODELS, too_few, OFF)
         if async_ratio is not None and async_ratio <= 0:
             message = f"{within}, but `{RATIO}` is {shown(async_ratio)}"
             at, help = self.settings.at(RATIO) or infer.place, f"write `{RATIO}: 1`, give both the same GPUs, or write `{MODE}: false`"
@@ -211,8 +211,8 @@ class ModeChecks(RollChecks):
             message = f"{both}, so `{RATIO}` must be 0, but it is {shown(async_ratio)}"
             at, edit = self.settings.at(RATIO) or train.place, self.settings.becomes(RATIO, "0")
             help = f"write `{RATIO}: 0`, or give {infer.key} at least one more worker's GPUs than {train.key} has"
-            why = ("no GPU is left to generate meanwhile", AFTER_MODELS, OFF)
-            self.notes.error(MODES, infer.key, message, at, "not 0", help, edit, *why)
+            none_left = "no GPU is left to generate meanwhile"
+            self.notes.error(MODES, infer.key, message, at, "not 0", help, edit, none_left, AFTER_MODELS, OFF)
 
     # Relations and amounts that the mode accepts, for training or inference left to solve.
 

@@ -121,8 +121,8 @@ def _check_meshes(facts: RoleFacts, role_degrees: StrategyDegrees) -> None:
     ranks, ulysses = facts.role.devices.count, role_degrees.cp.value
     whole = fsdp is not None and _holds_ulysses(facts, role_degrees, fsdp)
     if fsdp and 1 < fsdp.value < ranks and (whole or ranks % ulysses):
-        size = amount_of(facts, fsdp)
-        _divide(facts, replace(size, text=size.text.replace(f"{facts.role.key}.", "")))
+        mesh = amount_of(facts, fsdp)
+        _divide(facts, replace(mesh, text=mesh.text.replace(f"{facts.role.key}.", "")))
     if experts:
         ep, efsdp = experts
         size = ep.value * efsdp.value

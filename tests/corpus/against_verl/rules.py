@@ -16,7 +16,7 @@ SAID = (
     (r"must be tp x dp", "rollout_ep_eq_tp_x_dp"),
     (r"which verl has removed", "rollout_mode_sync_removed"),
     (r"among \d+ agent loop workers", "gen_batch_div_agent_workers"),
-    (r"of a mini batch does? not divide among the \d+ data parallel ranks of", "mini_batch_exact_per_dp(soft)"),
+    (r"of a mini batch do(es)? not divide among the \d+ data parallel ranks of", "mini_batch_exact_per_dp(soft)"),
     (r"does not divide among \d+ data parallel ranks", "mini_batch_exact_per_dp(soft)"),
     (r"among the \d+ data parallel ranks of actor", "batch_div_actor_dp"),
     (r"among (the \d+ accelerators of the trainer|\d+ data parallel ranks? in micro batches)", "batch_div_minimal_bsz"),
