@@ -169,7 +169,7 @@ def _part(short: Unplaced) -> str:
 
 
 def _missing(pools: Sequence[Pool], cluster: Cluster) -> tuple[str, ...]:
-    """Return a note of the missing nodes, if more nodes of the only size would suffice."""
+    """Return a note of missing nodes; none if more nodes would not suffice."""
     sizes, have = {len(group.node.accelerators) for group in cluster.alike}, len(cluster.nodes)
     need = machines_for(pools, sizes.pop(), have) if len(sizes) == 1 else 0
     if need <= have:

@@ -27,7 +27,10 @@ FITTED, MICRO, INFERRED = "use_dynamic_bsz", "ppo_micro_batch_size", "log_prob_m
 
 @dataclass(frozen=True)
 class Dealing:
-    """Demand that the samples of some prompts divide among `parts`, `to` in words, made up as in `note`."""
+    """Demand that the samples of some prompts divide among `parts`.
+
+    `to` names the parts; `note` says how their number is made up.
+    """
 
     component: str
     prompts: Amount

@@ -111,7 +111,7 @@ class VerlWork(Facts):
         return f"`{amount.name}` {amount.value}" + (DEFAULT if amount.span is None and amount.default else "")
 
     def short_text(self, amount: Amount) -> str:
-        """Format the last part of a key and a value, where the message names the owner."""
+        """Format the last part of a key, and a value; the message names the owner."""
         return self.text(replace(amount, name=amount.name.rpartition(".")[2]))
 
     def assigned(self, path: str, value: object) -> str:
