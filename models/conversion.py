@@ -159,9 +159,9 @@ def dropped(subject: str, message: str, help: str = "") -> Finding:
     return Finding(LOSS, Severity.NOTE, subject, message, help=help)
 
 
-def refusal(subject: str, message: str, help: str = "") -> Finding:
+def refusal(subject: str, message: str, help: str = "", *notes: str) -> Finding:
     """Build the error for an impossible conversion."""
-    return error(REFUSAL, subject, message, help=help)
+    return error(REFUSAL, subject, message, help=help, notes=notes)
 
 
 def lost_demands(problem: Problem) -> Iterator[Finding]:

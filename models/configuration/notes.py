@@ -270,14 +270,9 @@ class Notes:
                 continue
             word, _, rest = entry.key.text.partition(" ") if self.is_bare(entry) else (entry.key.text, "", "")
             close = nearest(word, unset_names)
-            missed = (
-                ""
-                if refused
-                else f"; {self.framework} ignores it, and misses `{close}`"
-                if close in required
-                else f"; {self.framework} ignores it silently"
-            )
-            message = f"{section} has no key `{entry.key.text}`{missed}"
+            fate = f"and misses `{close}`" if close in required else "silently"
+            missed = () if refused else (f"{self.framework} ignores it{',' * (close in required)} {fate}",)
+            message = f"{section} has no key `{entry.key.text}`"
             help, edit = f"remove it; keys are {', '.join(f'`{name}`' for name in names)}", self.removed(value, entry)
             if not close and (existing := nearest(word, names)):
                 help = f"remove it: `{existing}` is set too"
@@ -291,7 +286,8 @@ class Notes:
             if close and wrong:
                 text = Scalar(rest, "tag:yaml.org,2002:str", entry.key.span, entry.key.span) if rest else entry.value
                 entries.append(Entry(replace(entry.key, text=close), text))
-            self._add(Severity.ERROR if wrong else Severity.WARNING, "PW104", subject, message, entry.key.span, "not a key", help, edit)
+            severity = Severity.ERROR if wrong else Severity.WARNING
+            self._add(severity, "PW104", subject, message, entry.key.span, "not a key", help, edit, missed)
         return replace(value, entries=tuple(entries)) if len(entries) < len(value.entries) or entries != list(value) else value
 
     def is_bare(self, entry: Entry) -> bool:

@@ -18,7 +18,7 @@ Chosen = MappingType[str, Parallel]
 JobWith = Callable[[Chosen], Union[Job, str]]
 """Function from chosen degrees to the job, or to the framework's reason for a refusal."""
 MAX_REASONS = 4
-"""Maximum number of refused choices in a message."""
+"""Maximum number of refused choices with their reasons in a finding."""
 MAX_CHOICES_READ = 16
 """Maximum number of joint choices that are read without planning.
 
@@ -48,8 +48,9 @@ def refusal_of_all(job: Job, tried: Iterable[tuple[Chosen, Union[Job, str]]]) ->
         why[" and ".join(f"{parallel} of `{component}`" for component, parallel in degrees.items())] = outcome
     if not why:
         return ()
-    reasons = "; ".join(f"with {chosen}, {outcome}" for chosen, outcome in list(why.items())[:MAX_REASONS])
-    more = f"; and so on, {len(why)} in all" if len(why) > MAX_REASONS else ""
-    message = f"every choice of degrees that the hints leave open is refused: {reasons}{more}"
+    reasons = [f"with {chosen}, {outcome}" for chosen, outcome in list(why.items())[:MAX_REASONS]]
+    more = [f"{len(why)} choices are refused in all"] if len(why) > MAX_REASONS else []
+    message = "every choice of degrees that the hints leave open is refused"
     span = next((component.span("parallel") for component in job.components if component.name == name), None)
-    return (error("PW121", name, message, span, help="offer degrees that go with the rest of the file"),)
+    help_ = "offer degrees that go with the rest of the file"
+    return (error("PW121", name, message, span, help=help_, notes=(*reasons, *more)),)

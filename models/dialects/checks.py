@@ -26,12 +26,13 @@ class Number:
     """Number in a check: value, text for messages, and the setting to edit.
 
     `text` is such as ```rollout.n` 5`` or ``the 12 data parallel ranks of actor``; `amount` is None
-    for a derived number.
+    for a derived number; `note` says how a derived number is made up.
     """
 
     value: int
     text: str
     amount: Amount | None = None
+    note: str = ""
 
     @property
     def span(self) -> Span | None:
@@ -102,6 +103,7 @@ class Check(ABC):
     only_if : condition under which the check applies.
     severity : error if the framework provably fails, else warning.
     message : sentence with the placeholders `{left}` and `{right}`, instead of the default.
+    why : reason of the demand, a note under the finding.
     """
 
     code: str
@@ -111,6 +113,7 @@ class Check(ABC):
     only_if: Condition | None = None
     severity: Severity = Severity.ERROR
     message: str = ""
+    why: str = ""
 
     def run(self, facts: Facts) -> None:
         """Add a finding to the notes of the facts if the demand is violated."""
@@ -131,7 +134,7 @@ class Check(ABC):
         self, facts: Facts, message: str, at: Span | None, label: str = "", help: str = "", edit: Edit | None = None, *notes: str
     ) -> None:
         """Add the finding of this check; the release at hand decides the severity."""
-        notes = tuple(note for note in (*notes, self.when) if note)
+        notes = tuple(note for note in (self.why, *notes, self.when) if note)
         facts.judge(self.releases, self.severity, self.code, message, at or facts.top, label, help, edit, notes)
 
     def value_of(self, facts: Facts, term: Term) -> Number | None:
@@ -150,8 +153,8 @@ class Divides(Check):
     """`left` is a multiple of `right`; the fix changes the left side by default.
 
     `suggest` are values for the changed setting, if both numbers do not imply them; `edits`: the
-    nearest value is offered as an edit. A message with the placeholder `{rest}` names the remainder
-    itself; `{are}` and `{do}` are verbs for the left number.
+    nearest value is offered as an edit. `{rest}` in a message is the remainder, which the label
+    names; `{are}` and `{do}` are verbs for the left number.
     """
 
     left: Term
@@ -172,14 +175,14 @@ class Divides(Check):
             if self.message
             else f"{left.text} is no multiple of {right.text}"
         )
-        text += "" if "{rest}" in self.message else f": {rest} {are(rest)} left over"
         changed = left if self.change == "left" else right
         values = self.suggest or (
             multiples_near(left.value, right.value) if self.change == "left" else near(right.value, divisors(left.value))
         )
         help_, edit = set_to(facts, changed.amount, values)
         at = changed.span or left.span or right.span
-        self.report(facts, text, at, f"{left.value} % {right.value} = {rest}", self.help or help_, edit if self.edits else None)
+        edit = edit if self.edits else None
+        self.report(facts, text, at, f"{left.value} % {right.value} = {rest}", self.help or help_, edit, left.note, right.note)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +203,7 @@ class AtLeast(Check):
         text = self.message.format(left=left.text, right=right.text) if self.message else f"{left.text} must be at least {right.text}"
         help_, edit = set_to(facts, left.amount, self.suggest or [right.value])
         edit = edit if self.edits else None
-        self.report(facts, text, left.span or right.span, f"less than {right.value}", self.help or help_, edit)
+        self.report(facts, text, left.span or right.span, f"less than {right.value}", self.help or help_, edit, left.note, right.note)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,7 +222,7 @@ class Equals(Check):
         alternatives = "".join(f" or {value}" for value in self.also)
         text = self.message.format(left=left.text, right=right.text) if self.message else f"{left.text} must be {right.text}{alternatives}"
         help_, edit = set_to(facts, left.amount, [right.value])
-        self.report(facts, text, left.span or right.span, f"not {right.value}", help_, edit)
+        self.report(facts, text, left.span or right.span, f"not {right.value}", help_, edit, left.note, right.note)
 
 
 @dataclass(frozen=True, kw_only=True)

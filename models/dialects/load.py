@@ -262,7 +262,7 @@ def _first(readings: Sequence[Reading]) -> Reading:
     reading, program = readings[0], readings[0].document.program
     if len(readings) == 1 or program is None:
         return reading
-    message = f"`{reading.source.name}` starts {len(readings)} programs; this is about the first, `{program.name}`"
+    message = f"`{reading.source.name}` starts {len(readings)} programs, of which only the first is read: `{program.name}`"
     note = warning("PW122", "", message, program.span, label="the first", help="give each a script of its own")
     return replace(reading, findings=(*reading.findings, note))
 

@@ -150,8 +150,8 @@ class Arguments:
             self._open(key, value, mapped, "its program may read it in another way than Hydra does")
         elif self.hydra and _PLACEHOLDER.fullmatch(value.plain):
             span = mapped.span(start, start + len(value.plain))
-            message = f"`{key}` is `{written}`, which is still to be written; Hydra refuses it as it is"
-            self.findings.append(warning("PW012", "", message, span, label="not filled in", help="write the value"))
+            message, why = f"`{key}` is `{written}`, which is still to be written", "Hydra refuses it as it is"
+            self.findings.append(warning("PW012", "", message, span, label="not filled in", help="write the value", notes=(why,)))
             self._open(key, value, mapped, f"`{written}` is still to be written")
         elif self.hydra:
             self.findings += map(mapped.finding, findings)

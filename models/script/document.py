@@ -245,8 +245,8 @@ def _lost_arguments(launch: LaunchCommand, script: InterpretedScript) -> tuple[F
         edit, place = None if escaped or last > end else Edit(source.span(end, stop), " \\"), (last - 1, last)
         why, label = f"line {source.span(end - 1, end).line} does not end with a backslash", "no backslash follows"
         help_ = "end the line with a backslash"
-    message, span = f"{lost} `{launch.program.plain}`: {why}", source.span(*place)
-    return (warning("PW125", "", message, span, label=label, help=help_, edit=edit, notes=(_LOST_NOTE,)),)
+    message, span = f"{lost} `{launch.program.plain}`", source.span(*place)
+    return (warning("PW125", "", message, span, label=label, help=help_, edit=edit, notes=(why, _LOST_NOTE)),)
 
 
 # -- settings without a script: of a command line, of a file, or listed by Hydra

@@ -100,7 +100,7 @@ def other_driver(case: Case) -> bool:
 DIFFERENCES = {
     "mispaired": Difference(
         "ROLL hands weights to the engine of another GPU, and never notices; the record has it as a remark",
-        lambda case: case.only("PW217", "hands its weights") and any("wrong infer worker" in each for each in case.record["output"]["lint"]),
+        lambda case: case.only("PW217", "sends weights to worker") and any("wrong infer worker" in each for each in case.record["output"]["lint"]),
     ),
     "not-run": Difference("ROLL runs the text as code; what is not on the whitelist is unknown", lambda case: case.is_unread and not case.errors),
     "float": Difference(

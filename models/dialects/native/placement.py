@@ -47,7 +47,7 @@ def place_by_text(
                 error(fault.code, component.name, message, span, label=fault.label, help=advice, edit=edit, origin=written.origin)
             )
         if not placement.faults:
-            message = f"`{component.name}` has {placement.processes:,} processes; more than {MAX_PROCESSES:,} are not read"
+            message = f"`{component.name}` has {placement.processes:,} processes, more than the {MAX_PROCESSES:,} that are read"
             findings.append(error("PW102", component.name, message, written.span, help="name fewer processes"))
         return None
     runs: Sequence[Run] = runs_of(placement.pairs, cluster, labels)

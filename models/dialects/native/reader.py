@@ -117,13 +117,13 @@ def _cluster(written: Value | None, machines: Machines, source: Source, findings
         return cluster
     if machines is None:
         if written is None:
-            message = "nobody says what the cluster is"
+            message = "the cluster is not given"
             findings.append(error("PW101", "", message, source.whole(), help="add `cluster: 2x8xH100`, or name it with `--cluster`"))
         return cluster
     if cluster is None:
         return machines
     if [len(node.accelerators) for node in cluster.nodes] != [len(node.accelerators) for node in machines.nodes] and written is not None:
-        message = f"the file describes {_size(cluster)}; `--cluster` with {_size(machines)} is used instead"
+        message = f"the file describes {_size(cluster)}, but `--cluster` with {_size(machines)} is used"
         findings.append(warning("PW114", "", message, written.span, label="not used", help="make the two agree"))
     if any(rank >= len(machines.nodes) for group in cluster.declared for rank in group.node_ranks):
         message = f"node groups of the file name nodes beyond the {len(machines.nodes)} of `--cluster`"

@@ -227,12 +227,13 @@ def _replicate(work: RlinfWork, name: str, parallel: Parallel | None, prompts: A
         work.share(name, Amount(samples * parallel.replica, f"{prompts.name} x {group.name}", prompts.scalar), 1, "", noun, "")
     replicas = processes // parallel.replica if processes and processes % parallel.replica == 0 else 1
     if samples % replicas:
-        product = f"{with_noun(samples, 'sample')} ({prompts.name} x {group.name}) {do(samples)}"
-        message = f"{product} not divide among {replicas} replicas of `{name}`; RLinf notices this only when it has started"
+        noun = with_noun(samples, "sample")
+        message = f"{noun} {do(samples)} not divide among {replicas} replicas of `{name}`"
+        notes = (f"{noun}: `{prompts.name}` x `{group.name}`", "RLinf notices this only when it has started")
         step = next(multiple for multiple in range(1, replicas + 1) if multiple * group.value % replicas == 0)
         lower, upper = prompts.value // step * step, -(-prompts.value // step) * step
         help = f"set `{prompts.name}` to {f'{lower} or {upper}' if lower else upper}"
-        work.notes.error(DEMANDS, name, message, prompts.span or work.settings.top, "", help)
+        work.notes.error(DEMANDS, name, message, prompts.span or work.settings.top, "", help, None, *notes)
 
 
 def _check_updates(work: RlinfWork, batch: Amount) -> None:
@@ -259,8 +260,8 @@ def _check_updates(work: RlinfWork, batch: Amount) -> None:
     work.derive("actor", "updates per step", samples // batch.value, f"{with_noun(samples, 'sample')} // {batch.value}", batch)
     if samples % batch.value:
         product += with_noun(chunks, "chunk")
-        message = f"an epoch of rollouts gives {with_noun(samples, 'sample')} ({product}), no multiple of {batch.said}"
-        message += "; RLinf's actor fails at its first update"
+        message = f"an epoch of rollouts gives {with_noun(samples, 'sample')}, no multiple of {batch.said}"
+        notes = (f"{with_noun(samples, 'sample')}: {product}", "RLinf's actor fails at its first update")
         # If environments and the batch divide evenly, all processes of the actor have equally many
         # samples, but no whole batches.
         processes = [work.processes(name) or 0 for name in ("env", "rollout", "actor")]
@@ -274,4 +275,4 @@ def _check_updates(work: RlinfWork, batch: Amount) -> None:
         better = " or ".join(map(str, near(batch.value, sizes)))
         help = f"set `{batch.name}` to {better}" if better else f"choose `{total.name}` so that `{batch.name}` divides the samples"
         report = work.notes.error if is_proved else work.notes.warn
-        report(DEMANDS, "actor", message, batch.span or work.settings.top, f"no divisor of {samples}", help)
+        report(DEMANDS, "actor", message, batch.span or work.settings.top, f"no divisor of {samples}", help, None, *notes)

@@ -12,7 +12,7 @@ from ...findings.finding import Severity
 from ...findings.span import Span
 from ...findings.wording import with_noun
 from ...releases.release import Range
-from ..checks import AtLeast, Check, Condition, Divides, Equals, Excludes, Facts, Number, OneOf, Requires, run_checks
+from ..checks import MULTIPLE, AtLeast, Check, Condition, Divides, Equals, Excludes, Facts, Number, OneOf, Requires, run_checks
 from .known import CHECKED, DEGREE, FSDP, LATE, MEGATRON, SETTING
 from .modes.state import Placer
 from .work import DEMANDS, RlinfWork
@@ -101,7 +101,8 @@ def _samples(facts: Facts) -> Number | None:
     if prompts is None or group is None:
         return None
     samples = prompts.value * group.value
-    return Number(samples, f"{with_noun(samples, 'sample')} (data.rollout_batch_size x algorithm.group_size)")
+    noun = with_noun(samples, "sample")
+    return Number(samples, noun, note=f"{noun}: `data.rollout_batch_size` x `algorithm.group_size`")
 
 
 def _held(facts: Facts) -> Number | None:
@@ -141,12 +142,12 @@ SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
         Requires(
             code=SETTING, source=f"{_CONFIG}, validate_reasoning_cfg", key=AGAIN, value=True, help="set one of them to `true`",
             only_if=_job(lambda facts: _packs(facts) and facts.task == "reasoning" and _says(facts, AGAIN) and _flag(facts, RETURNED) is False),
-            message=f"neither `{AGAIN}` nor `{RETURNED}` is true, so the old policy's probabilities are missing",
+            message=f"neither `{AGAIN}` nor `{RETURNED}` is true", why="the old policy's probabilities are missing",
         ),
         Excludes(
             code=SETTING, source=f"{_CONFIG}, validate_reasoning_cfg of v0.2", keys=(AGAIN, RETURNED), releases=Range(until="0.3"),
             only_if=_job(lambda facts: _packs(facts) and facts.task == "reasoning" and _flag(facts, FIXED) is False),
-            message=f"`{AGAIN}` and `{RETURNED}` are both true without `{FIXED}`",
+            message=f"`{AGAIN}` and `{RETURNED}` are both true", why=f"RLinf allows both only with `{FIXED}`",
         ),
     )),
     ("actor", (
@@ -179,7 +180,7 @@ SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
             code=DEGREE, source="RLinf, examples/agent (the agents are as many as processes of rollout)", when=LATE,
             left="rollout.pipeline_parallel_size", right=1,
             only_if=_job(lambda facts: facts.placer not in (Placer.HYBRID, Placer.MODEL_PARALLEL) and facts.has("rollout")),
-            message="rollout is packed by tp alone, so {left} makes no replicas that RLinf's agents need: it must be 1",
+            message="{left} must be 1 for RLinf's agents", why="rollout is packed by tp alone, and the agents need whole replicas",
         ),
         Equals(
             code=SETTING, source=f"{_CONFIG}, validate_embodied_cfg", releases=Range(since="0.3"), left=STAGES, right=1,
@@ -200,7 +201,7 @@ BATCHES: tuple[tuple[str, tuple[Check, ...]], ...] = (
         ),
         Divides(
             code=DEMANDS, source=f"{_CONFIG}, validate_reasoning_cfg", severity=Severity.WARNING, left=_samples,
-            right="algorithm.n_minibatches", change="right", only_if=_job(lambda facts: facts.task in REASONING and _says(facts, "algorithm.n_minibatches")),
+            right="algorithm.n_minibatches", change="right", message=MULTIPLE, only_if=_job(lambda facts: facts.task in REASONING and _says(facts, "algorithm.n_minibatches")),
         ),
     )),
     ("env", tuple(

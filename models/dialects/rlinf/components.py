@@ -69,9 +69,9 @@ def _joined(notes: Notes, names: list[Entry], entry: Entry, tail: list[Entry], c
 def _quoted(notes: Notes, subject: str, text: str, first: Span, last: Span, message: str, is_ignored: bool = False) -> Scalar:
     """Return the text between two places; note a finding with quotes as the edit."""
     span = Span(first.file, first.start, last.end, first.line, first.column)
-    message += "; RLinf ignores the rest silently" if is_ignored else ": RLinf takes the rest for components without a placement"
+    why = "RLinf ignores the rest silently" if is_ignored else "RLinf takes the rest for components without a placement"
     report = notes.warn if is_ignored else notes.error
-    report("PW118", subject, message, span, "split by a comma", f'write "{text}" in quotes', Edit(span, f'"{text}"'))
+    report("PW118", subject, message, span, "split by a comma", f'write "{text}" in quotes', Edit(span, f'"{text}"'), why)
     return Scalar(text, "tag:yaml.org,2002:str", span, span)
 
 
@@ -108,7 +108,7 @@ def read_components(context: Context, value: MapNode) -> tuple[Component, ...]:
         base = _entry(context, entry, next(iter(names), entry.key.text), value.flow)
         runs += len(base.runs or ()) * len(names) if base else 0
         if runs > MAX_RUNS:
-            message = f"the components up to this one have more than {MAX_RUNS:,} runs; no more are read"
+            message = f"the components up to this one have more than the {MAX_RUNS:,} runs that are read"
             context.notes.error("PW002", "cluster", message, entry.key.span, "too many", "place fewer components, or on fewer nodes")
             break
         for name, span in names.items():
@@ -130,7 +130,7 @@ def _names(notes: Notes, owner: MapNode, entry: Entry, seen: set[str]) -> dict[s
         name, start = piece.strip(), position + len(piece) - len(piece.lstrip())
         span, help = text.part(start, start + len(name)), f"write `{remaining}`" if remaining and only else "remove one of the two"
         if not name:
-            message = f"a name in `{entry.key.text}` is empty; RLinf makes a component of it"
+            message = f"a name in `{entry.key.text}` is empty, of which RLinf makes a component"
             notes.warn("PW112", entry.key.text, message, span, "no name", f"write `{remaining}`" if remaining else "write a name", only)
         elif name in seen:
             notes.error("PW106", name, f"`{name}` is placed twice", span, "again here", help, only)

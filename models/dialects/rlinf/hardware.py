@@ -193,9 +193,9 @@ class _Devices:
             part.error(message, value, "not an address", "write an address such as `10.0.0.2`")
         number, size = value.value if isinstance(value, Scalar) else None, self.size
         if key in table.controllers and size is not None and isinstance(number, int) and not 0 <= number < size:
-            message = f"`{key}` is {number}, but the nodes are 0-{size - 1}; RLinf notices only when it starts the controller"
-            edit = part.notes.instead(value, "0") if size == 1 else None
-            part.notes.warn(CODE, part.subject, message, value, "no such node", f"name a node from 0 to {size - 1}", edit)
+            message = f"`{key}` is {number}, but the nodes are 0-{size - 1}"
+            edit, when = part.notes.instead(value, "0") if size == 1 else None, "RLinf notices this only when it starts the controller"
+            part.notes.warn(CODE, part.subject, message, value, "no such node", f"name a node from 0 to {size - 1}", edit, when)
 
     def _check_release(self, device: MapNode) -> None:
         """Note fields unknown in a release, and missing fields required by a release."""

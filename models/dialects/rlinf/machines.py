@@ -80,12 +80,12 @@ def _report_too_few(
     notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster, fits: Callable[[Cluster], bool] | None
 ) -> None:
     has = len(machines.nodes)
-    message = f"`num_nodes` is {count}, but the cluster has {with_noun(has, 'node')}; RLinf would wait for more forever"
+    message = f"`num_nodes` is {count}, but the cluster has {with_noun(has, 'node')}"
     help, edit = f"give a cluster of {with_noun(count, 'node')}", None
     in_range = all(not group.ranks or group.ranks.last < has for group in groups)
     if fits and in_range and fits(_with_groups(machines.nodes, machines.counted, groups)):
         help, edit = f"set `num_nodes: {has}`, or {help}", notes.instead(at, str(has)) if isinstance(at, Scalar) else None
-    notes.error("PW114", "", message, at, f"{has} exist{'s' * (has == 1)}", help, edit)
+    notes.error("PW114", "", message, at, f"{has} exist{'s' * (has == 1)}", help, edit, "RLinf waits for the others without a limit")
 
 
 def _declared(machines: AsDeclared, count: int, groups: list[DeclaredGroup]) -> Nodes:

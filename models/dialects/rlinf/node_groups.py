@@ -193,7 +193,7 @@ def _check_variables_once(part: ClusterSection, items: list[_Item]) -> None:
     for item in items:
         for name, _, place in item.variables:
             if name in names:
-                message = f"`{name}` stands twice in the `env_vars` of group `{part.subject}`; RLinf refuses that even for different nodes"
+                message = f"`{name}` is in the `env_vars` of group `{part.subject}` twice, which RLinf refuses"
                 part.error(message, place, "again here", "put these nodes into a group of their own")
             names.add(name)
 
@@ -282,7 +282,7 @@ def _read_group(notes: Notes, value: Value, size: int | None, result: DeclaredGr
     elif not ranks and written is not None:
         result.empty.add(subject)
         edit = notes.instead(written, "all") if written.span.length else None
-        notes.warn("PW112", subject, f"group `{subject}` has no nodes; RLinf drops it silently", written, "no nodes", "write `all`", edit)
+        notes.warn("PW112", subject, f"group `{subject}` has no nodes", written, "no nodes", "write `all`", edit, "RLinf drops it silently")
     # The rest of the group is checked as if on all nodes.
     members = Ranks((range(size or 0),)) if ranks is None else ranks
     declared = _declared(notes, item, subject, members if size is not None else Ranks(()), size)
@@ -316,15 +316,15 @@ def _declared(notes: Notes, item: MapNode, label: str, nodes: Ranks, size: int |
     for key, is_said in (("ignore_hardware", ignores), ("hardware_type", has_type)):
         entry = item.entry(key)
         if entry is not None and is_said and has_hardware:
-            message = f"group `{label}` has both `hardware` and `{key}`; RLinf refuses that"
+            message = f"group `{label}` has both `hardware` and `{key}`"
             help, edit = f"remove `{key}`, or `hardware`", notes.removed(item, entry)
-            notes.error("PW116", label, message, entry.key.span, "with `hardware`", help, edit)
+            notes.error("PW116", label, message, entry.key.span, "with `hardware`", help, edit, "RLinf refuses both together")
     kind = hardware.type if hardware else None
     if isinstance(named, Scalar) and has_type and not has_hardware and not is_unknown(named):
         # RLinf reads `node` here as a hardware type like any other; no such type exists.
         kind = named.text if named.text != NODE else f"hardware of type {NODE}"
         if kind != ACCELERATOR:
-            message = f"`hardware_type` alone configures no {named.text}: RLinf finds only what the nodes themselves report"
+            message = f"`hardware_type` alone configures no {named.text}: RLinf finds only what the nodes report"
             notes.warn("PW116", label, message, named, "no `hardware`", "describe it under `hardware:`")
     return DeclaredGroup(label, nodes, kind, ignores, hardware, configs)
 
@@ -349,7 +349,7 @@ def _read_label(notes: Notes, group: MapNode, labels: set[str]) -> str | None:
         better, message = f"my_{label}", f"the label `{label}` is reserved: it names a group that always exists"
     elif label in labels:
         better, mark = f"{without_comma}_2", "again here"
-        message = f"two node groups have the label `{label}`; RLinf notices only when the cluster starts"
+        message = f"two node groups have the label `{label}`, which RLinf notices only when the cluster starts"
     elif "," in label:
         report, better, mark = notes.warn, without_comma or "group", "a comma"
         message = f"the label `{label}` has a comma: no component can refer to it"

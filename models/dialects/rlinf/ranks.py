@@ -78,11 +78,11 @@ def read_labels(notes: Notes, value: Value, name: str, declared: DeclaredGroups,
         notes.wrong_type(name, "node_group", value, "the label of a node group", "write a label such as `a800`, or `a800,4090`")
         return None
     if len(written) > MAX_LABELS:
-        message = f"`{name}` names {len(written):,} node groups; more than {MAX_LABELS} are not read"
+        message = f"`{name}` names {len(written):,} node groups, more than the {MAX_LABELS} that are read"
         notes.error("PW002", name, message, value, "too many", "name each group once")
         return None
     if len(written) > 1 and isinstance(value, Scalar):
-        message = f"`{name}` names {len(written)} node groups; RLinf before 0.2 takes all of it for one label"
+        message = f"`{name}` names {len(written)} node groups, which RLinf before 0.2 takes for one label"
         older, help = Range(until=SEVERAL_GROUPS.since), "name one group, or run RLinf 0.2"
         notes.judge(older, Severity.ERROR, "PW107", name, message, value, "several", help)
     checked = [_checked(notes, name, declared, known, *entry) for entry in written]
@@ -145,7 +145,7 @@ def numbered_by(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
     return (
         replace(numbering, excess=counted - numbering.size)
         if numbering.size
-        else replace(numbering, shape=f"{numbering.shape}; RLinf ends in an IndexError")
+        else replace(numbering, shape=f"{numbering.shape}, so RLinf raises an IndexError")
     )
 
 
@@ -185,7 +185,7 @@ def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Com
         _report(context, written, placement.faults, numbered, fix)
         return None
     if placement.processes > MAX_PROCESSES:
-        message = f"`{name}` has {placement.processes:,} processes; more than {MAX_PROCESSES:,} are not read"
+        message = f"`{name}` has {placement.processes:,} processes, more than the {MAX_PROCESSES:,} that are read"
         notes.error("PW002", name, message, written.text.scalar, "too many", "name fewer processes")
         return None
     sizes = {max(1, pair.resources // pair.processes) for pair in placement.pairs}
@@ -236,10 +236,11 @@ def _check_groups(notes: Notes, written: Written, shared: list[int], fix: Fix | 
         message = f"`node_group` of `{name}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
         notes.warn("PW105", name, message, value, "a list", *_mend(fix, f"write `{','.join(labels.names)}`"))
     if shared:
-        message = f"`{name}`: node {shared[0]} is in several of its groups, so it is numbered twice; RLinf refuses that at launch"
-        notes.error("PW108", name, message, written.group_place, "", *_mend(fix, "use groups without common nodes"))
+        message = f"node {shared[0]} is in several node groups of `{name}`, so it is numbered twice"
+        help, edit = _mend(fix, "use groups without common nodes")
+        notes.error("PW108", name, message, written.group_place, "", help, edit, "RLinf refuses that at launch")
     elif len(set(labels.names)) < len(labels.names) and value is not None:
-        message = f"`{name}` names a node group twice, so its resources are numbered twice, and held twice without a word"
+        message = f"`{name}` names a node group twice, so its resources are numbered and held twice"
         notes.warn("PW108", name, message, value, "", *_mend(fix, "name each once"))
 
 
@@ -286,8 +287,9 @@ def _check_kinds(notes: Notes, written: Written, runs: Sequence[Run], broken: st
     name, labels, scalar = written.name, written.labels.names, written.text.scalar
     if broken == "PW302":
         before, run = next((a, b) for a, b in zip(runs, runs[1:]) if b.ranks.start < a.ranks.stop and a.kind != b.kind)
-        message = f"process {run.ranks.start} of `{name}` would hold {before.kind} and {run.kind}; RLinf refuses that at launch"
-        notes.error("PW302", name, message, scalar, "", *_mend(fix, "give each process one kind of hardware"))
+        message = f"process {run.ranks.start} of `{name}` would hold {before.kind} and {run.kind}"
+        help, edit = _mend(fix, "give each process one kind of hardware")
+        notes.error("PW302", name, message, scalar, "", help, edit, "RLinf refuses that at launch")
     elif broken == "PW108" and len(set(labels)) == len(labels) and (duplicate := twice(runs)):
         run, label, resource = duplicate
         message = f"`{name}` holds {run.kind} {resource} of node {run.node} twice, through the groups `{label}` and `{run.node_group}`"

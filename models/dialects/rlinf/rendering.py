@@ -157,7 +157,7 @@ def _placed(problem: Problem, component: Component, runs: Sequence[Run], reasons
     name = component.name
     why = _REASONS.get(why_not(runs, in_order=True))
     if why:
-        reasons.append(refusal(name, f"`{name}` has {why}, which RLinf refuses at launch", "give it another place, or launch from a plan"))
+        reasons.append(refusal(name, f"`{name}` has {why}", "give it another place, or launch from a plan", AT_LAUNCH))
         return None
     try:
         labels, text = best_text(name, runs, problem.cluster, component.node_groups)
@@ -168,6 +168,7 @@ def _placed(problem: Problem, component: Component, runs: Sequence[Run], reasons
     return ranks if labels == (CLUSTER_LABEL,) else {"node_group": ",".join(labels), "placement": ranks}
 
 
+AT_LAUNCH = "RLinf refuses that at launch"
 _REASONS = {
     "PW203": "a process on several nodes",
     "PW210": "a process on a node of lower rank than the process before it",

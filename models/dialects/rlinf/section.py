@@ -150,7 +150,7 @@ def _warn(notes: Notes, subject: str, entry: Entry, path: str, message: str, hel
     if notes.partial and any(key.startswith(f"{path}.") for key in changes):
         fate = "Hydra refuses it unless `defaults` have it"
         notes.unsure("PW104", path, f"Hydra refuses `{path}` unless `defaults` that could not be read have it", True, FOLDER)
-    notes.warn("PW104", subject, f"{message}; {fate}", entry.key.span, "not a key", help, edit)
+    notes.warn("PW104", subject, message, entry.key.span, "not a key", help, edit, fate)
 
 
 _APART = ("cluster", "placewright", "profile_data", "hydra", "defaults")
@@ -207,7 +207,7 @@ def read_num_nodes(notes: Notes, section: MapNode, value: Value | None) -> int |
         notes.error("PW105", "cluster", message, value, "too few", "write `1`", notes.instead(value, "1"))
         return 1
     if number > MAX_NODES:
-        message = f"`num_nodes` is {number:,}; more than {MAX_NODES:,} nodes are not read"
+        message = f"`num_nodes` is {number:,}, more than the {MAX_NODES:,} nodes that are read"
         notes.findings.append(error("PW002", "cluster", message, value.span, label="too many", help="is this number meant?"))
         return None
     notes.text(value, "cluster", quoted=False)

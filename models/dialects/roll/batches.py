@@ -193,13 +193,13 @@ class BatchChecks(RollChecks):
         """Check that the samples of every rank form whole updates. Otherwise the first step fails."""
         samples = batch.value * answers.value
         prompts = f"{with_noun(batch.value, 'prompt')}{'' if batch.scalar else ' by default'}"
-        chain = f"{prompts} x {with_noun(answers.value, 'answer')} = {with_noun(samples, 'sample')}"
+        left = Number(samples, with_noun(samples, "sample"), batch, f"{prompts} x {with_noun(answers.value, 'answer')}")
         for batches in self._trained():
             if batches.role.key not in self.setup.short:
                 Divides(
-                    code=BATCH_NUMBERS, source="ROLL, roll/pipeline/base_worker.py", when=AFTER_ROLLOUT, left=Number(samples, chain, batch),
-                    right=Number(batches.of_all, f"updates of {batches.role.key} ({batches.said})", batches.each),
-                    suggest=nearest(batch.value, step), message="{left} are no whole {right}: {rest} left over",
+                    code=BATCH_NUMBERS, source="ROLL, roll/pipeline/base_worker.py", when=AFTER_ROLLOUT, left=left,
+                    right=Number(batches.of_all, f"updates of {batches.role.key} ({batches.of_all} each)", batches.each, batches.said),
+                    suggest=nearest(batch.value, step), message="{left} {are} no whole {right}",
                 ).run(RoleFacts(self.setup, batches.role))  # fmt: skip
 
     def _is_dynamic(self, role: Role) -> bool:
@@ -227,13 +227,14 @@ class BatchChecks(RollChecks):
         if batches is None or inferred is None or ranks is None or inferred.value * ranks <= batches.of_all:
             return
         takes, better = inferred.value * ranks, batches.of_all // ranks
-        message = f"{reference.key} takes {INFERRED} {inferred.value} x {with_noun(ranks, 'rank')} = {with_noun(takes, 'pair')} at once"
-        message += f", more than a step of {train.key}: {batches.said}"
+        message = f"{reference.key} takes {with_noun(takes, 'pair')} at once, more than the {batches.of_all} of a step of {train.key}"
+        product = f"{reference.key}: {INFERRED} {inferred.value} x {with_noun(ranks, 'rank')} = {takes}"
         help, edit = f"set `{inferred.name}: {better}`", inferred.becomes(better)
         if not better:
             help, edit = f"give {reference.key} {with_noun(batches.of_all, 'data parallel rank')} or fewer", None
         at, label = inferred.span or reference.place, f"more than {batches.of_all}"
-        self.notes.error(BATCH_NUMBERS, reference.key, message, at, label, help, edit, AFTER_MODELS)
+        why = (product, f"{train.key}: {batches.said}", AFTER_MODELS)
+        self.notes.error(BATCH_NUMBERS, reference.key, message, at, label, help, edit, *why)
 
     def _check_teacher_batches(self) -> None:
         """Check that every data parallel rank of the teacher gets samples of the student's step."""
@@ -243,8 +244,8 @@ class BatchChecks(RollChecks):
             help = f"set `{batches.accumulated.name}: {-(-ranks // (batches.each.value * batches.ranks))}`"
             AtLeast(
                 code=BATCH_NUMBERS, source="ROLL, roll/pipeline/distill/distill_pipeline.py", when=AT_TRAINING, edits=False, help=help,
-                left=Number(batches.of_all, f"a step of {batches.role.key} ({batches.said})", batches.each),
-                right=Number(ranks, f"the {with_noun(ranks, 'data parallel rank')} of {teacher.key}"), message="{left} is fewer than {right}",
+                left=Number(batches.of_all, f"a step of {batches.role.key} has {with_noun(batches.of_all, 'sample')},", batches.each, batches.said),
+                right=Number(ranks, f"the {with_noun(ranks, 'data parallel rank')} of {teacher.key}"), message="{left} fewer than {right}",
             ).run(RoleFacts(self.setup, batches.role))  # fmt: skip
 
     # Derivations: data parallel ranks, samples per step, per rank, and per update.
@@ -333,14 +334,16 @@ class BatchChecks(RollChecks):
 
     def _check_groups(self, env: str, total: Amount, group: Amount, groups: Amount, is_settled: bool) -> None:
         """Check whole groups per batch, and whole rounds of environments per validation batch."""
-        step, text = group.value, f"{group.value}, the environments of a group ({group.name})"
+        step, text = group.value, f"the {with_noun(group.value, 'environment')} of a group"
+        note = f"environments of a group: `{group.name}`"
         if env == VAL_ENV:
             step = group.value * groups.value
-            text = f"{with_noun(groups.value, 'group')} x {group.value} = {with_noun(step, 'environment')} of {env}"
+            text = f"the {with_noun(step, 'environment')} of {env}"
+            note = f"{with_noun(groups.value, 'group')} x {group.value} = {with_noun(step, 'environment')}"
         if total.value > 0 or (env == VAL_ENV and total.value == 0):
             facts = Facts(self.notes, self.settings, env)
             Divides(
-                code=BATCH_NUMBERS, source=_CONFIG, when=AT_LOAD, releases=DIVIDE[env], left=amount_of(facts, total), right=Number(step, text, group),
+                code=BATCH_NUMBERS, source=_CONFIG, when=AT_LOAD, releases=DIVIDE[env], left=amount_of(facts, total), right=Number(step, text, group, note),
                 suggest=nearest(total.value, step), edits=is_settled,
             ).run(facts)  # fmt: skip
 
@@ -390,9 +393,10 @@ class BatchChecks(RollChecks):
         left = batch.value % size
         if left:
             does = WAYS[mode or "copy"].format(missing=size - left, left=left, size=size)
-            message = f"{batch.said} is no multiple of {size}, what the roles take at once, so in every step ROLL {does}"
+            message = f"{batch.said} is no multiple of the {with_noun(size, 'sample')} that the roles take at once"
             help = f"set `{batch.name}` to {' or '.join(map(str, nearest(batch.value, size)))}"
-            why = (*(name for name, taken in sizes if taken > 1), f"where every trajectory is one sample; {NEVER}")
+            takers = (name for name, taken in sizes if taken > 1)
+            why = (f"in every step ROLL {does}", *takers, f"where every trajectory is one sample; {NEVER}")
             self.notes.warn(BATCH_NUMBERS, ACTOR_TRAIN, message, batch.span or self.setup.top, f"no multiple of {size}", help, None, *why)
 
     def _taken(self) -> list[tuple[str, int]] | None:

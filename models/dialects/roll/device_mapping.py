@@ -359,12 +359,12 @@ def _meant_ids(notes: Notes, subject: str, entry: Entry, value: Value) -> Ids | 
     better = text_of(ids) if ids is not None and ids.lowest >= 0 else ""
     edit, quoted = None, f'"{better}"'
     if isinstance(value, ListNode):
-        message = f"`{DEVICES}` of `{subject}` is a YAML list; ROLL gives it to `eval`, which takes text alone: a TypeError"
+        message = f"`{DEVICES}` of `{subject}` is a YAML list, not a text that names one"
         key = entry.key.span
         if better and key.file == value.span.file and entry.value is value:
             edit = Edit(Span(key.file, key.end, value.span.end, key.line, key.column + key.length), f": {quoted}")
     else:
-        message = f"`{DEVICES}` of `{subject}` is {kind_of(value)}; ROLL takes a text that names a list of device ids"
+        message = f"`{DEVICES}` of `{subject}` is {kind_of(value)}, not a text that names a list of device ids"
         edit = notes.instead(value, quoted) if better else None
     help = f"write `{better}`" if better and len(better) <= 200 else _HELP
     notes.error("PW105", subject, message, value, kind_of(value), help, edit, AT_LOAD)

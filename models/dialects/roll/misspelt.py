@@ -22,6 +22,7 @@ from .names import ALL_BLOCKS, AT_CREATION, AT_LOAD, DEVICES, HINTS, REWARD_MODE
 from .profile import Defaults, Pipeline, maps, profile_of, releases_with_key
 
 CODE = "PW104"
+IGNORED = "ROLL ignores it silently"
 _MISSPELT = 0.88
 """Minimum similarity of a misspelling; configurations have keys of their own that resemble known ones."""
 
@@ -68,6 +69,11 @@ def _joined(notes: Notes, block: MapNode, own: Entry, subject: str) -> MapNode:
     return MapNode((*block.entries[: at - 1], Entry(own.key, whole), *block.entries[stop:]), block.span, block.flow)
 
 
+def _missed(key: str) -> str:
+    """Return the note for an unread key in place of a required one."""
+    return f"ROLL ignores it, and misses `{key}`"
+
+
 def _is_open(text: str) -> bool:
     """Return True if brackets are not closed."""
     return sum(map(text.count, "([")) > sum(map(text.count, ")]"))
@@ -105,8 +111,9 @@ def _with_roles(notes: Notes, document: Document) -> MapNode:
     missed = {name: close for name, close in meant.items() if any(block.key.partition(".")[0] == close for block in blocks)}
     for entry in root:
         if close := missed.get(entry.key.text):
-            message = f"`{entry.key.text}` is no role of ROLL's {pipeline.name} pipeline; ROLL ignores it, and misses `{close}`"
-            notes.error(CODE, close, message, entry.key.span, "not a role", f"write `{close}`", notes.renamed(entry, close), AT_CREATION)
+            message = f"`{entry.key.text}` is no role of ROLL's {pipeline.name} pipeline"
+            edit, why = notes.renamed(entry, close), (_missed(close), AT_CREATION)
+            notes.error(CODE, close, message, entry.key.span, "not a role", f"write `{close}`", edit, *why)
     return _renamed(root, missed)
 
 
@@ -132,14 +139,15 @@ def _with_workers(notes: Notes, root: MapNode, block: Role, mapping: MapNode) ->
     for entry in mapping:
         close = None if entry.key.text in known else nearest(entry.key.text, missing)
         if close == DEVICES or (close == WORLD_SIZE and block.part != names.AGENTIC_REWARD):
-            message = f"`{block.key}` has no key `{entry.key.text}`; ROLL ignores it, and misses `{close}`"
-            notes.error(CODE, block.key, message, entry.key.span, "not a key", f"write `{close}`", notes.renamed(entry, close), AT_CREATION)
+            message = f"`{block.key}` has no key `{entry.key.text}`"
+            edit, why = notes.renamed(entry, close), (_missed(close), AT_CREATION)
+            notes.error(CODE, block.key, message, entry.key.span, "not a key", f"write `{close}`", edit, *why)
             return _within(root, block.key, _renamed(mapping, {entry.key.text: close}))
     for entry in names.dotted_keys(root):
         role, _, key = entry.key.text.rpartition(".")
         if role == block.key and key in (DEVICES, WORLD_SIZE):
-            message = f"`{entry.key.text}` is one key with a dot in its name; ROLL ignores it, and misses `{key}` of `{role}`"
-            notes.error(CODE, role, message, entry.key.span, "not a path", f"write `{key}:` below `{role}:`", None, AT_CREATION)
+            message, why = f"`{entry.key.text}` is one key with a dot in its name", (_missed(f"{key}` of `{role}"), AT_CREATION)
+            notes.error(CODE, role, message, entry.key.span, "not a path", f"write `{key}:` below `{role}:`", None, *why)
             moved = Entry(replace(entry.key, text=key), entry.value)
             remaining = MapNode(tuple(line for line in root if line is not entry), root.span, root.flow)
             return _within(remaining, block.key, MapNode((*mapping.entries, moved), mapping.span, mapping.flow))
@@ -221,14 +229,14 @@ class KeyChecks(RollChecks):
                 return  # its values are used elsewhere
             close = nearest(name, known) if name not in ALL_BLOCKS else None
             help, edit = notes.to_rename(root, entry, close) if close else ("remove it", notes.removed(root, entry))
-            message = f"`{name}` is no role of ROLL's {pipeline.name} pipeline; ROLL ignores it silently"
-            notes.warn(CODE, name, message, entry.key.span, "not a role", help, edit)
+            message = f"`{name}` is no role of ROLL's {pipeline.name} pipeline"
+            notes.warn(CODE, name, message, entry.key.span, "not a role", help, edit, IGNORED)
         elif not isinstance(value, MapNode):
             close = misspelt(name, (*names.JOB_KEYS, *keys))
             if close and f"${{{name}}}" not in source:
                 is_twice = root.get(close) is not None
                 help, edit = notes.to_rename(root, entry, close) if is_twice else (f"is `{close}` meant?", None)
-                notes.warn(CODE, "", f"ROLL has no key `{name}`; it ignores it silently", entry.key.span, "not a key", help, edit)
+                notes.warn(CODE, "", f"ROLL has no key `{name}`", entry.key.span, "not a key", help, edit, IGNORED)
                 return
         report_unread(notes, CODE, counting_keys(entry, name), "a role that ROLL starts")
 
@@ -238,7 +246,7 @@ class KeyChecks(RollChecks):
             return
         close, had = nearest(name, sorted(known)), releases_with_key(role.part, name)
         only = f" in {choice.release.name}, only in {spans_of(had)}" if had and choice else ""
-        message = f"`{role.key}` has no key `{name}`{only}; ROLL ignores it silently"
+        message = f"`{role.key}` has no key `{name}`{only}"
         is_meant = close and (block.get(close) is not None or not had)
         help, edit = self.notes.to_rename(block, entry, close) if close and is_meant else ("remove it", self.notes.removed(block, entry))
-        self.notes.warn(CODE, role.key, message, entry.key.span, "not a key", help, edit)
+        self.notes.warn(CODE, role.key, message, entry.key.span, "not a key", help, edit, IGNORED)

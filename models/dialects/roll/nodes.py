@@ -61,9 +61,10 @@ def devices_per_node(setup: RollSetup) -> int:
             notes.unsure(RULE, PER_NODE, "the first node has no accelerators; ROLL is taken to be started on the first one that has some")
     count = min(count, count if seen is None else seen)
     if written is not None and written.scalar is not None and count and written.value != count:
-        message = f"`{PER_NODE}` is {written.value}, but ROLL replaces it with {count}: the devices of the machine that it is started on"
+        message = f"`{PER_NODE}` is {written.value}, but ROLL replaces it with {count}"
         label, help, edit = f"becomes {count}", f"write `{PER_NODE}: {count}`", written.becomes(count)
-        notes.judge(REPLACED, Severity.WARNING, REWRITTEN, "", message, written.scalar, label, help, edit)
+        why = f"the machine that ROLL is started on has {with_noun(count, 'device')}"
+        notes.judge(REPLACED, Severity.WARNING, REWRITTEN, "", message, written.scalar, label, help, edit, why)
     return max(count, 1)
 
 
@@ -164,11 +165,11 @@ class DeviceReservation(RollChecks):
         top, nodes = self.settings.top, with_noun(needed, "node")
         self._judge_shown()
         if has < needed and not self.beyond:
-            message = f"ROLL needs {nodes}; the cluster has {self._describe()}"
+            message = f"ROLL needs {nodes}, but the cluster has {self._describe()}"
             at = self.settings.at(NODES) or top
             self.notes.error(SHORT, "", message, at, f"only {has}", f"give a cluster of {nodes}", None, AT_RESERVING)
         elif free < needed <= has:
-            message = f"ROLL reserves whole nodes, here {needed}; of {has} only {free} {are(free)} free"
+            message = f"ROLL reserves {with_noun(needed, 'whole node')}, but of {has} only {free} {are(free)} free"
             self.notes.error(SHORT, "", message, top, "", "wait for the other jobs, or use fewer nodes", None, _WAITS)
         if free < needed:
             return self._of_needed_size()
@@ -207,7 +208,7 @@ class DeviceReservation(RollChecks):
         ids = f"ids 0-{limit - 1}" if limit > 1 else "id 0 alone" if limit else "no id"
         first = max(roles, key=_highest)
         names = f"`{first.key}` names device" if len(roles) == 1 else f"{len(roles)} roles name devices up to"
-        message = f"{names} {_highest(first)}, which is on node {_highest(first) // devices}; the cluster has {self._describe()}: {ids}"
+        message = f"{names} {_highest(first)}, on node {_highest(first) // devices}, but the cluster has {self._describe()}"
         help, edit = next(((help, edit) for help, edit in self._within(limit) if verifies(edit, None)), ("", None))
         if verifies(None, self._of_needed_size()):
             larger = f"give a cluster of {with_noun(self.needed, 'node')} of {devices}: `--cluster {self.needed}x{devices}`"

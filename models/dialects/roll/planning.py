@@ -209,8 +209,8 @@ class RollOpening:
         subjects = dict.fromkeys(note.subject for note in reading.unchecked)
         keys = [f"`{key}`" for key in subjects if "." in key and find(self.document.root, key) is None]
         some = f", such as {', '.join(keys[:2])}" if keys else ""
-        message = f"texts of `defaults` are missing: what they may say is not checked, and counts are chosen with ROLL's own defaults{some}"
-        yield warning("PW122", "", message, help="name the folders of these texts with `--config-root DIR`")
+        message, why = "texts of `defaults` are missing, so they are not checked", f"counts are chosen with ROLL's own defaults{some}"
+        yield warning("PW122", "", message, help="name the folders of these texts with `--config-root DIR`", notes=(why,))
 
     @property
     def _is_asynchronous(self) -> bool:

@@ -96,7 +96,7 @@ class _RollReader(Reader):
         warn_unused_roles(setup)
         if nodes > MAX_NODES:
             role = max(roles, key=lambda role: role.devices.highest)
-            message = f"`{role.key}` names device {max(role.devices.highest, 0):,}; more than {MAX_NODES:,} nodes are not read"
+            message = f"`{role.key}` names device {max(role.devices.highest, 0):,}, beyond the {MAX_NODES:,} nodes that are read"
             notes.error("PW102", role.key, message, role.place, "too high", "is this id meant?")
             return None
         reserving = DeviceReservation(setup, nodes)

@@ -300,7 +300,7 @@ class RoleWorkers(RollChecks):
 
     def _too_many(self, role: Role, workers: int, amount: Amount) -> bool:
         if workers > MAX_WORKERS:
-            message = f"`{role.key}` has {workers:,} workers; more than {MAX_WORKERS:,} are not read"
+            message = f"`{role.key}` has {workers:,} workers, more than the {MAX_WORKERS:,} that are read"
             self.notes.error("PW102", role.key, message, amount.scalar or role.span, "too many", "is this number meant?")
         return workers > MAX_WORKERS
 
@@ -347,12 +347,13 @@ def warn_removed_strategies(setup: RollSetup, roles: Sequence[Role]) -> None:
         strategies = dict.fromkeys(str(role.strategy) for role in users)
         removals = [f"`{name}` of {', '.join(f'`{role.key}`' for role in users if role.strategy == name)}" for name in strategies]
         were = "was" if len(removals) == 1 else "were"
-        message = f"{' and '.join(removals)} {were} removed in {gone}; the file is judged for {choice.release}"
+        message = f"{' and '.join(removals)} {were} removed in {gone}"
         at = setup.settings.at(users[0].path(f"{STRATEGY}.strategy_name")) or users[0].span
         kinds = tuple(name[name.rindex("_") :] for name in strategies)
         known = [f"`{name}`" for name in profile_of(None).strategies if name.endswith(kinds) and name not in INFERENCE]
         help = f"for {gone} or newer write {' or '.join(known)}; else state the release: `--framework roll=={choice.release.name}`"
-        setup.notes.warn("PW105", users[0].key, message, at, f"removed in {gone.name}", help)
+        why = f"the file is judged for {choice.release}"
+        setup.notes.warn("PW105", users[0].key, message, at, f"removed in {gone.name}", help, None, why)
 
 
 def warn_unused_roles(setup: RollSetup) -> None:
@@ -363,13 +364,13 @@ def warn_unused_roles(setup: RollSetup) -> None:
         if role.created is not False or role.mapping is None or not role.on_devices:
             continue
         last_node, otherwise = role.devices.highest // per_node, ""
-        message = f"`{role.key}` has {with_noun(role.devices.distinct, 'device')}, but ROLL never starts it: {role.reason}"
-        if role.counts and last_node > max(used, 0) // per_node:
-            message += f"; nodes up to {last_node} are reserved for it all the same"
+        message = f"`{role.key}` has {with_noun(role.devices.distinct, 'device')}, but ROLL never starts it"
+        is_reserved = role.counts and last_node > max(used, 0) // per_node
+        why = (role.reason, f"nodes up to {last_node} are reserved for it all the same") if is_reserved else (role.reason,)
         if role.reason.endswith(NOT_STARTED) and role.part != names.VALIDATION:
             otherwise = ", or start the pipeline that uses it"
         elif role.reason == NO_REFERENCE:
             otherwise = ", or write `use_kl_loss: true`"
         elif role.part == CRITICS and role.reason.startswith(BY_ESTIMATOR):
             otherwise = ", or write `adv_estimator: gae`"
-        setup.notes.warn("PW803", role.key, message, role.place, "not used", f"remove its `{DEVICES}`{otherwise}")
+        setup.notes.warn("PW803", role.key, message, role.place, "not used", f"remove its `{DEVICES}`{otherwise}", None, *why)

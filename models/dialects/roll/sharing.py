@@ -69,10 +69,10 @@ class ModeChecks(RollChecks):
         infer = self.setup.role(ACTOR_INFER)
         for role in self.setup.all(ACTOR_TRAIN, CRITICS, names.REWARDS, REFERENCES) if infer is not None else ():
             if infer is not None and (both := common(infer.devices, role.devices)):
-                message = f"{infer.key} and {role.key} share {with_noun(sum(map(len, both)), 'GPU')}, but with"
-                message += f" `{RATIO}: {shown(async_ratio)}` {infer.key} generates while {role.key} works"
-                help, why = f"give {role.key} other GPUs, or write `{RATIO}: 0`", "ROLL warns of it as it reads the configuration"
-                self.notes.warn(MODES, infer.key, message, role.place, f"shared with {infer.key}", help, None, why)
+                message = f"{infer.key} and {role.key} share {with_noun(sum(map(len, both)), 'GPU')}, but `{RATIO}` is {shown(async_ratio)}"
+                help = f"give {role.key} other GPUs, or write `{RATIO}: 0`"
+                why = (f"{infer.key} generates while {role.key} works", "ROLL warns of it as it reads the configuration")
+                self.notes.warn(MODES, infer.key, message, role.place, f"shared with {infer.key}", help, None, *why)
 
     # The agentic pipeline's `partial_gpu_mode`: a part of `actor_infer` generates while its other GPUs
     # train.
@@ -113,9 +113,10 @@ class ModeChecks(RollChecks):
             return
         is_on = any(settings.flag(key, MODES) for key in ("enable_reference", "use_kl_loss", "use_opd")) or self.pipeline.pure_opd
         if is_on or (number(settings, "init_kl_coef", MODES, 0.2) or 0) > 0:
-            message = f"`{adapters}` is set, so ROLL starts no reference, but `{MODE}` wants one on the GPUs of {train.key}"
+            message = f"with `{adapters}` ROLL starts no reference, which `{MODE}` demands"
+            why = f"`{MODE}` demands a reference on the GPUs of {train.key}"
             help, edit = f"write `{MODE}: false`, or turn the reference off", settings.becomes(MODE, "false")
-            self.notes.error(MODES, REFERENCES, message, settings.at(adapters) or train.span, "no reference", help, edit, AFTER_MODELS)
+            self.notes.error(MODES, REFERENCES, message, settings.at(adapters) or train.span, "no reference", help, edit, why, AFTER_MODELS)
 
     def _relate(self, kind: str, first: Role, second: Role) -> None:
         """Add a relation that the mode demands, where the first role has a component."""
@@ -131,17 +132,19 @@ class ModeChecks(RollChecks):
 
     def _check_part(self, train: Role, infer: Role) -> None:
         """Check training on a part of inference: whole workers go on, the others give way."""
-        within = f"{train.key} ({write_ranks(train.devices.ranges)}) lies within {infer.key} ({write_ranks(infer.devices.ranges)})"
+        within = f"{train.key} ({write_ranks(train.devices.ranges)}) is within {infer.key} ({write_ranks(infer.devices.ranges)})"
+        going_on = f"part of {infer.key} goes on generating"
         workers, async_ratio = infer.world_size, self.ratio
         if workers is not None and workers < 2:
-            message = f"{within}, so part of {infer.key} goes on generating: that needs at least 2 workers, not {workers}"
+            message = f"{within}, which needs at least 2 workers, not {workers}"
             help, edit = self._smaller_workers(train, infer)
-            why = (AFTER_MODELS, f"infer_dp {workers} < 2", OFF)
-            self.notes.error(MODES, infer.key, message, infer.place, f"{workers} worker", help, edit, *why)
+            too_few = f"infer_dp {workers} < 2"
+            self.notes.error(MODES, infer.key, message, infer.place, f"{workers} worker", help, edit, going_on, AFTER_MODELS, too_few, OFF)
         if async_ratio is not None and async_ratio <= 0:
-            message = f"{within}, so part of {infer.key} goes on generating, but `{RATIO}` is {shown(async_ratio)}"
+            message = f"{within}, but `{RATIO}` is {shown(async_ratio)}"
             at, help = self.settings.at(RATIO) or infer.place, f"write `{RATIO}: 1`, give both the same GPUs, or write `{MODE}: false`"
-            self.notes.error(MODES, infer.key, message, at, "not above 0", help, self.settings.becomes(RATIO, "1"), AFTER_MODELS, OFF)
+            why = (going_on, AFTER_MODELS, OFF)
+            self.notes.error(MODES, infer.key, message, at, "not above 0", help, self.settings.becomes(RATIO, "1"), *why)
         self._relate_critic(train, infer)
         if workers is None or workers > 1:
             self._check_freed_workers(train, self.setup.role(CRITICS), infer)
@@ -188,10 +191,10 @@ class ModeChecks(RollChecks):
         lost = sorted({edge // per_worker for taken_range in taken for edge in (taken_range.start, taken_range.stop) if edge % per_worker})
         if lost:
             more = f" ({len(lost)} workers do)" if len(lost) > 1 else ""
-            message = f"worker {lost[0]} of {infer.key} shares only some of its GPUs with training{more}: "
-            message += "it gives way at the first step and is sent no request again"
+            message = f"worker {lost[0]} of {infer.key} shares only some of its GPUs with training{more}"
+            why = "the worker gives way at the first step, and gets no request again"
             help = f"let {critic.key if critic else 'training'} take whole workers of {infer.key}"
-            self.notes.warn(MODES, infer.key, message, (critic or infer).place, "part of a worker", help, None, NEVER)
+            self.notes.warn(MODES, infer.key, message, (critic or infer).place, "part of a worker", help, None, why, NEVER)
 
     def _check_colocated(self, train: Role, infer: Role, shared: int) -> None:
         """Check partial sharing of GPUs: ROLL compares counts, and works in turn only."""
@@ -199,16 +202,17 @@ class ModeChecks(RollChecks):
         trains, infers, rewards = train.devices.distinct, infer.devices.distinct, reward.devices.distinct if reward else 0
         both = f"{train.key} and {infer.key} share {with_noun(shared, 'GPU')}"
         if trains != infers + rewards:
-            message = f"{both} otherwise than one within the other: {train.key} must have as many as {infer.key} and the reward together, "
-            message += f"{trains} are not {infers} + {rewards}"
+            message = f"{both}, but {train.key} has {with_noun(trains, 'GPU')}, not {infers} + {rewards}"
+            demand = f"unless {train.key} is within {infer.key}, it must have as many GPUs as {infer.key} and the reward together"
             help = f"give {train.key} and {infer.key} the same GPUs, or none in common, or write `{MODE}: false`"
-            why = (AFTER_MODELS, 'ROLL says no more than "colocating mode"', OFF)
+            why = (demand, AFTER_MODELS, 'ROLL says no more than "colocating mode"', OFF)
             self.notes.error(MODES, train.key, message, train.place, with_noun(trains, "GPU"), help, None, *why)
         if async_ratio:
-            message = f"{both} and none is left to generate meanwhile, so `{RATIO}` must be 0, but it is {shown(async_ratio)}"
+            message = f"{both}, so `{RATIO}` must be 0, but it is {shown(async_ratio)}"
             at, edit = self.settings.at(RATIO) or train.place, self.settings.becomes(RATIO, "0")
             help = f"write `{RATIO}: 0`, or give {infer.key} at least one more worker's GPUs than {train.key} has"
-            self.notes.error(MODES, infer.key, message, at, "not 0", help, edit, AFTER_MODELS, OFF)
+            none_left = "no GPU is left to generate meanwhile"
+            self.notes.error(MODES, infer.key, message, at, "not 0", help, edit, none_left, AFTER_MODELS, OFF)
 
     # Relations and amounts that the mode accepts, for training or inference left to solve.
 
@@ -228,8 +232,8 @@ class ModeChecks(RollChecks):
             if async_ratio:
                 why = f"`{RATIO}` is {shown(async_ratio)}"
                 help, edit = f"drop the hint, or write `{RATIO}: 0`", self.settings.becomes(RATIO, "0")
-            message = f"the hints give {train.key} and {infer.key} the same GPUs, but {why}: {REASON} refuses that"
-            self.notes.error(MODES, train.key, message, hinted[COLOCATED].span or train.span, "the same GPUs", help, edit)
+            message, at = f"the hints give {train.key} and {infer.key} the same GPUs, but {why}", hinted[COLOCATED].span or train.span
+            self.notes.error(MODES, train.key, message, at, "the same GPUs", help, edit, f"{REASON} refuses that")
             return
         self.setup.relations.append(Relation(DISJOINT if alone else COLOCATED_OR_DISJOINT, (train.key, infer.key), None, REASON))
 
@@ -242,7 +246,8 @@ class ModeChecks(RollChecks):
         if most < inner.least:
             message = f"{train.key} and {CRITICS} take {inner.least + taken} of at most {with_noun(outer.most, 'GPU')} of {infer.key}"
             at, help = outer.spans.get("amount") or inner.spans.get("amount") or train.span, f"ask for {needed} GPUs of {infer.key}"
-            self.notes.error(MODES, infer.key, f"{message}: {REASON} wants a worker of {per_worker} to be left", at, "too few", help)
+            why = f"{REASON} demands that a worker of {with_noun(per_worker, 'GPU')} is left"
+            self.notes.error(MODES, infer.key, message, at, "too few", help, None, why)
             return
         if inner.runs is None:
             self.setup.components[train.key] = inner.between(inner.least, min(inner.most, most))
@@ -337,17 +342,14 @@ class TransferChecks(RollChecks):
         """Return True if training fills whole workers of inference; else add an error."""
         trains, infers, per_worker = train.devices, infer.devices, infer.num_gpus_per_worker
         edges = (("begins", trains.lowest - infers.lowest), ("ends", trains.highest - infers.highest))
-        off = [f"{edge} {with_noun(abs(by), 'id')} {'after' if by > 0 else 'before'} it" for edge, by in edges if by % per_worker]
-        message = f"{train.key} ({write_ranks(trains.ranges)}) and {infer.key} ({write_ranks(infers.ranges)}) share GPUs, but"
-        if off:
-            message += f" {train.key} {' and '.join(off)}: not with whole workers of {per_worker} GPUs"
-        elif trains.count % per_worker:
-            ranks = f"the {with_noun(trains.count, 'rank')} of {train.key}"
-            message += f" {ranks} {are(trains.count)} no whole groups for workers of {per_worker} GPUs"
-        else:
+        off = [f"{edge} {with_noun(abs(by), 'id')} {'later' if by > 0 else 'earlier'}" for edge, by in edges if by % per_worker]
+        if not off and not trains.count % per_worker:
             return True
+        message = f"{train.key} ({write_ranks(trains.ranges)}) does not fill whole workers of {infer.key} ({write_ranks(infers.ranges)})"
+        ranks = f"the {with_noun(trains.count, 'rank')} of {train.key} {are(trains.count)} no whole groups of {per_worker}"
+        why = (f"{train.key} {' and '.join(off)} than {infer.key}" if off else ranks, AFTER_MODELS)
         help = f"let {train.key} share whole workers of {infer.key}, each GPU written once, or no GPU"
-        self.notes.error(PAIRS, train.key, message, train.place, f"not in step with workers of {per_worker}", help, None, AFTER_MODELS)
+        self.notes.error(PAIRS, train.key, message, train.place, f"not in step with workers of {per_worker}", help, None, *why)
         self.notes.findings[-1] = replace(self.notes.findings[-1], premises=(train.key, infer.key))  # judged by the ranks of both
         return False
 
@@ -359,9 +361,9 @@ class TransferChecks(RollChecks):
         if mismatch is None:
             return
         rank, at = mismatch.position, mismatch.position + shift
-        message = f"rank {rank} of {train.key} is on {_place(trains[rank], self.setup.per_node)}, but hands its weights to worker {at // per_worker} of"
-        more = f" ({mismatch.count} ranks meet another GPU)" if mismatch.count > 1 else ""
-        message += f" {infer.key} on {_place(infers[at], self.setup.per_node)}{more}"
+        source, target = (_place(id_, self.setup.per_node) for id_ in (trains[rank], infers[at]))
+        message = f"rank {rank} of {train.key} ({source}) sends weights to worker {at // per_worker} of {infer.key} ({target})"
+        why = [f"{mismatch.count} ranks send to another GPU"] if mismatch.count > 1 else []
         # A worker of sglang sees all GPUs of the worker.
         workers = [set(infers[first : first + per_worker]) for first in range(0, len(infers), per_worker)]
         beside = [(position, id_) for position, id_ in enumerate(trains, shift) if 0 <= position < len(infers)]
@@ -372,8 +374,8 @@ class TransferChecks(RollChecks):
             better = wrong[0].devices.ranges[0]
             help, edit = f"give {wrong[0].key} `{range_text(better)}`", _written(wrong[0], better)
         tell, when = (self.notes.error, names.AT_UPDATE) if fails else (self.notes.warn, NEVER)
-        message += "" if fails else ": slow, but not refused"
-        tell(PAIRS, train.key, message, train.place, f"rank {rank} is on id {trains[rank]}", help, edit, when)
+        why += [] if fails else ["this is slow, but not refused"]
+        tell(PAIRS, train.key, message, train.place, f"rank {rank} is on id {trains[rank]}", help, edit, *why, when)
         self.notes.findings[-1] = replace(self.notes.findings[-1], premises=(train.key, infer.key))
 
     def _check_reached(self, train: Role, infer: Role) -> None:
@@ -386,8 +388,9 @@ class TransferChecks(RollChecks):
         if missed:
             count = sum(map(len, missed))
             more = f" ({count} workers do not)" if count > 1 else ""
-            message = f"worker {missed[0][0]} of {infer.key} never gets new weights{more}: it goes on with those it started with"
-            self.notes.error(PAIRS, infer.key, message, infer.place, "is not reached", "write every id once", None, NEVER)
+            message = f"worker {missed[0][0]} of {infer.key} never gets new weights{more}"
+            why = "the worker goes on with the weights that it started with"
+            self.notes.error(PAIRS, infer.key, message, infer.place, "is not reached", "write every id once", None, why, NEVER)
 
     # Solid ranges for roles with holes; disjoint roles stay disjoint.
 
@@ -453,9 +456,9 @@ class TransferChecks(RollChecks):
             existing = [pair for pair in pairs if pair[0] < sends]
             met = _same_gpu(sender, receiver, existing, 0, int(sender.tp > 1))
             if met is not None and not _shifts_apart(sender, receiver, existing):
-                message = f"`{BACKEND}: {NCCL}` cannot send from a GPU to itself, but teacher and student meet on id {met}"
+                message, why = f"teacher and student meet on id {met}, but `{BACKEND}` is `{NCCL}`", "NCCL cannot send from a GPU to itself"
                 at, edit = self.settings.at(BACKEND) or student.place, self.settings.becomes(BACKEND, WAYS[0])
-                self.notes.error(MODES, student.key, message, at, "", f"write `{BACKEND}: {WAYS[0]}`", edit, AFTER_MODELS)
+                self.notes.error(MODES, student.key, message, at, "", f"write `{BACKEND}: {WAYS[0]}`", edit, why, AFTER_MODELS)
 
     def _side(self, role: Role) -> TransferSide | None:
         if not (role.by_megatron or role.by_ulysses) or not data_parallel(self.setup, role):

@@ -81,7 +81,8 @@ _STAGE, _RANKS = whole_of("zero_optimization.stage", MATCHES, 0, CONFIG), whole_
 
 def _world(facts: Facts) -> Number | None:
     world = facts.role.world_size if isinstance(facts, RoleFacts) else None
-    return None if world is None else Number(world, f"{facts.subject} has {with_noun(world, 'worker')}, each one data parallel rank")
+    note = "each worker is one data parallel rank"
+    return None if world is None else Number(world, f"{facts.subject} has {with_noun(world, 'worker')}", note=note)
 
 
 def _has_ranks(facts: Facts) -> bool:
@@ -109,7 +110,7 @@ def _divide(facts: RoleFacts, groups: Number) -> None:
     Divides(
         code=DIVIDES, source=f"{_SOURCE}fsdp2_strategy.py", when=IN_WORKERS, left=facts.ranks, right=groups, change="right", suggest=lower,
         help="" if is_plain else f"give {facts.subject} a multiple of {groups.value} GPUs", edits=is_plain,
-        message="{left} do not divide into {right}: {rest} left over",
+        message="{left} do not divide into {right}",
     ).run(facts)  # fmt: skip
 
 
@@ -119,11 +120,13 @@ def _check_meshes(facts: RoleFacts, role_degrees: StrategyDegrees) -> None:
     ranks, ulysses = facts.role.devices.count, role_degrees.cp.value
     whole = fsdp is not None and _holds_ulysses(facts, role_degrees, fsdp)
     if fsdp and 1 < fsdp.value < ranks and (whole or ranks % ulysses):
-        _divide(facts, amount_of(facts, fsdp))
+        mesh = amount_of(facts, fsdp)
+        _divide(facts, replace(mesh, text=mesh.text.replace(f"{facts.role.key}.", "")))
     if experts:
         ep, efsdp = experts
         size = ep.value * efsdp.value
-        _divide(facts, Number(size, f"expert groups of {ep.said} x efsdp_size {efsdp.value} = {size}", ep))
+        note = f"an expert group: {ep.said} x efsdp_size {efsdp.value} = {size}"
+        _divide(facts, Number(size, f"expert groups of {size}", ep, note))
 
 
 def _mesh_sizes(setup: RollSetup, role: Role) -> tuple[Amount | None, tuple[Amount, Amount] | None]:
@@ -136,6 +139,8 @@ def _mesh_sizes(setup: RollSetup, role: Role) -> tuple[Amount | None, tuple[Amou
 def _holds_ulysses(facts: RoleFacts, role_degrees: StrategyDegrees, fsdp: Amount) -> bool:
     """Return True if `fsdp_size` is at least the ulysses size; else add an error."""
     left, right, help = amount_of(facts, fsdp), amount_of(facts, role_degrees.cp), ""
+    left = replace(left, text=left.text.replace(f"{facts.role.key}.{CONFIG}", ""))
+    right = replace(right, text=f"{right.text.replace(f'{facts.role.key}.', '')} of {facts.role.key}")
     if facts.role.devices.count % right.value:  # the ulysses size is wrong anyway
         left, help = replace(left, amount=None), f"set `{role_degrees.cp.name}: 1`"
     AtLeast(code=MATCHES, source=f"{_SOURCE}fsdp2_strategy.py", when=IN_WORKERS, left=left, right=right, help=help).run(facts)
@@ -155,7 +160,7 @@ def _engine_fault(worker_ids: list[int], rank: int, size: int, per_node: int) ->
         return f"{seen}, which do not divide them"
     nodes = range(rank * (size // sees), (rank + 1) * (size // sees))
     if len(nodes) > 1 and not {node * per_node for node in nodes} <= set(worker_ids):
-        return f"{seen} and has not GPU 0 of nodes {nodes[0]}-{nodes[-1]}"
+        return f"{seen} and not GPU 0 of nodes {nodes[0]}-{nodes[-1]}"
     return ""
 
 
@@ -277,12 +282,13 @@ class StrategyChecks(RollChecks):
         for rank in range(min(ids.count // per_worker, MOST_WORKERS)):
             why = _engine_fault(ids.listed[rank * per_worker : (rank + 1) * per_worker], rank, size, per_node)
             if why:
-                message = f"the engine of {role.key} has tp {role_degrees.tp.value} x pp {role_degrees.pp.value} = {size} parts, but worker {rank} {why}"
+                message = f"the engine of {role.key} has {with_noun(size, 'part')}, but worker {rank} {why}"
+                product = f"tp {role_degrees.tp.value} x pp {role_degrees.pp.value} = {with_noun(size, 'part')}"
                 key, at = role.path(PER_WORKER), role_degrees.tp.span or role.per_worker_span or role.place
                 help, edit = "put all GPUs of a worker on one node, or on whole nodes", None
                 if size != per_worker and ids.count % size == 0:
                     help, edit = f"set `{key}: {size}`, with all GPUs of a worker on one node", self.settings.becomes(key, str(size))
-                self.notes.error(MATCHES, role.key, message, at, f"{size} parts", help, edit, IN_WORKERS)
+                self.notes.error(MATCHES, role.key, message, at, f"{size} parts", help, edit, product, IN_WORKERS)
                 return
 
     def _check_names(self, role: Role) -> None:

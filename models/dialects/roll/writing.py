@@ -154,7 +154,7 @@ class _RollWriter:
             return {}
         if component.runs is None:
             if self.problem.job.choices.get(name):
-                self.losses.append(moved(name, f"the degrees of `{name}` are left open; in ROLL they are {component.parallel}"))
+                self.losses.append(moved(name, f"the degrees of `{name}` are left open, but in ROLL they are {component.parallel}"))
             if part in (ACTOR_TRAIN, ACTOR_INFER) and self.pipeline.updates_models and not component.contiguous:
                 message = f"`{name}` is on one solid range of accelerators in ROLL, whose weights go from one to another"
                 self.losses.append(moved(name, message))
@@ -173,12 +173,12 @@ class _RollWriter:
         """Return (ids in rank order, accelerators per process)."""
         name = component.name
         if {run.kind for run in runs} != {ACCELERATOR}:
-            self.refuse(name, f"`{name}` is on hardware; ROLL places on accelerators and CPUs only", "leave it out")
+            self.refuse(name, f"`{name}` is on hardware, but ROLL places on accelerators and CPUs only", "leave it out")
             return Ids(), 1
         process_ids = [[node * self.per_node + index for (node, index), _, _ in process_seats] for _, process_seats in seats(runs)]
         sizes = sorted({len(ids) for ids in process_ids})
         if len(sizes) > 1:
-            message = f"the processes of `{name}` hold {' or '.join(map(str, sizes))} accelerators; in ROLL all hold as many"
+            message = f"the processes of `{name}` hold {' or '.join(map(str, sizes))} accelerators, but in ROLL all hold as many"
             self.refuse(name, message, "give all the same number")
         return Ids.of(range(id_, id_ + 1) for ids in process_ids for id_ in ids), sizes[0]
 
@@ -203,7 +203,7 @@ class _RollWriter:
         if backend and strategy.startswith(("megatron", "fsdp")) and not strategy.startswith(backend):
             self.losses.append(dropped(name, f"`{name}` is trained by {backend}, in ROLL by `{strategy}`"))
         if parallel != original:
-            message = f"`{name}` has {original}; with strategy `{strategy}` ROLL gives it {parallel}"
+            message = f"`{name}` has {original}, but with strategy `{strategy}` ROLL gives it {parallel}"
             self.losses.append(moved(name, message) if component.runs is None else dropped(name, message))
         if size != per_process:
             holding = f"the processes of `{name}` hold {with_noun(per_process, 'accelerator')} each"

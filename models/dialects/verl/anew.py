@@ -171,7 +171,7 @@ class VerlOpening:
         if root.get(SPEC) is not None:
             why = f"the pools that `{SPEC}` names are taken as it has them, and none is planned"
         help_ = "drop the times, or plan a program with one pool, or with one to train in and one to generate in"
-        return warning(PLANNED, HINTS, f"the times of the file choose no ranks: {why}", block.span if block else None, help=help_)
+        return warning(PLANNED, HINTS, "the times of the file choose no ranks", block.span if block else None, help=help_, notes=(why,))
 
 
 def _refusals(reading: Reading) -> dict[tuple[str, str], str]:

@@ -30,6 +30,7 @@ NEAR = 2
 SHORT = 6
 """Maximum length of keys with a limit of a single wrong letter."""
 MOST_NAMED = 3
+BY_HYDRA = "Hydra refuses it before the program starts"
 REAL = {
     "actor_rollout_ref.actor.micro_batch_size", "actor_rollout_ref.actor.traj_mini_batch_size", "data.batch_size", "data.gen_batch_size",
     "data.val_batch_size", "ray_kwargs.ray_init.num_gpus", "trainer.n_env_gpus_per_node", "trainer.n_rollout_gpus_per_node",
@@ -86,12 +87,12 @@ class _Keys:
                     why = f"`{key}` is a key of another configuration than `{name}`, which is assumed"
                     self.notes.unsure("PW122", "", why, True, "Name the program: `python3 -m MODULE key=value`")
                 elif not self._refused_with(key, setting.key_span):
-                    message = f"`{name}` of {self.release} has no key `{key}`, so Hydra refuses it"
+                    message = f"`{name}` of {self.release} has no key `{key}`"
                     self._refuse(setting.key_span, message, configurations().known_in(name, key), meant(self.table, key), setting)
         elif kind is Mark.ADD and not self.composed and isinstance(setting.value, Scalar) and key not in self.added and self._is_set(key):
-            message = f"`{key}` is in `{name}` of {self.release}, so Hydra refuses to add it"
+            message = f"`{key}` is already in `{name}` of {self.release}"
             edit = Edit(setting.span.part(0, 1), "") if self._text(setting.span)[:1] == "+" else None
-            self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit)
+            self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit, BY_HYDRA)
         elif not self.has(key) and (refusal := self._refused_field(key)):
             better = near(self.table, key)
             edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self._text(setting.span) == setting.text else None
@@ -132,7 +133,7 @@ class _Keys:
             mask = known.option_in(name, group, option)
             if self._holds(mask):
                 continue
-            message = f"`{group}` has no option `{option}` in {self.release}, so Hydra refuses it"
+            message = f"`{group}` has no option `{option}` in {self.release}"
             if mask or not self._has_folders():
                 options = [candidate for candidate in known.options_of(name, group) if self._holds(known.option_in(name, group, candidate))]
                 help_ = f"options are {', '.join(f'`{candidate}`' for candidate in options)}"
@@ -165,10 +166,10 @@ class _Keys:
                 self._not_a_field(refusal, better, entry.key.span, self.notes.renamed(entry, better.rpartition(".")[2]) if better else None)
             elif better := near(table, key):
                 default, is_set = table.defaults.get(self.settings.meant(better)), self.settings.at(better) is not None
-                stays = f"; `{better}` stays {default.value}" if default is not None and default.value is not None else ""
-                message = f"verl has no key `{key}`, and ignores it{f'; `{better}` is set too' if is_set else stays}"
+                stays = [f"`{better}` stays {default.value}"] if default is not None and default.value is not None else []
+                message, notes = f"verl has no key `{key}`, and ignores it", [f"`{better}` is set too"] if is_set else stays
                 edit = None if is_set else self.notes.renamed(entry, better.rpartition(".")[2])
-                self.notes.warn(UNREAD, better, message, entry.key.span, "not a key", f"write `{better}`", edit)
+                self.notes.warn(UNREAD, better, message, entry.key.span, "not a key", f"write `{better}`", edit, *notes)
 
     def has(self, key: str) -> bool:
         """Return True if a key exists or may exist."""
@@ -203,14 +204,14 @@ class _Keys:
 
     def _refuse(self, at: Span, message: str, mask: int, better: str = "", setting: Setting | None = None, help_: str = "") -> None:
         """Add an error of Hydra; `mask`: accepting releases, `better`: the probable key."""
-        notes, label = list[str](), "no such option" if help_ else "not a key"
+        notes, label = [BY_HYDRA], "no such option" if help_ else "not a key"
         makes = self._makes(self.release.index, setting.key) if setting and self._holds(mask) else []
         if makes:
             better, help_ = "", f"choose what has it: {' or '.join(f'`{selection}`' for selection in makes[:MOST_NAMED])}"
         elif setting is not None and setting.kind is Mark.CHANGE and self._is_hidden_field(setting.key):
             better, help_ = "", f"write `+{setting.text}`: verl takes it, though no configuration has it"
         elif mask:
-            notes, help_ = [have_it(mask)], name_release(mask)
+            notes, help_ = [*notes, have_it(mask)], name_release(mask)
         elif setting is not None and setting.kind is Mark.CHANGE:
             refusal = self._refused_field(setting.key)
             help_ = "leave it out" if refusal else f"write `+{setting.text}` if your own code reads it, else leave it out"

@@ -70,12 +70,12 @@ def _judge(settings: Configuration, pool: Pool, at: Value) -> None:
     elif not pool.even:
         first, smallest = pool.parts[0].size, min(parts.size for parts in pool.parts)
         fails = next(parts.size for parts in pool.parts if parts.size != first) < first
-        how = "fails at a smaller one" if fails else f"waits for ever with {with_noun(first * pool.count, 'worker')}"
-        message = f"the parts of `{pool.name}` differ ({pool.sizes}): verl takes {first} as the size of all, and {how}"
+        how = "fails at a smaller part" if fails else f"waits for ever with {with_noun(first * pool.count, 'worker')}"
+        message = f"the parts of `{pool.name}` differ ({pool.sizes}), but verl takes {first} as the size of all"
         better = f"[{', '.join([str(smallest)] * min(pool.count, 64))}]"
         edit = settings.notes.instead(at, better) if pool.count <= 64 else None
         note = "verl notices an uneven pool after the placement groups were made, or never"
-        settings.notes.error(UNEVEN, pool.name, message, at, "uneven", f"write `{better}`", edit, note)
+        settings.notes.error(UNEVEN, pool.name, message, at, "uneven", f"write `{better}`", edit, f"verl {how}", note)
 
 
 def _components(settings: Configuration, pools: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -112,9 +112,9 @@ def _own_size(settings: Configuration, nodes: str, accelerators: str, switch: st
     for amount in (count, size):
         if amount is not None and amount.value < 1:
             default = " (its default)" if amount.span is None else ""
-            message = f"`{switch}` is set, but `{amount.name}` is {amount.value}{default}; verl demands more than 0"
+            message = f"`{switch}` is set, but `{amount.name}` is {amount.value}{default}"
             at, help_ = amount.span or settings.place(switch), f"set `{amount.name}=1` or more"
-            settings.notes.error(MODE, subject, message, at, "", help_, amount.becomes(1))
+            settings.notes.error(MODE, subject, message, at, "", help_, amount.becomes(1), "verl demands more than 0")
     return (count, size) if count and size and count.value > 0 and size.value > 0 else None
 
 
@@ -216,8 +216,8 @@ def halved_pools(settings: Configuration) -> Declared:
     halved = size if within else count
     at = halved.span or settings.top
     if not part.count:
-        message = f"one accelerator ({settings.says(count)}, {settings.says(size)}) cannot be split: verl raises an IndexError"
-        settings.notes.error(MODE, entry.trained, message, at, "", f"set `{ACCELERATORS}=2`", size.becomes(2))
+        message = f"one accelerator ({settings.says(count)}, {settings.says(size)}) cannot be split"
+        settings.notes.error(MODE, entry.trained, message, at, "", f"set `{ACCELERATORS}=2`", size.becomes(2), "verl raises an IndexError")
         return Declared((), machines)
     if halved.value % 2:
         rest = f"{size.value} of a node" if halved is count else f"one of each of {with_noun(count.value, 'node')}"
@@ -374,13 +374,14 @@ def _replicas(settings: Configuration, component: str, pool_size: Size, known: D
         settings.notes.warn(LEFT, component, f"{message} {started * whole} of {total}", at, "only tp is counted", help_)
     elif total % counted:
         left = total - started * whole
-        message = f"{division} {are(started)} {with_noun(started, 'server')}; {with_noun(left, 'accelerator')} {are(left)} left over"
+        message = f"{division} {are(started)} {with_noun(started, 'server')}, with {with_noun(left, 'accelerator')} left over"
         settings.notes.warn(LEFT, component, message, at, "rounded down", f"set `{tensor.name}` to a divisor of {total}")
     if whole % on_node:
-        message = f"a server of {with_noun(whole, 'accelerator')} ({parallel}) is no multiple of {settings.says(size)}, and verl asserts that it is"
+        message = f"a server of {with_noun(whole, 'accelerator')} ({parallel}) is no multiple of {settings.says(size)}"
         fitting = max(tp for tp in range(1, size.value + 1) if size.value % tp == 0 and tp <= parallel.tp)
         help_ = f"set `{tensor.name}` so that tp x dp x pp divides {size.value}, or is a multiple of it"
-        settings.notes.error(TORN, component, message, at, "", help_, tensor.becomes(fitting) if whole == parallel.tp else None)
+        edit = tensor.becomes(fitting) if whole == parallel.tp else None
+        settings.notes.error(TORN, component, message, at, "", help_, edit, "verl asserts that it is one")
     if whole % on_node or started * whole > MAX_PROCESSES:
         return None  # `sized` has reported the second
     name = "rollout_pool_0" if started == 1 else f"rollout_pool_0 to rollout_pool_{started - 1}"

@@ -78,15 +78,15 @@ class _VerlWriter:
         self.pools = sorted(self._pooled(), key=lambda pool: min(_ORDER.index(self.names[component.name]) for component in pool.components))
         self.by_name = {self.names[component.name]: component for component in self.components}
 
-    def refuse(self, subject: str, message: str, help: str) -> None:
+    def refuse(self, subject: str, message: str, help: str, *notes: str) -> None:
         """Add a reason why verl cannot express the problem."""
-        self.reasons.append(refusal(subject, message, help))
+        self.reasons.append(refusal(subject, message, help, *notes))
 
     def data(self) -> Data:
         """Return all keys of the file."""
         for name in ("actor", "rollout"):
             if name not in self.by_name:
-                self.refuse("", f"verl always trains an `actor` and generates with `rollout`; there is no `{name}`", "add it")
+                self.refuse("", f"verl always trains an `actor` and generates with `rollout`, but there is no `{name}`", "add it")
         if self.reasons:
             return {}
         program, sizes = self._program()
@@ -115,7 +115,7 @@ class _VerlWriter:
             self.refuse(name, f"verl has no role for `{name}`", f"leave it out; its roles are {', '.join(NAMES.values())}")
             return False
         if kind != ACCELERATOR:
-            self.refuse(name, f"`{name}` is on {kind}s; verl places on accelerators only", "leave it out")
+            self.refuse(name, f"`{name}` is on {kind}s, but verl places on accelerators only", "leave it out")
             return False
         if component.node_groups != (CLUSTER_LABEL,):
             labels = ", ".join(f"`{label}`" for label in component.node_groups)
@@ -124,7 +124,7 @@ class _VerlWriter:
         sizes = {component.per_process} if component.runs is None else {len(held) for _, held in seats(component.runs)}
         if sizes != {1}:
             held_text = " or ".join(map(str, sorted(sizes)))
-            message = f"the processes of `{name}` hold {held_text} accelerators each; in verl every accelerator has a process"
+            message = f"the processes of `{name}` hold {held_text} accelerators each, but in verl every accelerator has a process"
             self.losses.append(moved(name, message))
         return True
 
@@ -156,10 +156,10 @@ class _VerlWriter:
         for component in group:
             own = seats_by_name[component.name]
             if len(set(own)) < len(own):
-                message = f"processes of `{component.name}` share accelerators; in verl each has one of its own"
+                message = f"processes of `{component.name}` share accelerators, but in verl each has one of its own"
                 self.refuse(component.name, message, "give every process its own")
             elif len(own) < len(every):
-                message = f"`{component.name}` is on a part of the pool of {names}; in verl it runs on all of it"
+                message = f"`{component.name}` is on a part of the pool of {names}, but in verl it runs on all of it"
                 self.refuse(component.name, message, "give it all of the pool, or none")
         counts = {node: sum(seat_node == node for seat_node, _ in every) for node, _ in every}
         size = gcd(*counts.values())
@@ -177,9 +177,9 @@ class _VerlWriter:
             return MAIN_PPO, trainer | reward.sized("reward_model.nnodes", "reward_model.n_gpus_per_node")
         if rest == {"rollout"} and env is None:
             if actor.parts is None or rollout.parts is None:
-                message = "`rollout` has accelerators of its own, and how many is left open; a file of verl without them is one of "
-                message += f"`{MAIN_PPO}`, where `actor` and `rollout` share theirs"
-                self.refuse("rollout", message, "solve the file first, or demand that they are colocated")
+                message = "`rollout` has accelerators of its own, but their number is left open"
+                why = f"without the number it would be a file of `{MAIN_PPO}`, where `actor` and `rollout` share accelerators"
+                self.refuse("rollout", message, "solve the file first, or demand that they are colocated", why)
             return ONE_STEP_OFF, trainer | rollout.sized("rollout.nnodes", "rollout.n_gpus_per_node")
         simulated = rest == {"env"} and set(by) == {"actor", "rollout", "env"}
         if simulated and env and actor.parts and env.parts and actor.parts.count == env.parts.count:
@@ -190,7 +190,7 @@ class _VerlWriter:
         """Return lists of pools, and the pool of every role."""
         beside = [component.name for component in env.components if self.names[component.name] != "env"] if env else []
         if beside:
-            message = f"`env` shares accelerators with `{beside[0]}`; verl's simulators have a pool of their own"
+            message = f"`env` shares accelerators with `{beside[0]}`, but verl's simulators have a pool of their own"
             self.refuse("env", message, "give `env` accelerators of its own")
         elif env or any(pool.parts is None for pool in self.pools):
             names = "; ".join(", ".join(f"`{component.name}`" for component in pool.components) for pool in self.pools)
@@ -218,7 +218,7 @@ class _VerlWriter:
                     continue
                 if len(set(pool.counts.values())) > 1:
                     counts = ", ".join(f"{count} on node {node}" for node, count in list(pool.counts.items())[:4])
-                    message = f"the parts of a pool are even; the accelerators of `{component.name}` are {counts}"
+                    message = f"the parts of a pool are even, but the accelerators of `{component.name}` are {counts}"
                     self.refuse(component.name, message, "use as many on each node")
                 else:
                     first = f"accelerator {new_seats[0][1]} of node {new_seats[0][0]}"
@@ -268,7 +268,7 @@ class _VerlWriter:
 
     def _keep(self, component: Component, expressed: Parallel) -> None:
         if expressed != component.parallel:
-            message = f"`{component.name}` has {component.parallel}; verl gives it {expressed}"
+            message = f"`{component.name}` has {component.parallel}, but verl gives it {expressed}"
             self.losses.append((moved if component.runs is None else dropped)(component.name, message))
 
     def _hints(self, component: Component) -> Data:
@@ -279,7 +279,7 @@ class _VerlWriter:
         if component.runs is not None:
             return hints
         if self.problem.job.choices.get(component.name):
-            message = f"the degrees of `{component.name}` are left open; in verl they are {component.parallel}"
+            message = f"the degrees of `{component.name}` are left open, but in verl they are {component.parallel}"
             self.losses.append(moved(component.name, message))
         own = counts_to_data(self.problem, component)
         return ({"accelerators": own["accelerators"]} if "accelerators" in own else {}) | hints

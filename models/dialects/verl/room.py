@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Callable, Iterable, Mapping, Sequence
 
-from ...findings.wording import with_noun
+from ...findings.wording import are, with_noun
 from ...machines.cluster import Cluster
 from ...machines.node import GENERIC, Node, Nodes, accelerators, numbered_nodes
 from ...machines.shorthand import AsDeclared
@@ -118,21 +118,21 @@ def _judge(
         help_ = "give the parts of all pools one size: then any order has room"
         settings.notes.warn(FIT, pool.name, message, at, f"{pool.name} is {pool.sizes}", help_, None, note)
         return reordered
-    code, message, note = _fault(settings, declared, cluster, rooms, short)
+    code, message, notes = _fault(settings, declared, cluster, rooms, short)
     offers = _offers(settings, len(declared.pools) == 1, pool, rooms, suits)
     help_ = "; or ".join(" and ".join(settings.assigned(key, value) for key, value in offer.items()) for offer in offers)
     at = pool.span("size" if short.part < len(cluster.nodes) else "count") or settings.top
     (key, value), *more = offers[0].items() if offers else [("", 0)]
     edit = settings.becomes(key, str(value)) if offers and not more else None
     help_ = f"set {help_}" if help_ else "ask for less, or name a larger cluster"
-    settings.notes.error(code, pool.name, message, at, f"{pool.name} is {pool.sizes}", help_, edit, note)
+    settings.notes.error(code, pool.name, message, at, f"{pool.name} is {pool.sizes}", help_, edit, *notes)
     return layout
 
 
 def _fault(
     settings: Configuration, declared: Declared, cluster: Cluster, rooms: Sequence[FreeNodes], short: Unplaced
-) -> tuple[str, str, str]:
-    """Return (code, message, moment when verl notices)."""
+) -> tuple[str, str, tuple[str, ...]]:
+    """Return (code, message, notes: reasons, and the moment when verl notices)."""
     pool, size, entry, pools = short.pool, short.size, settings.entry, declared.pools
     torchrun = TORCHRUN if entry.kind is ProgramKind.PROCESSES else ""
     need, have = sum(member.size for member in pools), sum(len(room.nodes) * room.free.bit_count() for room in rooms)
@@ -140,21 +140,23 @@ def _fault(
         *names, last = [f"`{member.name}` ({member.sizes})" for member in pools]
         demand = f"`{pool.name}` needs {with_noun(need, 'accelerator')} ({pool.sizes})"
         if names:
-            demand = f"{', '.join(names)} and {last} need {with_noun(need, 'accelerator')} in all"
-        return FIT, f"{demand}, the cluster has {have}{_missing(pools, cluster)}", torchrun or LATER.get(entry.name, AT_ONCE)
+            demand = f"{', '.join(names)} and {last} need {with_noun(need, 'accelerator')}"
+        when = torchrun or LATER.get(entry.name, AT_ONCE)
+        return FIT, f"{demand}, the cluster has {have}", (*_missing(pools, cluster), when)
     fitting = [room for room in rooms if room.free.bit_count() >= size]
     if short.best is not None and fitting and short.best.cpus < UNKNOWN_CPUS:
         room = max(fitting, key=lambda candidate: candidate.cpus)
         reserved = "".join(f" + {reserve.cpus} of {reserve.name}" for reserve in entry.reserves if size * pool.cpus <= room.cpus)
-        wanted = f"{with_noun(size * pool.cpus, 'CPU')} of one node (verl reserves {pool.cpus} with each of {with_noun(size, 'accelerator')}){reserved}"
-        return CPUS, f"{_part(short)} needs {wanted}, but {cluster.name(room.nodes.start)} has {room.cpus}", NEVER
+        wanted = f"{with_noun(size * pool.cpus, 'CPU')} of one node{reserved}"
+        why = f"verl reserves {with_noun(pool.cpus, 'CPU')} with each of {with_noun(size, 'accelerator')}"
+        return CPUS, f"{_part(short)} needs {wanted}, but {cluster.name(room.nodes.start)} has {room.cpus}", (why, NEVER)
     left = "no node has any left"
     if short.best is not None and short.best.free:
         name, has = cluster.name(short.best.nodes.start), short.best.free.bit_count()
         largest = max(len(group.node.accelerators) for group in cluster.alike)
-        left = f"the largest node, {name}, has {has}" if has == largest else f"of what is left {name} has most, {has}"
+        left = f"the largest node, {name}, has {has}" if has == largest else f"at most {has} {are(has)} left, on {name}"
     message = f"{_part(short)} needs {with_noun(size, 'accelerator')} of one node, but {left}"
-    return FIT, message, torchrun or PER_NODE if torchrun or settings.until("0.6.0") else NEVER
+    return FIT, message, (torchrun or PER_NODE if torchrun or settings.until("0.6.0") else NEVER,)
 
 
 def _part(short: Unplaced) -> str:
@@ -162,13 +164,13 @@ def _part(short: Unplaced) -> str:
     return f"part {short.part + 1} of {short.pool.count} of `{short.pool.name}`" if short.pool.count > 1 else f"`{short.pool.name}`"
 
 
-def _missing(pools: Sequence[Pool], cluster: Cluster) -> str:
-    """Return the missing nodes as text, if more nodes of the only size would suffice."""
+def _missing(pools: Sequence[Pool], cluster: Cluster) -> tuple[str, ...]:
+    """Return a note of missing nodes; none if more nodes would not suffice."""
     sizes, have = {len(group.node.accelerators) for group in cluster.alike}, len(cluster.nodes)
     need = machines_for(pools, sizes.pop(), have) if len(sizes) == 1 else 0
     if need <= have:
-        return ""
-    return f": node {need} of {need} is missing" if need == have + 1 else f": nodes {have + 1} to {need} of {need} are missing"
+        return ()
+    return (f"node {need} of {need} is missing" if need == have + 1 else f"nodes {have + 1} to {need} of {need} are missing",)
 
 
 def _offers(settings: Configuration, alone: bool, pool: Pool, rooms: Sequence[FreeNodes], suits: Verifies) -> list[Changes]:

@@ -79,7 +79,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     for pool in open_:
         if len(set(counts := _counts(pool, assignment))) > 1:
             counts_text = ", ".join(map(str, counts[:8]))
-            raise refused(pool.components[0], f"the parts of `{pool.name}` would differ ({counts_text} accelerators on its nodes)")
+            raise refused(pool.components[0], f"the parts of `{pool.name}` would differ: {counts_text}")
     raise refusals[0]
 
 
@@ -171,9 +171,9 @@ def _text(value: int | Tree) -> str:
     return "{" + ", ".join(f"{name}: {_text(inner)}" for name, inner in value.items()) + "}"
 
 
-def refused(name: str, why: str) -> UnusableInput:
+def refused(name: str, why: str, help: str = "use the plan itself") -> UnusableInput:
     """Build the error for an answer that cannot be written (PW603)."""
-    return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help="use the plan itself")])
+    return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help=help)])
 
 
 def _sizes(pool: Pool, assignment: Assignment) -> list[list[tuple[str, int]]]:
@@ -197,7 +197,7 @@ def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
     if not settings or program is None:
         return []
     if not program.name or program.command is None:
-        raise refused("", f"the file is no script that starts a program; add `{' '.join(settings)}` to the settings")
+        raise refused("", "it is no script that starts a program", f"add `{' '.join(settings)}` to the settings of the program")
     text, end = reading.source.text, program.command.end
     lines = text[program.command.start : end].split("\n")
     between = " \\\n" + lines[-1][: len(lines[-1]) - len(lines[-1].lstrip())] if len(lines) > 1 else " "

@@ -32,14 +32,14 @@ STAGES = {
 WITHOUT = (
     ("verl demands more than 0", "start"),
     ("gets no worker", "groups"),
-    ("and verl asserts that it is", "engines"),
+    ("verl asserts that it is one", "engines"),
     ("n_rollout_gpus_per_node`", "start"),
     ("n_env_gpus_per_node`", "start"),
     ("cannot be split", "groups"),
     ("cannot be split", "workers"),
     ("are no server", "step"),
 )
-"""Words of a message that has no such note -> where verl fails."""
+"""Words of a finding that has no such note -> where verl fails."""
 
 
 def stages_of(finding: Finding) -> frozenset[str]:
@@ -47,5 +47,5 @@ def stages_of(finding: Finding) -> frozenset[str]:
     found = [STAGES[note] for note in finding.notes if note in STAGES]
     if found:
         return frozenset().union(*found)
-    told = frozenset(stage for words, stage in WITHOUT if words in finding.message)
+    told = frozenset(stage for words, stage in WITHOUT if any(words in text for text in (finding.message, *finding.notes)))
     return told or (SILENT if finding.code == "PW214" else told)

@@ -117,7 +117,7 @@ NATIVE = "cluster: {cluster}\ncomponents:\n{components}"
 REFUSED_BY_ROLL = [
     ("1x8+1x4", "  actor: {placement: 0-11}\n", "ROLL numbers nodes of 8 accelerators each, but node 1 has 4"),
     ("1x0+1x4", "  actor: {placement: 0-3}\n", "ROLL numbers nodes of 4 accelerators each, but node 0 has 0"),
-    ("1x8", "  actor: {placement: '0-3:0-1,4-7'}\n", "the processes of `actor` hold 1 or 2 accelerators; in ROLL all hold as many"),
+    ("1x8", "  actor: {placement: '0-3:0-1,4-7'}\n", "the processes of `actor` hold 1 or 2 accelerators, but in ROLL all hold as many"),
     ("1x8", "  tools: {placement: 0-3}\n", "nothing says which role `tools` has"),
     ("1x8", "  tools: {placement: 0-3, role: agent}\n", "ROLL has no role `agent`, which `tools` is"),
     (

@@ -64,27 +64,27 @@ def test_a_configuration_of_verl_in_verls_own_words_is_the_same(text: str) -> No
 @pytest.mark.parametrize(
     ("cluster", "components", "why"),
     [
-        ("1x8", "  actor: {placement: 0-7}\n", "verl always trains an `actor` and generates with `rollout`; there is no `rollout`"),
+        ("1x8", "  actor: {placement: 0-7}\n", "verl always trains an `actor` and generates with `rollout`, but there is no `rollout`"),
         (
             "2x8",
             "  actor: {placement: 0-8}\n  rollout: {placement: 0-8, colocate_with: actor}\n",
-            "the parts of a pool are even; the accelerators of `actor` are 8 on node 0, 1 on node 1",
+            "the parts of a pool are even, but the accelerators of `actor` are 8 on node 0, 1 on node 1",
         ),
         (
             "1x8",
             "  actor: {placement: 0-7}\n  rollout: {placement: '0-1,4-5', within: actor}\n",
-            "`rollout` is on a part of the pool of `actor`, `rollout`; in verl it runs on all of it",
+            "`rollout` is on a part of the pool of `actor`, `rollout`, but in verl it runs on all of it",
         ),
         (
             "1x8",
             "  actor: {placement: 0-7}\n  rollout: {placement: 0-7:0-15, colocate_with: actor}\n",
-            "processes of `rollout` share accelerators; in verl each has one of its own",
+            "processes of `rollout` share accelerators, but in verl each has one of its own",
         ),
         ("1x8", "  actor: {placement: 0-3}\n  rollout: {placement: 4-5}\n  tool: {placement: 6}\n", "verl has no role for `tool`"),
         (
             "1x8",
             "  actor: {placement: 0-3}\n  rollout: {placement: 4-7}\n  env: {placement: 4-7, colocate_with: rollout}\n",
-            "`env` shares accelerators with `rollout`; verl's simulators have a pool of their own",
+            "`env` shares accelerators with `rollout`, but verl's simulators have a pool of their own",
         ),
     ],
 )

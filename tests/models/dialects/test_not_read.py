@@ -42,4 +42,4 @@ def test_where_all_of_the_few_that_were_read_are_refused_it_is_open_whether_the_
     assert answer.verdict == UNDECIDED and "5 others were not planned" in answer.findings[0].message
     monkeypatch.setattr(following, "MAX_JOINT_CHOICES", 9)
     (finding,) = following.with_dependent_degrees(problem.job, ("rollout", "reference"), job_with)[1]
-    assert finding.message.endswith("and so on, 9 in all")
+    assert finding.notes[-1] == "9 choices are refused in all"

@@ -121,12 +121,12 @@ def _rollout(mode: Mode, current: Arrangement) -> ProcessShape | None:
             return None
         if not extent.count % shape.block:
             return shape
-        message = f"in auto mode RLinf starts `rollout` on 0-{extent.last}; its own share, {extent}, is no whole engines"
+        message = f"in auto mode RLinf starts `rollout` on 0-{extent.last}, as its share {extent} is no whole engines"
         mode.notes.info(IGNORED, "rollout", message, mode.place("rollout"), "at the start")
         return None
     if shares and rollout.pp and rollout.pp.value > 1:
-        message = f"{rollout.pp.said} does nothing where actor and rollout share their accelerators: RLinf packs processes by tp alone"
-        mode.warn(IGNORED, "rollout", message, "drop it", "ignored", rollout.pp.span)
+        message, why = f"{rollout.pp.said} does nothing where actor and rollout share accelerators", "RLinf packs processes by tp alone"
+        mode.warn(IGNORED, "rollout", message, "drop it", "ignored", rollout.pp.span, (why,))
     return None if current is Arrangement.NONE else shape_of_rollout(mode, shares, count)
 
 
@@ -167,7 +167,7 @@ def _auto(mode: Mode) -> None:
     mode.relate(IN_ORDER, *filter(None, ("actor", "rollout", mode.first_of(*INFERRING))))
     actor, total = mode.extent("actor"), mode.cluster.total()
     if actor and actor.count < total:
-        message = f"in auto mode RLinf starts `actor` on all {with_noun(total, 'accelerator')}; {actor} is its share at the start"
+        message = f"in auto mode RLinf starts `actor` on all {with_noun(total, 'accelerator')}, with {actor} as its share at the start"
         mode.notes.info(IGNORED, "actor", message, mode.place("actor"), "at the start")
 
 

@@ -152,7 +152,7 @@ def inference_needed(mode: Mode, auto: bool = False) -> str:
         return ""  # the fsdp actor of 0.1 has no such feature
     if not auto and is_fsdp:
         return "an fsdp actor that is apart from rollout needs it"
-    return f"`{RECOMPUTE}` needs it where actor and rollout are apart" if recomputes or corrects else ""
+    return f"`{RECOMPUTE}` needs it with actor and rollout apart" if recomputes or corrects else ""
 
 
 def unset_of_inference(mode: Mode) -> list[str]:
@@ -200,7 +200,7 @@ def check_inference(mode: Mode, current: Arrangement) -> None:
     inference, critics = mode.first_of(*INFERRING), mode.first_of(CRITICS_INFERENCE)
     if current is Arrangement.COLLOCATED:
         for name in filter(None, (inference, critics)):
-            message = f"`{name}` is placed, but `actor` and `rollout` share their accelerators, and then it must not be"
+            message = f"`{name}` must not be placed, as `actor` and `rollout` share their accelerators"
             mode.error(SETTING, name, message, f"drop `{name}`, or give `actor` and `rollout` accelerators of their own")
         if mode.task == "coding_online_rl":
             message = "online coding needs `actor` and `rollout` on accelerators of their own, but they share them"
@@ -215,9 +215,9 @@ def check_inference(mode: Mode, current: Arrangement) -> None:
     why = inference_needed(mode, current is Arrangement.AUTO)
     if why and not mode.plans_both:  # without inference, a plan keeps actor and rollout together
         report = mode.error if current is Arrangement.DISAGGREGATED else mode.warn
-        message = f"`inference` is not placed, but {why}; {LATE}"
+        message = f"`inference` is not placed, but {why}"
         help = "place `inference` on accelerators of its own, or give `actor` and `rollout` the same ranks"
-        report(SETTING, "inference", message, help, "no `inference`", mode.owner)
+        report(SETTING, "inference", message, help, "no `inference`", mode.owner, notes=(LATE,))
 
 
 def _check_critic(mode: Mode, current: Arrangement) -> None:
@@ -226,22 +226,23 @@ def _check_critic(mode: Mode, current: Arrangement) -> None:
     is_on = mode.flag(key)
     for name in names if is_on and not mode.notes.partial else ():
         if not mode.has(name) and (name == "critic" or (current in APART and "actor" not in mode.planned)):
-            message = f"`{name}` is not placed, but `{key}` is true; {LATE}"
-            mode.warn(SETTING, name, message, f"place `{name}`, or set `{key}: false`", f"no `{name}`", mode.owner)
+            message = f"`{name}` is not placed, but `{key}` is true"
+            mode.warn(SETTING, name, message, f"place `{name}`, or set `{key}: false`", f"no `{name}`", mode.owner, (LATE,))
 
 
 def _check_apart(mode: Mode, current: Arrangement) -> None:
     """Check batch settings and inference sections of actor and rollout that are apart."""
     for path in refused_apart(mode, current is Arrangement.AUTO):
         section, value = path.split(".", 1)[0], mode.settings.at(path)
-        message = f"`{path}` is true, but what trains refuses it where actor and rollout are apart; {LATE}"
+        message = f"`{path}` is true, which training refuses where actor and rollout are apart"
         help, edit = f"write `{path}: false`, or give `actor` and `rollout` the same ranks", mode.settings.becomes(path, "false")
-        mode.notes.error(SETTING, "actor" if section == "runner" else section, message, value or mode.owner, "", help, edit)
+        mode.notes.error(SETTING, "actor" if section == "runner" else section, message, value or mode.owner, "", help, edit, LATE)
     if missing := unset_of_inference(mode):
         names = " and ".join(f"`{name}`" for name in missing)
         name = mode.first_of(*INFERRING, CRITICS_INFERENCE) or INFERRING[0]
-        message = f"the file has no {names}, which RLinf's programs read where `{name}` is started by itself; {LATE}"
-        mode.error("PW101", name, message, f"add {names}, or give `actor` and `rollout` the same ranks and drop `{name}`")
+        message = f"the file has no {names}, which RLinf's programs read where `{name}` is started by itself"
+        help = f"add {names}, or give `actor` and `rollout` the same ranks and drop `{name}`"
+        mode.error("PW101", name, message, help, notes=(LATE,))
 
 
 def check_engine_tp(mode: Mode, shares: bool, partly: bool = False) -> None:
@@ -258,7 +259,7 @@ def check_engine_tp(mode: Mode, shares: bool, partly: bool = False) -> None:
         return
     backend = mode.backend("actor", SETTING)
     if backend == MEGATRON or (backend == FSDP and shares and (actor.value > 1 or partly)):
-        message = f"the tp of rollout is {rollout.value}, but a {backend} actor of tp {actor.value} takes at most its own; {LATE}"
+        message = f"the tp of rollout is {rollout.value}, but a {backend} actor of tp {actor.value} takes at most its own"
         better = fitting_tp(mode, actor, rollout.value, mode.count("rollout") or actor.value)
         help = f"set `{rollout.name}: {better}`, or `{actor.name}: {rollout.value}`"
-        mode.error(SETTING, "rollout", message, help, at=rollout.span or mode.owner, edit=rollout.becomes(better))
+        mode.error(SETTING, "rollout", message, help, at=rollout.span or mode.owner, edit=rollout.becomes(better), notes=(LATE,))

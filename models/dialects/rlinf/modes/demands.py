@@ -35,12 +35,13 @@ def need_components(mode: Mode, *names: str) -> None:
         if mode.notes.partial:
             mode.notes.unsure(SETTING, name, f"`{name}` is not placed in this file; it may come from `defaults`", True, FOLDER)
         elif strange is not None:
-            message = f"the hints name `{strange}`, which {mode.reason} does not know, and not `{name}`, which it needs"
+            message = f"the hints name `{strange}`, which RLinf does not know, and not `{name}`, which it needs"
             span = mode.components[strange].span(AMOUNT) or mode.owner
-            mode.error(SETTING, strange, message, f"write `{name}` instead of `{strange}`", f"of `{strange}`", span)
+            help = f"write `{name}` instead of `{strange}`"
+            mode.error(SETTING, strange, message, help, f"of `{strange}`", span, notes=mode.placed_by)
         else:
-            message = f"`{name}` is not placed, but {mode.reason} needs {listed(names)}"
-            mode.error(SETTING, name, message, _line_for(mode, name), f"no `{name}`", mode.owner)
+            message = f"`{name}` is not placed, but RLinf needs {listed(names)}"
+            mode.error(SETTING, name, message, _line_for(mode, name), f"no `{name}`", mode.owner, notes=mode.placed_by)
 
 
 def _line_for(mode: Mode, name: str) -> str:
@@ -58,8 +59,8 @@ def need_sections(mode: Mode, *paths: str) -> None:
     missing = [] if mode.notes.partial else [path for path, value in sections.items() if value is None]
     if missing:
         names = " and ".join(f"`{path}`" for path in missing)
-        message = f"the file has no {names}, from which {mode.reason} reads degrees of parallelism"
-        mode.error("PW101", "cluster", message, f"add {names} with the settings of the job", at=mode.owner)
+        message = f"the file has no {names}, from which RLinf reads degrees of parallelism"
+        mode.error("PW101", "cluster", message, f"add {names} with the settings of the job", at=mode.owner, notes=mode.placed_by)
     for path, value in sections.items():
         if value is not None and not isinstance(value, MapNode) and not is_unknown(value):
             mode.notes.wrong_type(path, path, value, "a map", f"write the settings of `{path}` below it")

@@ -109,9 +109,9 @@ def fits_whole(mode: Mode, name: str, count: int, shape: ProcessShape, tp: Amoun
     rest = count % shape.block
     if rest:
         packed = f"processes of {shape.per_process}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
-        message = f"the {with_noun(count, 'accelerator')} of `{name}` cannot be packed in {packed}: {rest} would be left"
-        message += f" ({tp.said})" if tp and tp.scalar else ""
-        mode.error(DEGREE, name, message, f"give it {_near(count, shape.block)} accelerators", f"no multiple of {shape.block}")
+        message = f"the {with_noun(count, 'accelerator')} of `{name}` cannot be packed in {packed}: {rest} {are(rest)} left"
+        notes, help = (tp.said,) if tp and tp.scalar else (), f"give it {_near(count, shape.block)} accelerators"
+        mode.error(DEGREE, name, message, help, f"no multiple of {shape.block}", notes=notes)
     return not rest
 
 
@@ -178,8 +178,8 @@ def _set_packed(mode: Mode, component: Component, extent: Extent, shape: Process
     written_count = Assignment({name: component.runs or ()}).world_size(name)
     count = amount // shape.per_process
     if count != written_count != extent.count:
-        message = f"the process ranks of `{name}` say {with_noun(written_count, 'process')}; {mode.reason} drops them and starts {count}"
-        mode.warn(IGNORED, name, message, f"write `{extent}` alone", with_noun(count, "process"))
+        message = f"the process ranks of `{name}` give {with_noun(written_count, 'process')}, but RLinf starts {count}"
+        mode.warn(IGNORED, name, message, f"write `{extent}` alone", with_noun(count, "process"), notes=mode.placed_by)
     mode.components[name] = replace(
         component, least=amount, most=amount, per_process=shape.per_process, parallel=parallel or component.parallel,
         contiguous=True, stride=shape.stride, runs=runs, fixes={},
@@ -193,8 +193,8 @@ def packed_runs(mode: Mode, component: Component, extent: Extent, shape: Process
         return strategy.runs(mode.cluster)
     except UnusableInput as refused:
         for finding in refused.findings:
-            message = f"`{component.name}`: {finding.message}; RLinf notices this only at launch"
-            mode.error(finding.code, component.name, message, finding.help, "crosses nodes")
+            message, when = f"`{component.name}`: {finding.message}", "RLinf notices this only at launch"
+            mode.error(finding.code, component.name, message, finding.help, "crosses nodes", notes=(when,))
     return None
 
 
@@ -231,8 +231,9 @@ def _hinted(mode: Mode, component: Component, shape: ProcessShape, parallel: Par
 
 
 def _contradicts(mode: Mode, component: Component, key: str, field: str, hint: str, made: str) -> None:
-    message = f"`{key}` of `{component.name}` is {hint}, but the settings of the job make it {made} ({mode.reason})"
-    mode.error(HINTS, component.name, message, f"drop `{key}`, or change the settings of the job", at=component.spans[field])
+    message = f"`{key}` of `{component.name}` is {hint}, but the settings of the job make it {made}"
+    help = f"drop `{key}`, or change the settings of the job"
+    mode.error(HINTS, component.name, message, help, at=component.spans[field], notes=mode.placed_by)
 
 
 def _in_processes(mode: Mode, component: Component, per_process: int) -> Component:
@@ -265,9 +266,9 @@ def _check_group(mode: Mode, component: Component) -> None:
         return
     if component.runs is None and not (owner.file == named.file and owner.start <= named.start < owner.end):
         return
-    message = f"{mode.reason} drops the node group `{','.join(groups)}` of `{component.name}`: ranks count the whole cluster"
+    message = f"RLinf drops the node group `{','.join(groups)}` of `{component.name}`: ranks count the whole cluster"
     help = "write the ranks that these accelerators have in the whole cluster, and drop `node_group`"
-    mode.warn(IGNORED, component.name, message, help, "RLinf drops this", named)
+    mode.warn(IGNORED, component.name, message, help, "RLinf drops this", named, mode.placed_by)
 
 
 def _report_other_resources(mode: Mode, name: str) -> None:
@@ -276,8 +277,8 @@ def _report_other_resources(mode: Mode, name: str) -> None:
     if component is None:
         return
     kind, help = mode.cluster.kind(component.node_groups), f"place `{name}` on accelerators"
-    message = f"`{name}` is on {kind}s, but {mode.reason} takes its ranks for accelerators of the whole cluster"
+    message = f"`{name}` is on {kind}s, but RLinf takes its ranks for accelerators of the whole cluster"
     if component.runs is None and "placement" not in component.spans:
-        mode.error(HINTS, name, message, help, at=component.span("node_group"))
+        mode.error(HINTS, name, message, help, at=component.span("node_group"), notes=mode.placed_by)
     else:
-        mode.warn(IGNORED, name, message, help)
+        mode.warn(IGNORED, name, message, help, notes=mode.placed_by)

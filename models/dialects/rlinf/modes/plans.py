@@ -72,9 +72,9 @@ def check_engine_weights(mode: Mode) -> None:
     elif CountConstraint("rollout", "actor", step).holds(rollout_count, actor_count):
         return
     else:
-        message = f"the weights of `actor` (tp {step}, {actor_count} accelerators) do not come to all of the {rollout_count} of `rollout`"
+        message = f"the weights of `actor` (tp {step}, {actor_count} accelerators) do not reach all {rollout_count} of `rollout`"
         help = f"give `rollout` a multiple of {step} accelerators, at most {actor_count} or whole times as many"
-    mode.error(DEGREE, "rollout", f"{message}; {LATE}", help)
+    mode.error(DEGREE, "rollout", message, help, notes=(LATE,))
     mode.notes.findings[-1] = replace(mode.notes.findings[-1], premises=("actor", "rollout"))  # judged by the ranks of both
 
 
@@ -107,16 +107,16 @@ def check_inference_weights(mode: Mode) -> None:
     """Note an error if a separate inference component would stop training or wait for weights."""
     if mismatch := inference_mismatch(mode):
         name, why, tp, better = mismatch
-        message, help = f"{why}, to which it hands its weights; {LATE}", f"set `{tp.name}: {better}`"
-        mode.error(DEGREE, name, message, help, at=tp.span, edit=tp.becomes(better))
+        help, notes = f"set `{tp.name}: {better}`", (f"it sends its weights to `{name}`", LATE)
+        mode.error(DEGREE, name, why, help, at=tp.span, edit=tp.becomes(better), notes=notes)
         return
     for name, role in _megatron_inference(mode):
         needs, worker = least_for_inference(mode).get(role, 0), mode.placed(role)
         count = max(run.ranks.stop for run in worker.runs) if worker and worker.runs else needs
         if count < needs:
-            message = f"the first {needs} ranks of `{name}` (its tp x pp) get weights from as many of `{role}`, which has {count}; {LATE}"
+            message = f"the first {needs} ranks of `{name}` (tp x pp) get weights from as many of `{role}`, which has {count}"
             help = f"give `{role}` at least {with_noun(needs, 'accelerator')}, or lower the degrees of `{name}`"
-            mode.error(DEGREE, name, message, help, f"{needs} needed")
+            mode.error(DEGREE, name, message, help, f"{needs} needed", notes=(LATE,))
 
 
 def least_for_inference(mode: Mode) -> dict[str, int]:
@@ -253,11 +253,11 @@ def arrangements(mode: Mode) -> Iterator[FrameworkArrangement]:
         yield FrameworkArrangement("collocated", together, shapes=shapes, without=frozenset(idle), multiples=multiples, paired=paired)
     why, help = _not_apart(mode)
     if why and not shares:
-        message = f"impossible: actor and rollout can neither share their accelerators nor be apart: {why}"
-        mode.error("PW601", "rollout", message, help, at=mode.owner)
+        message = "impossible: actor and rollout can neither share their accelerators nor be apart"
+        mode.error("PW601", "rollout", message, help, at=mode.owner, notes=(why,))
     elif why:
-        message = f"{why}: only plans are looked at in which actor and rollout share their accelerators"
-        mode.notes.info(PLANS, "rollout", message, mode.owner, "", help)
+        message = "only plans in which actor and rollout share their accelerators are searched"
+        mode.notes.info(PLANS, "rollout", message, mode.owner, "", help, None, why)
     else:
         all_pairs = product(("actor", "rollout"), (inference, critic))
         candidates = [*all_pairs, ("actor", "rollout"), (critic or "rollout", critics), ("rollout", critics)]
@@ -279,15 +279,15 @@ def _not_apart(mode: Mode) -> tuple[str, str]:
         why = f"{needed.removesuffix(' it')} `inference`, which RLinf starts only with `{RECOMPUTE}: true`"
         return why, f"set `{RECOMPUTE}: true`, and {adds['inference']}"
     if needed:
-        return "nobody says how long `inference` takes", adds["inference"]
+        return "the time of `inference` is unknown", adds["inference"]
     if mode.has("critic") and not mode.has(CRITICS_INFERENCE) and mode.flag("critic.use_critic_model"):
-        return f"nobody says how long `{CRITICS_INFERENCE}` takes", adds[CRITICS_INFERENCE]
+        return f"the time of `{CRITICS_INFERENCE}` is unknown", adds[CRITICS_INFERENCE]
     if unset := unset_of_inference(mode) or [path for path in sections_of_inference(mode) if mode.settings.at(path) is None]:
         names = " and ".join(f"`{path}`" for path in unset)
         return f"the file has no {names}, which RLinf reads where rollout is apart", f"add {names} with the settings of the job"
     if refused := refused_apart(mode):
         names = " and ".join(f"`{path}: true`" for path in refused)
-        return f"what trains refuses {names} where rollout is apart", f"drop {names}"
+        return f"training refuses {names} where rollout is apart", f"drop {names}"
     if not any(pair.shapes for pair in _paired(mode, together=False)) and (why := engine_mismatch(mode)):
         return f"{why}, so that its engines would get no weights", "choose degrees of which one divides the other"
     if (mismatch := inference_mismatch(mode)) and not any(pair.shapes for pair in _inference_pairs(mode)):

@@ -60,9 +60,9 @@ def task_of(notes: Notes, settings: Settings) -> str:
             notes.judge(older, Severity.ERROR, SETTING, "runner", message, value, "no task yet", help)
         return task
     close = nearest(task, TASKS)
-    message = f"`runner.task_type` is `{task[:60]}`, but RLinf has only {listed(TASKS)}"
+    message = f"`runner.task_type` is `{task[:60]}`, which is no task of RLinf"
     edit = settings.becomes("runner.task_type", close) if close else None
-    notes.error(SETTING, "runner", message, value, "no task of RLinf", f"write `{close or TASKS[0]}`", edit)
+    notes.error(SETTING, "runner", message, value, "no task of RLinf", f"write `{close or TASKS[0]}`", edit, f"tasks are {listed(TASKS)}")
     return close or ""
 
 
@@ -142,20 +142,27 @@ class Mode:
         return f"RLinf's {self.placer.value}"
 
     @property
+    def placed_by(self) -> tuple[str, ...]:
+        """Note that names the placement class."""
+        return (f"{self.reason} places the components",)
+
+    @property
     def plans_both(self) -> bool:
         """True if a plan decides how actor and rollout share accelerators."""
         return {"actor", "rollout"} <= self.planned
 
     def error(
         self, code: str, name: str, message: str, help: str = "", label: str = "",
-        at: Span | None = None, edit: Edit | None = None,
+        at: Span | None = None, edit: Edit | None = None, notes: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         """Add an error about a component, by default at its ranks."""
-        self.notes.error(code, name, message, at or self.place(name), label, help, edit)
+        self.notes.error(code, name, message, at or self.place(name), label, help, edit, *notes)
 
-    def warn(self, code: str, name: str, message: str, help: str = "", label: str = "", at: Span | None = None) -> None:
+    def warn(
+        self, code: str, name: str, message: str, help: str = "", label: str = "", at: Span | None = None, notes: tuple[str, ...] = ()
+    ) -> None:
         """Add a warning about a component, by default at its ranks."""
-        self.notes.warn(code, name, message, at or self.place(name), label, help)
+        self.notes.warn(code, name, message, at or self.place(name), label, help, None, *notes)
 
     def degrees(self, name: str) -> ParallelSettings:
         """Return the degrees of a component by the settings of the job."""

@@ -57,12 +57,13 @@ def opened(
     times = None if why else file.times()
     if times is None:
         why = why or _unknown(notes, settings, notes.unchecked[unchecked_before:])
-        notes.warn(PLANS, KEY, f"the times of the file choose no ranks: {why[0]}", profile.span() or settings.top, "", why[1])
+        notes.warn(PLANS, KEY, "the times of the file choose no ranks", profile.span() or settings.top, "", why[1], None, why[0])
         return PlannedPart(components)
     file.check({name: timed for name, timed in times.items() if name not in file.hinted})
     planned = {name: placed[name] for name in placed if name in times or name in file.hinted}
     if task != "embodied" and (span := profile.span()) and profile.costs.keys() - counts.keys() and (taken := file.measured_on()[1]):
-        notes.info(PLANS, KEY, taken, span, "", "give other times as `seconds`, by count, in `placewright.components`")
+        help = "give other times as `seconds`, by count, in `placewright.components`"
+        notes.info(PLANS, KEY, taken[0], span, "", help, None, *taken[1:])
     own = {name: component.runs for name, component in planned.items() if component.runs}
     opened_components = [
         _open(planned[component.name], times.get(component.name)) if component.name in planned else component for component in components
@@ -102,7 +103,7 @@ def _inference(file: TimedFile, times: Mapping[str, TimedComponent]) -> list[str
             span = find(file.hints, f"components.{name}.seconds")
             is_critic = name == CRITICS_INFERENCE
             why = "there is no critic whose values it computes" if is_critic else "`algorithm.recompute_logprobs` is not true"
-            file.notes.info(PLANS, name, f"`{name}` is not started: {why}; its seconds count nowhere", span or settings.top)
+            file.notes.info(PLANS, name, f"`{name}` is not started: {why}, so its seconds do not count", span or settings.top)
     return unplaced
 
 
@@ -132,7 +133,7 @@ def _why_not(file: TimedFile) -> tuple[str, str] | None:
     for name in timed:
         if name in placed and name not in known:
             key = BY_ENVIRONMENTS.get(name, "") if is_embodied else ""
-            return f"nobody says how long `{name}` takes", time_advice(settings, name, key)
+            return f"the time of `{name}` is unknown", time_advice(settings, name, key)
     return None
 
 

@@ -138,8 +138,8 @@ class TimedFile:
                     choices[name] = fill(ParallelForm, value, name, "").choices()
         return {name: degrees for name, degrees in choices.items() if len(degrees) > 1}
 
-    def measured_on(self) -> tuple[int, str]:
-        """Return the accelerators behind the costs, and the assumption about them ("" if none).
+    def measured_on(self) -> tuple[int, tuple[str, ...]]:
+        """Return the accelerators behind the costs, and (assumption about them, reason), if any.
 
         Costs are those of a run in which actor and rollout share accelerators. If they are apart in
         the file, the run is assumed to be on all of the cluster, or of the node groups of both.
@@ -149,11 +149,12 @@ class TimedFile:
             labels = self.placed["actor"].node_groups
             size = self.size("actor") if labels == self.placed["rollout"].node_groups else total
             where = f" of {' and '.join(f'`{label}`' for label in labels)}" if size < total else ""
-            run = f"all {size} accelerators{where}; here they are apart"
-            return size, f"the costs are taken as those of a run in which actor and rollout share {run}"
+            taken = f"the costs are taken as those of actor and rollout together on all {size} accelerators{where}"
+            return size, (taken, "actor and rollout are apart in this file")
         measured = assignment.held("actor")
-        note = f"the costs are taken as measured on {with_noun(measured, 'accelerator')}, which actor and rollout share in this file, not on all {total}"
-        return measured, note if measured < total else ""
+        noun = with_noun(measured, "accelerator")
+        taken = f"the costs are taken as measured on {noun}, not on all {total}"
+        return measured, (taken, f"actor and rollout share {noun} in this file") if measured < total else ()
 
     def check(self, times: Mapping[str, TimedComponent]) -> None:
         """Note findings where the settings of the job do not suit the times."""
@@ -162,26 +163,27 @@ class TimedFile:
             return
         batch, updates = batch_of(self.settings), self.settings.whole("algorithm.n_minibatches", PLANS, 1)
         if self.profile.costs and batch and updates and batch.samples % batch.updates:
-            message = f"{with_noun(batch.samples, 'sample')} of a step {do(batch.samples)} not divide into {updates.said}: RLinf's own tool refuses that"
-            self.notes.warn(PLANS, KEY, message, updates.span or self.settings.top, "", "choose a number that divides them")
+            message = f"{with_noun(batch.samples, 'sample')} of a step {do(batch.samples)} not divide into {updates.said}"
+            help, why = "choose a number that divides them", "RLinf's own tool refuses that"
+            self.notes.warn(PLANS, KEY, message, updates.span or self.settings.top, "", help, None, why)
 
     def _check_environments(self, times: Mapping[str, TimedComponent]) -> None:
         """Note differing numbers of environments, and tables without a usable share."""
         settings, profile = self.settings, self.profile
         tools, workers = (settings.whole(path, PLANS) if settings.has(path) else None for path in ENVIRONMENTS)
         if profile.shares and tools and workers and tools.value != workers.value:
-            message = f"the times are those of {with_noun(tools.value, 'environment')} (`{tools.name}`, which RLinf's tool reads), but its workers start"
-            message += f" {workers.value} (`{workers.name}`)"
+            message = f"`{tools.name}` is {tools.value}, but `{workers.name}` is {workers.value}"
+            why = f"RLinf's tool takes times of {with_noun(tools.value, 'environment')}, but its workers start {workers.value}"
             help = f"write the same number for both, or drop `{tools.name}`"
-            self.notes.warn(PLANS, KEY, message, tools.span or settings.top, "", help)
+            self.notes.warn(PLANS, KEY, message, tools.span or settings.top, "", help, None, why)
         amount = environments(settings)
         for name, rows in profile.shares.items():
             if amount is None or name not in times or times[name].measured:
                 continue
-            share = f"no share of {with_noun(amount.value, 'environment')} among up to {self.size(name)} accelerators"
-            message = f"impossible: `{BY_ENVIRONMENTS[name]}` has times for up to {max(rows)} on one accelerator, and {share} is among them"
-            help = "measure more numbers of environments, or add nodes"
-            self.notes.error("PW601", name, message, profile.spans[name], "", help)
+            share = f"any share of {with_noun(amount.value, 'environment')} on up to {self.size(name)} accelerators"
+            message = f"impossible: `{BY_ENVIRONMENTS[name]}` has no time for {share}"
+            help, why = "measure more numbers of environments, or add nodes", f"it has times for up to {max(rows)} on one accelerator"
+            self.notes.error("PW601", name, message, profile.spans[name], "", help, None, why)
 
     def followers(self, planned: Placed, times: Mapping[str, TimedComponent]) -> dict[str, str]:
         """Return component without times -> planned leader on its accelerators.

@@ -12,7 +12,7 @@ from math import gcd, lcm
 from typing import Iterator
 
 from ....configuration.settings import Amount
-from ....findings.wording import plural, with_noun
+from ....findings.wording import with_noun
 from ....record import dataclass
 from ....releases.release import ALWAYS, Range
 from ...checks import AMONG, AtLeast, Number, multiples_near
@@ -27,7 +27,10 @@ FITTED, MICRO, INFERRED = "use_dynamic_bsz", "ppo_micro_batch_size", "log_prob_m
 
 @dataclass(frozen=True)
 class Dealing:
-    """Demand that the samples of some prompts divide among `parts`, `to` in words."""
+    """Demand that the samples of some prompts divide among `parts`.
+
+    `to` names the parts; `note` says how their number is made up.
+    """
 
     component: str
     prompts: Amount
@@ -35,6 +38,7 @@ class Dealing:
     to: str
     when: str = FIRST_STEP
     releases: Range = ALWAYS
+    note: str = ""
 
 
 def samples_of_step(work: VerlWork) -> int | None:
@@ -70,13 +74,13 @@ def judge_batches(work: VerlWork) -> None:
         step = lcm(*alike)
         better = multiples_near(amount.value, step // gcd(step, per_prompt.value))
         better = [value for value in better if amount is not prompts or not mini or value >= mini.value] or better
-        left = Number(total, work.samples(total, "", amount, per_prompt), amount)
-        work.divides(dealing.component, SHARES, left, Number(dealing.parts, dealing.to), dealing.when, better, AMONG, source=SOURCE,
-                     releases=dealing.releases)  # fmt: skip
+        left, right = work.samples(total, "", amount, per_prompt), Number(dealing.parts, dealing.to, note=dealing.note)
+        work.divides(dealing.component, SHARES, left, right, dealing.when, better, AMONG, source=SOURCE, releases=dealing.releases)
     whole = work.settings.flag(f"{ACTOR}.use_prefix_grouper", SHARES) and work.settings.flag("trainer.balance_batch", SHARES)
     groups = work.data_parallel("actor") if whole and work.entry.kind is ProgramKind.HYBRID and work.settings.since("0.7.0") else None
     if groups:
-        left = Number(trained.value, f"{work.text(trained)} {plural('group', trained.value)} of samples with a common prefix", trained)
+        note = f"the samples of a group have a common prefix: {work.text(trained)} groups"
+        left = Number(trained.value, f"{with_noun(trained.value, 'group')} of samples", trained, note)
         work.divides("actor", SHARES, left, work.ranks("actor", groups), FIRST_STEP, (), AMONG, source=SOURCE)
 
 
@@ -119,14 +123,15 @@ def _to_workers(work: VerlWork, drawn: Amount) -> Iterator[Dealing]:
         agents = work.amount(f"{ROLLOUT}.agent.num_workers", SHARES)
         if agents and work.entry.kind in LOOPS and work.setup.component("rollout"):
             default = ", its default" if agents.span is None else ""
-            to = f"{agents.value} agent loop workers (`{agents.name}`{default})"
-            yield Dealing("rollout", drawn, agents.value, to, releases=releases)
+            to, note = f"{agents.value} agent loop workers", f"agent loop workers: `{agents.name}` {agents.value}{default}"
+            yield Dealing("rollout", drawn, agents.value, to, releases=releases, note=note)
     if work.setup.component("reward_model") and work.is_engine("reward_model") and settings.until("0.9.0"):
         old = "reward_model.num_workers"
         key = old if settings.until("0.7.1") or (settings.migrates and settings.has(old)) else "reward.num_workers"
         workers, own = work.amount(key, SHARES), settings.flag(settings.reward_key("enable_resource_pool"), SHARES)
         if workers and own is False:
-            yield Dealing("reward_model", drawn, workers.value, f"{workers.value} reward loop workers (`{workers.name}`)")
+            note = f"reward loop workers: `{workers.name}` {workers.value}"
+            yield Dealing("reward_model", drawn, workers.value, f"{workers.value} reward loop workers", note=note)
 
 
 def judge_start(work: VerlWork) -> None:
@@ -155,8 +160,8 @@ def _reference_of_megatron(work: VerlWork) -> None:
         return
     said_at_start = work.is_checked_at_start and not work.settings.flag(f"{ACTOR}.{FITTED}", NUMBERS)
     if not said_at_start and not any(work.settings.is_open(key, NUMBERS) or work.settings.said(key, NUMBERS) for key in keys):
-        message = f"`{keys[1]}` is not set; the reference policy of Megatron demands it in any case"
-        work.tell(MODE, "ref", message, None, _one_rank(work, keys[1]), None, "", IN_WORKERS)
+        why = "the reference policy of Megatron demands it in any case"
+        work.tell(MODE, "ref", f"`{keys[1]}` is not set", None, _one_rank(work, keys[1]), None, "", why, IN_WORKERS)
 
 
 def _one_rank(work: VerlWork, key: str) -> str:
@@ -176,16 +181,17 @@ def _trained(work: VerlWork, name: str, owner: str, when: str) -> None:
     key = f"{owner}.{MICRO}_per_gpu"
     help_ = f"{_one_rank(work, key)}, in its place"
     if name == "actor" and work.is_trained_by(owner) == "megatron":
-        message = f"`{key}` is not set, but verl counts with it where Megatron trains, and raises a TypeError"
-        work.tell(MODE, name, message, micro.span, help_, None, "deprecated", when)
+        message, why = f"`{key}` is not set", "verl counts with it where Megatron trains, and raises a TypeError"
+        work.tell(MODE, name, message, micro.span, help_, None, "deprecated", why, when)
         return
     if mini:
         _micro(work, name, owner, mini, micro, when)
     if name == "actor" and not work.settings.has_new_workers:
         # Old workers write a rank's part to the other key and later read both; new ones demand the
         # size of one rank.
-        message = f"`{micro.name}` is set: the workers write a rank's part of it to `{key}` too, and refuse both"
-        work.tell(MODE, name, message, micro.span, help_, None, "deprecated", IN_WORKERS, releases=Range("0.6.0"))
+        message = f"`{micro.name}` is set, which verl's workers refuse"
+        why = f"the workers write a rank's part of it to `{key}` too, and refuse both"
+        work.tell(MODE, name, message, micro.span, help_, None, "deprecated", why, IN_WORKERS, releases=Range("0.6.0"))
 
 
 def one_of_two(work: VerlWork, name: str, all_ranks: str, unless: str, when: str) -> bool:
@@ -195,27 +201,28 @@ def one_of_two(work: VerlWork, name: str, all_ranks: str, unless: str, when: str
         return False
     both = [settings.said(key, NUMBERS) for key in (all_ranks, one_rank)]
     if all(both):
-        message = f"`{all_ranks}` and `{one_rank}` are both set; verl takes one of them"
+        message, why = f"`{all_ranks}` and `{one_rank.rpartition('.')[2]}` are both set", "verl takes one of them"
         help_ = f"remove `{all_ranks}`, which is deprecated" if settings.at(one_rank) else f"set `{one_rank}` in its place"
-        work.tell(MODE, name, message, settings.place(all_ranks), help_, None, "deprecated", when)
+        work.tell(MODE, name, message, settings.place(all_ranks), help_, None, "deprecated", why, when)
     elif not any(both) and not work.is_whole:
         work.notes.unsure(MODE, name, f"`{one_rank}` is not in this file; the command line may set it")
     elif not any(both):
-        message = f"`{one_rank}` is not set; verl demands it unless `{unless}` is"
-        work.tell(MODE, name, message, None, _one_rank(work, one_rank), None, "", when)
+        why = f"verl demands it unless `{unless}` is set"
+        work.tell(MODE, name, f"`{one_rank}` is not set", None, _one_rank(work, one_rank), None, "", why, when)
     return any(both) and not all(both)
 
 
 def _micro(work: VerlWork, name: str, owner: str, mini: Amount, micro: Amount, when: str) -> None:
     """Check the micro batch size of all ranks together."""
-    work.divides(name, NUMBERS, mini, micro, when, source=VALIDATED)
+    work.divides(name, NUMBERS, mini, Number(micro.value, work.short_text(micro), micro), when, source=VALIDATED)
     ranks = work.setup.world_size("actor") if when == AT_START and work.is_trained_by(owner) == "fsdp" else None
     sequence = work.amount(f"{owner}.ulysses_sequence_parallel_size", NUMBERS)
     parts = sequence.value if sequence else 1
     if ranks:
         least = -(-ranks // parts)
         fitting = next((size for size in range(least, mini.value + 1) if mini.value % size == 0), least)
-        product = Number(micro.value * parts, f"{work.text(micro)} x {parts} sequence parallel {plural('rank', parts)}", micro)
+        factor, note = (f" x {parts}", f"times {parts}, the sequence parallel ranks") if parts > 1 else ("", "")
+        product = Number(micro.value * parts, work.text(micro) + factor, micro, note)
         # The edit changes only the micro batch, so it must divide the mini batch already.
         whole, edits = Number(ranks, f"the {ranks} accelerators of the trainer"), mini.value % micro.value == 0
         work.check(name, AtLeast(code=NUMBERS, source=VALIDATED, left=product, right=whole, suggest=[fitting], edits=edits,

@@ -19,7 +19,7 @@ from ....findings.finding import Fix, Severity
 from ....findings.wording import with_noun
 from ....pools import Pool
 from ....releases.release import Range
-from ...checks import AtLeast, Equals, Number, OneOf, divisors, near
+from ...checks import MULTIPLE, AtLeast, Equals, Number, OneOf, divisors, near
 from ..degrees import APART, PARTED, Degrees, engine_key, engine_of, is_teacher, parted_size
 from ..programs import TRAINERS, ProgramKind
 from .work import (
@@ -61,9 +61,9 @@ def judge_engines(work: VerlWork) -> None:
     if entry.kind is ProgramKind.SIMULATION:  # rollout is part of the actor, and no server is started
         setup.components = tuple(replace(component, server=1) for component in setup.components)
         if (known := engine_of(settings, "rollout")) is not None:
-            message = "{left}: beside simulators every rank generates by itself, and torch refuses a mesh of more than all ranks"
-            source = "verl, verl/experimental/vla"
-            work.check("rollout", Equals(code=DEGREES, source=source, left=known[1]["tp"], right=1, message=message, when=IN_WORKERS))
+            message, why = "{left}, but beside simulators it must be 1", "every rank generates by itself, and torch refuses a larger mesh"
+            source, tp = "verl, verl/experimental/vla", known[1]["tp"]
+            work.check("rollout", Equals(code=DEGREES, source=source, left=tp, right=1, message=message, why=why, when=IN_WORKERS))
     # An engine's refusals do not depend on the number of accelerators.
     names = [component.name for component in setup.components if work.is_engine(component.name)]
     if entry.kind in (*TRAINERS, ProgramKind.SERVER) or ("rollout" in names and entry.kind is ProgramKind.DECLARED):
@@ -131,18 +131,18 @@ def _check_vllm(work: VerlWork, name: str, amounts: Mapping[str, Amount]) -> Non
     tp, dp, ep = (amounts[degree] for degree in ("tp", "dp", "ep"))
     if dp.value > 1 and ep.value == 1 and work.settings.word(f"{ROLLOUT}.mode", MODE) != "sync":
         hybrid, size = name == "rollout" and work.entry.kind in TRAINERS, tp.value * dp.value
-        message = f"vLLM gets {work.text(dp)} only with `expert_parallel_size` above 1: "
-        message += f"it starts {tp.value} of {size} workers, the others {'wait for ever' if hybrid else 'idle'}"
+        message = f"vLLM gets {work.text(dp)} only with `expert_parallel_size` above 1"
+        why = f"vLLM starts {tp.value} of {size} workers, the others {'wait for ever' if hybrid else 'idle'}"
         help_ = f"set `expert_parallel_size` to {size} for a model with experts, or {work.assigned(dp.name, 1)}"
         when = "verl notices this never: the first transfer of weights hangs (verl#5607, mended in 0.8.0)" if hybrid else NEVER
-        work.tell(MODE, name, message, dp.span, help_, dp.becomes(1), "not given to vLLM", when, proved=hybrid,
+        work.tell(MODE, name, message, dp.span, help_, dp.becomes(1), "not given to vLLM", why, when, proved=hybrid,
                   releases=Range("0.6.1", "0.8.0"))  # fmt: skip
     per_node, newer = _per_node(work, name), work.settings.since("0.8.0")
     if per_node is not None and name == "rollout" and (dp if newer else ep).value > 1:
         size = min(per_node.value, tp.value * dp.value * amounts["pp"].value)
-        server = Number(size, f"the {with_noun(size, 'accelerator')} of a server")
-        message = f"with {'data' if newer else 'expert'} parallel ranks {{left}} must be a multiple of {{right}}"
-        work.divides(name, DEGREES, server, tp, IN_SERVER, (), message, change="right", releases=Range("0.6.0"),
+        why = f"with {'data' if newer else 'expert'} parallel ranks verl demands whole groups on a server"
+        server = Number(size, f"the {with_noun(size, 'accelerator')} of a server", note=why)
+        work.divides(name, DEGREES, server, tp, IN_SERVER, (), MULTIPLE, change="right", releases=Range("0.6.0"),
                      source="verl, vllm_async_server.py (launch_server)")  # fmt: skip
 
 
@@ -153,8 +153,9 @@ def _check_trtllm(work: VerlWork, name: str, key: Callable[[str], str], known: D
     if is_teacher(name):
         message, at = "TensorRT-LLM cannot serve a teacher: verl raises a NotImplementedError", work.settings.place(key("name"))
         work.tell(MODE, name, message, at, f"set {work.assigned(key('name'), 'vllm')}", None, "", when)
-    message = "{left} is never given to TensorRT-LLM: its server gets the tensor parallel size alone"
-    work.check(name, Equals(code=MODE, source=source, left=amounts["dp"], right=1, message=message, severity=Severity.WARNING, when=NEVER))
+    message, why = "{left} is never given to TensorRT-LLM", "its server gets the tensor parallel size alone"
+    work.check(name, Equals(code=MODE, source=source, left=amounts["dp"], right=1, message=message, why=why, severity=Severity.WARNING,
+                            when=NEVER))  # fmt: skip
     if moe and moe.value > 1 and experts.value > 1:
         product = Number(moe.value * experts.value, f"expert x tensor parallel experts = {experts.value} x {moe.value}")
         work.check(name, Equals(code=MODE, source=SOURCE, left=product, right=tensor, releases=Range("0.7.1"), when=when))
@@ -177,7 +178,7 @@ def _parted(work: VerlWork) -> None:
     if program and program not in engines:
         message = f"prefill and decode are apart with {' or '.join(engines)} alone, but the engine is {program}"
         work.demand(MODE, "rollout", message, key, False, IN_WORKERS)
-    source, refused = "verl, sglang_pd_replica.py, vllm_pd_replica.py", "{left}, but prefill and decode apart allow 1 alone"
+    source, refused = "verl, sglang_pd_replica.py, vllm_pd_replica.py", "{left}, but prefill and decode apart allow only 1"
     for path in (f"{PARTED}.prefill_replicas", f"{ROLLOUT}.data_parallel_size"):
         work.check("rollout", Equals(code=MODE, source=source, left=path, right=1, message=refused, when=AFTER_WEIGHTS))
     backends = ("nixl", "mooncake") if program == "vllm" else ("nixl", "mooncake", "ascend", "mori", "fake")
@@ -186,7 +187,7 @@ def _parted(work: VerlWork) -> None:
                                 message="{left} is `{right}`, which verl does not have for this engine"))  # fmt: skip
     switch = "trainer.v1.separate_async.hybrid_rollout.enable_switch"
     if settings.is_apart and settings.since("1dda039b") and settings.flag(switch, MODE):
-        message = f"`{switch}` does not go with prefill and decode apart: verl raises a ValueError"
+        message = f"`{switch}` does not go with prefill and decode apart"
         work.demand(MODE, "rollout", message, switch, False, WITH_TRAINER)
     tensor, per_node = work.amount(f"{ROLLOUT}.tensor_model_parallel_size", DEGREES), _per_node(work, "rollout")
     size = parted_size(settings, tensor.value) if tensor else 0
@@ -215,15 +216,16 @@ def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str
     if better := near(parallel.tp, [value for value in divisors(pool.size) if fits(value * (size // parallel.tp))]):
         close = min(better, key=lambda value: abs(value - parallel.tp))
         help_, edit = work.set(amounts["tp"], *better), amounts["tp"].becomes(close)
-    size_text = f"{work.text(per_node)}, which verl takes for the size of a node"
     fixes = dict(component.fixes)
     if size % server_size:
         at = next((amount.span for amount in amounts.values() if amount.value > 1 and amount.span), per_node.span)
-        message = f"a replica of {name} ({with_noun(size, 'accelerator')}) is no multiple of {size_text} of `{pool.name}` ({pool.sizes})"
-        work.tell(TORN, name, message, at, help_, edit, with_noun(size, "accelerator"), when_served(work, name))
+        message = f"a replica of {name} ({with_noun(size, 'accelerator')}) is no multiple of {work.text(per_node)}"
+        why = f"verl takes `{per_node.name}` for the size of a node of `{pool.name}` ({pool.sizes})"
+        work.tell(TORN, name, message, at, help_, edit, with_noun(size, "accelerator"), why, when_served(work, name))
         server_size = 1  # no server starts
     elif part % server_size:
-        taken = f"a server takes {with_noun(server_size, 'accelerator')} by {size_text}"
+        by = f"{work.text(per_node)}, which verl takes for the size of a node"
+        taken = f"a server takes {with_noun(server_size, 'accelerator')} by {by}"
         fixes[TORN] = Fix(help_, edit, () if per_node.value == part else (taken,))
     work.setup.change(component, replace(component, server=server_size, fixes=fixes))
 

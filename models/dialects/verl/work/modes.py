@@ -16,6 +16,7 @@ from .engines import when_served
 from .work import ACTOR, AT_START, BEFORE_WORKERS, IN_WORKERS, LOOPS, MODE, NUMBERS, ROLLOUT, WITH_CRITIC, WITH_TRAINER, VerlWork
 
 HYBRID = "actor_rollout_ref.hybrid_engine"
+ASSERTED = "verl asserts it"
 ACTORS, CRITICS = f"{ACTOR}.strategy", "critic.strategy"
 FSDP, KNOWN = ("fsdp", "fsdp2"), ("fsdp", "fsdp2", "megatron")
 DYNAMIC, INFERRED = f"{ACTOR}.use_dynamic_bsz", f"{ROLLOUT}.log_prob_use_dynamic_bsz"
@@ -75,7 +76,7 @@ def _strategies(work: VerlWork) -> None:
     alike = FSDP if kind in (ProgramKind.SPLIT, ProgramKind.HYBRID) and actor in FSDP else (actor,)
     if actor and actor in known and critic and critic not in alike and (work.is_said(CRITICS) or work.is_said(ACTORS)):
         suffix = "" if settings.at(CRITICS) is not None else " (its default)"
-        message = f"`{CRITICS}` is {critic}{suffix} and `{ACTORS}` is {actor}: they must be the same, be there a critic or not"
+        message = f"`{CRITICS}` is {critic}{suffix} and `{ACTORS}` is {actor}: they must be the same"
         at = settings.place(CRITICS if settings.at(CRITICS) else ACTORS)
         work.demand(MODE, "critic", message, CRITICS, actor, BEFORE_WORKERS, "differs", at=at, releases=refused)
 
@@ -133,10 +134,10 @@ def _sizes_of_new_workers(work: VerlWork, how: str) -> None:
     for key in () if dynamic else keys:
         # The first check reports two missing sizes.
         if not work.is_checked_at_start or work.settings.said(key.removesuffix("_per_gpu"), MODE):
-            message, help_ = f"{how} `{key}` must be set; verl asserts it", f"set {work.assigned(key, 1)}, or more"
-            work.check("actor", Requires(code=MODE, source=source, key=key, message=message, help=help_, when=IN_WORKERS))
-    message = f"{how} `{INFERRED}` must be {dynamic}, as `use_dynamic_bsz` of the actor is; verl asserts it"
-    work.check("actor", Requires(code=MODE, source=source, key=INFERRED, value=dynamic, message=message, when=IN_WORKERS))
+            message, help_ = f"{how} `{key}` must be set", f"set {work.assigned(key, 1)}, or more"
+            work.check("actor", Requires(code=MODE, source=source, key=key, message=message, help=help_, why=ASSERTED, when=IN_WORKERS))
+    message = f"{how} `{INFERRED}` must be {dynamic}, as `use_dynamic_bsz` of the actor is"
+    work.check("actor", Requires(code=MODE, source=source, key=INFERRED, value=dynamic, message=message, why=ASSERTED, when=IN_WORKERS))
 
 
 def _padding(work: VerlWork) -> None:

@@ -35,6 +35,7 @@ ENGINE = "verl, verl/trainer/sft_trainer.py (_build_dataloader)"
 TUNING = "verl, verl/trainer/fsdp_sft_trainer.py (_normalize_config_bsz)"
 EXACT = (("data.train_batch_size", 0), ("data.gen_batch_size", 1))
 LOGGED = f"{ROLLOUT}.calculate_log_probs"
+DIVIDES_BOTH = "Megatron's workers divide both, and raise a TypeError"
 LEAST = (("async_training.staleness_threshold", 0), ("async_training.trigger_parameter_sync_step", 1))
 
 
@@ -61,7 +62,7 @@ class Update:
 
     def number(self, work: VerlWork) -> Number:
         """Return the samples as a number of a check."""
-        return Number(self.samples, work.samples(self.samples, " of a mini batch", self.mini, self.each), self.mini)
+        return work.samples(self.samples, " of a mini batch", self.mini, self.each)
 
     def even(self, micro: int = 1) -> list[int]:
         """Return the next mini batch sizes that divide evenly, into micro batches too."""
@@ -141,9 +142,9 @@ def check_micro_batches(work: VerlWork, name: str, share: int, key: str, fitted:
     micro = work.amount(key, NUMBERS) if work.settings.flag(fitted, NUMBERS) is False else None
     if micro:
         chunks = share // micro.value  # 0.7.0 cuts as many equal pieces, of whatever size
-        left, better = Number(share, f"the {with_noun(share, 'sample')} of a rank"), near(micro.value, divisors(share))
-        releases = Range("0.7.0" if not chunks or share % chunks else "0.7.1")
-        work.divides(name, NUMBERS, left, micro, when, better, MULTIPLE, change="right", source=CUT, releases=releases)
+        left, better = Number(share, f"the {with_noun(share, 'sample')} of a rank of {name}"), near(micro.value, divisors(share))
+        right, releases = Number(micro.value, work.short_text(micro), micro), Range("0.7.0" if not chunks or share % chunks else "0.7.1")
+        work.divides(name, NUMBERS, left, right, when, better, MULTIPLE, change="right", source=CUT, releases=releases)
 
 
 def _rounded(work: VerlWork, update: Update, again: bool) -> None:
@@ -158,9 +159,9 @@ def _rounded(work: VerlWork, update: Update, again: bool) -> None:
     if not update.share:
         return
     if not again:
-        message = f"{AMONG}: each takes {update.share}, and {{rest}} are left"
-        note = "verl rounds down without a word" + "; the samples that are left make a further, smaller update" * fsdp
-        work.divides(name, SHARES, left, right, note, update.even(), message, edits=False, source=OLD, severity=Severity.WARNING)
+        note = f"verl rounds down without a word: each rank takes {with_noun(update.share, 'sample')}"
+        note += "; the samples that are left make a further, smaller update" * fsdp
+        work.divides(name, SHARES, left, right, note, update.even(), AMONG, edits=False, source=OLD, severity=Severity.WARNING)
     if fsdp:
         _micro(work, update)
     elif update.strategy == "megatron":
@@ -175,15 +176,16 @@ def _micro(work: VerlWork, update: Update) -> None:
         return
     size, factor = (every.value // update.ranks, update.ranks) if every else (micro.value, 1)
     better = near(micro.value, [divisor * factor for divisor in divisors(update.share)])
-    share = f"the {with_noun(update.share, 'sample')} that a rank of {update.name} takes ({update.samples} // {update.ranks})"
-    part = work.text(micro) if not every else f"{size}, its part of {work.text(micro)}"
+    share = f"the {with_noun(update.share, 'sample')} that a rank of {update.name} takes"
+    part = f"{size}, its part of {work.short_text(micro)}" if every else work.short_text(micro)
+    note = f"{with_noun(update.share, 'sample')} of a rank: {update.samples} // {update.ranks}"
     if size:
-        left, right = Number(update.share, share), Number(size, part, micro)
+        left, right = Number(update.share, share, note=note), Number(size, part, micro)
         work.divides(update.name, NUMBERS, left, right, IN_WORKERS, better, MULTIPLE, change="right", edits=not every, source=OLD)
     # Otherwise the first check reports it.
     elif work.settings.flag(f"{update.owner}.{FITTED}", NUMBERS) or not work.is_checked_at_start:
         message = f"{share} {are(update.share)} no multiple of {part}"
-        work.tell(NUMBERS, update.name, message, micro.span, work.set(micro, *better), None, "", IN_WORKERS)
+        work.tell(NUMBERS, update.name, message, micro.span, work.set(micro, *better), None, "", note, IN_WORKERS)
 
 
 def _check_megatron(work: VerlWork, update: Update) -> None:
@@ -192,17 +194,18 @@ def _check_megatron(work: VerlWork, update: Update) -> None:
     # With the deprecated size of the actor they divide that of rollout too.
     divided = micro if update.name == "actor" and work.is_whole else None
     if divided and not settings.is_open(inferred, NUMBERS) and not settings.said(inferred, NUMBERS):
-        message = f"`{divided.name}` is set and `{inferred}` is not: Megatron's workers divide both, and raise a TypeError"
+        message, why = f"`{divided.name}` is set, but `{inferred.removeprefix('actor_rollout_ref.')}` is not", DIVIDES_BOTH
         help_ = f"set {work.assigned(f'{divided.name}_per_gpu', 1)}, or more, in its place"
-        work.tell(MODE, update.name, message, divided.span, help_, None, "deprecated", IN_WORKERS)
+        work.tell(MODE, update.name, message, divided.span, help_, None, "deprecated", why, IN_WORKERS)
     drawn = samples_of_step(work)
     if drawn is None or drawn % update.ranks:
         return
     share = drawn // update.ranks
     fitting = [divisor for divisor in divisors(drawn // update.each.value) if divisor * update.each.value % update.ranks == 0]
     better = near(update.mini.value, fitting)
-    left = Number(share, f"the {with_noun(share, 'sample')} that a rank of {update.name} gets in a step ({drawn} // {update.ranks})")
-    right = Number(update.share, f"the {update.share} of its mini batch ({update.number(work).text})", update.mini)
+    note = f"{with_noun(share, 'sample')} of a rank: {drawn} // {update.ranks}"
+    left = Number(share, f"the {with_noun(share, 'sample')} that a rank of {update.name} gets in a step", note=note)
+    right = Number(update.share, f"the {update.share} of its mini batch", update.mini, update.number(work).note)
     work.divides(update.name, NUMBERS, left, right, FIRST_UPDATE, better, MULTIPLE, change="right", edits=bool(better), source=OLD)
 
 
@@ -246,7 +249,7 @@ def judge_streams(work: VerlWork) -> None:
         value = work.settings.at(key)
         number = value.value if isinstance(value, Scalar) else None
         if isinstance(number, (int, float)) and not isinstance(number, bool) and number < least:  # may be a fraction
-            message = f"`{key}` is {number}, but the fully asynchronous trainer demands at least {least}"
+            message = f"`{key}` is {number}, but fully asynchronous jobs need at least {least}"
             work.demand(NUMBERS, "rollout", message, key, least, IN_ROLLOUTER, "too small")
 
 
@@ -256,9 +259,11 @@ def _shares(work: VerlWork) -> None:
     for name in ("actor", "critic"):
         ranks = work.data_parallel(name) if work.setup.component(name) else None
         if drawn and mini and per_prompt and ranks and drawn % ranks:
-            text = f"the {with_noun(drawn, 'sample')} of a step ({work.text(mini)} x `async_training.require_batches` x {work.text(per_prompt)})"
+            noun = with_noun(drawn, "sample")
+            note = f"{noun}: {work.text(mini)} x `async_training.require_batches` x {work.text(per_prompt)}"
             better = multiples_near(mini.value, ranks // gcd(ranks, drawn // mini.value))
-            work.divides(name, SHARES, Number(drawn, text, mini), work.ranks(name, ranks), FIRST_STEP, better, AMONG, source=STREAM)
+            left = Number(drawn, f"the {noun} of a step", mini, note)
+            work.divides(name, SHARES, left, work.ranks(name, ranks), FIRST_STEP, better, AMONG, source=STREAM)
             return
 
 
@@ -272,11 +277,10 @@ def judge_tuning(work: VerlWork) -> None:
     message, micro = "{left} does not divide among {right}", "data.micro_batch_size_per_gpu"
     even, rounds = batch.value % ranks == 0, program == ENGINE_PROCESSES
     if rounds and not share:
-        message = "{left} is less than {right}: a batch of 0 samples is refused"
-        work.check("actor", AtLeast(code=SHARES, source=ENGINE, left=batch, right=right, message=message, when=IN_WORKERS))
+        message, why = "{left} is less than {right}", "a batch of 0 samples is refused"
+        work.check("actor", AtLeast(code=SHARES, source=ENGINE, left=batch, right=right, message=message, why=why, when=IN_WORKERS))
     elif rounds:
-        message += f": each takes {share}, and {{rest}} are left"
-        when, severity = "verl rounds down without a word", Severity.WARNING
+        when, severity = f"verl rounds down without a word: each rank takes {with_noun(share, 'sample')}", Severity.WARNING
         work.divides("actor", SHARES, batch, right, when, (), message, edits=False, source=ENGINE, severity=severity)
     else:
         work.divides("actor", SHARES, batch, right, IN_WORKERS if program == PROCESSES else FIRST_STEP, (), message, source=TUNING)

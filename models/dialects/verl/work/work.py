@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Sequence
 
 from ....configuration.settings import Amount
@@ -83,7 +84,8 @@ class VerlWork(Facts):
         if self.entry.own_trainer and severity is Severity.ERROR:
             severity, notes = Severity.WARNING, (*notes, OWN_TRAINER)
         program = self.notes.document.program
-        if severity is Severity.ERROR and DEFAULT in message and program is not None and not program.complete:
+        is_default = any(DEFAULT in text for text in (message, *notes))
+        if severity is Severity.ERROR and is_default and program is not None and not program.complete:
             severity, notes = Severity.WARNING, (*notes, UNKNOWN_ARGUMENTS)
         super().judge(releases, severity, code, message, at, label, help, edit, notes)
 
@@ -108,6 +110,10 @@ class VerlWork(Facts):
         """Format a key and a value, and mark a default."""
         return f"`{amount.name}` {amount.value}" + (DEFAULT if amount.span is None and amount.default else "")
 
+    def short_text(self, amount: Amount) -> str:
+        """Format the last part of a key, and a value; the message names the owner."""
+        return self.text(replace(amount, name=amount.name.rpartition(".")[2]))
+
     def assigned(self, path: str, value: object) -> str:
         """See `Facts.assigned`."""
         return self.settings.assigned(path, value)
@@ -116,9 +122,10 @@ class VerlWork(Facts):
         """Format the advice to write a value."""
         return f"set {self.assigned(amount.name, values[0])}" + "".join(f" or `{value}`" for value in values[1:])
 
-    def samples(self, count: int, of: str, *amounts: Amount) -> str:
-        """Format a number of samples with the factors."""
-        return f"{with_noun(count, 'sample')}{of} ({' x '.join(map(self.text, amounts))})"
+    def samples(self, count: int, of: str, amount: Amount, *factors: Amount) -> Number:
+        """Return a number of samples, set by `amount`, with a note of all factors."""
+        noun = with_noun(count, "sample")
+        return Number(count, f"{noun}{of}", amount, f"{noun}: {' x '.join(map(self.text, (amount, *factors)))}")
 
     # -- settings
 

@@ -88,7 +88,7 @@ def test_the_given_machines_are_used_with_the_groups_of_the_file(read) -> None:
 def test_too_few_machines_are_an_error_and_the_rest_is_still_read(read) -> None:
     reading = read("cluster: {num_nodes: 4, component_placement: {actor: 3-1}}", "2x8")
     assert [f.code for f in reading.findings] == ["PW114", "PW109"]
-    assert reading.findings[0].message == "`num_nodes` is 4, but the cluster has 2 nodes; RLinf would wait for more forever"
+    assert reading.findings[0].message == "`num_nodes` is 4, but the cluster has 2 nodes"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from .pipelines import RLVR, changed, mended, of, said, the, where
 
 def test_ids_are_counted_from_the_first_device_of_the_first_node() -> None:
     reading = of({"sft_train": {"device_mapping": "[1, 3]"}}, "1x2")
-    assert the(reading, "PW102").message == "`sft_train` names device 3, which is on node 1; the cluster has 1 node of 2 devices: ids 0-1"
+    assert the(reading, "PW102").message == "`sft_train` names device 3, on node 1, but the cluster has 1 node of 2 devices"
     assert said(mended(reading, "PW102", "1x2")) == []
 
 

@@ -39,7 +39,7 @@ def test_with_adapters_no_reference_is_started() -> None:
         RLVR, use_kl_loss=True, actor_train={"model_args": {"lora_target": "all"}}, reference={"device_mapping": "list(range(0,8))"}
     )
     assert said(of(config)) == [("PW803", "warning", "reference")]
-    assert "lora_target" in the(of(config), "PW803").message
+    assert "lora_target" in the(of(config), "PW803").notes[0]
     assert "start_rlvr_vl_pipeline.py" in of(config).unchecked[0].why
 
 
@@ -47,7 +47,7 @@ def test_unused_devices_reserve_nodes_all_the_same() -> None:
     reading = of(changed(RLVR, reference={"device_mapping": "list(range(8,24))"}))
     assert reading.problem is not None
     assert len(reading.problem.cluster.nodes) == 3
-    assert "nodes up to 2 are reserved" in the(reading, "PW803").message
+    assert "nodes up to 2 are reserved" in the(reading, "PW803").notes[1]
 
 
 def test_agentic_starts_environments_on_nodes_in_turn() -> None:
@@ -107,7 +107,7 @@ def test_students_and_teachers_are_actors_and_references() -> None:
     }
     one = of({**config, "teacher": devices})
     assert sizes(one) == {"student_train": 8, "student_infer": 4, "teacher": 8}
-    assert "take its place" in the(one, "PW803").message
+    assert "take its place" in the(one, "PW803").notes[0]
     assert one.problem is not None
     assert len(one.problem.cluster.nodes) == 1, "what the students take the place of does not count"
     several = of({**config, "teacher": {"small": devices, "large": devices}})

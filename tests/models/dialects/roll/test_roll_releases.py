@@ -39,7 +39,7 @@ def test_a_removed_strategy_shows_an_older_release_and_is_one_warning() -> None:
         reading = of(config, "1x8", "training")
         assert said(reading) == [("PW105", "warning", "actor_train")]
         finding = the(reading, "PW105")
-        assert "removed in ROLL 0.3.0" in finding.message and "judged for ROLL 0.2.1" in finding.message
+        assert "removed in ROLL 0.3.0" in finding.message and "judged for ROLL 0.2.1" in finding.notes[0]
         assert finding.message.count("`deepspeed_") == roles
         assert reading.document.release is not None and reading.document.release.release.name == "0.2.1"
 

@@ -32,20 +32,20 @@ def errors(program: str, changes: dict[str, object], release: str = "b178a3cd") 
     settings = {key: value for key, value in {**GOOD, **changes}.items() if value is not None}
     text = " \\\n  ".join([f"python3 -m {program}", *(f"{key}={value}" for key, value in settings.items())])
     reading: Reading = read(Source("run.sh", text + "\n"), level="training", composer=Composer(frameworks=(f"verl=={release}",)))
-    return [finding.message for finding in verify(reading).findings if finding.severity is Severity.ERROR]
+    return ["\n".join((finding.message, *finding.notes)) for finding in verify(reading).findings if finding.severity is Severity.ERROR]
 
 
 MAIN = "verl.trainer.main_ppo"
 ON_MEGATRON = f"{MAIN} --config-name={MEGATRON}"
 REFUSED = {
-    "no size for what rollout infers": (MAIN, {f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu": None}, "is not set; verl demands it unless"),
+    "no size for what rollout infers": (MAIN, {f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu": None}, "verl demands it unless"),
     "nor for the reference": (MAIN, {f"{ACTOR}.use_kl_loss": True}, "`actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu` is not set"),
     "the reference of Megatron": (
         ON_MEGATRON, {f"{ACTOR}.use_kl_loss": True, f"{ACTOR}.use_dynamic_bsz": True}, "the reference policy of Megatron demands it",
     ),
     "a deprecated size": (MAIN, {f"{ACTOR}.ppo_micro_batch_size": 16, f"{ACTOR}.ppo_micro_batch_size_per_gpu": None}, "and refuse both"),
     "a deprecated size of the critic": (
-        MAIN, {"algorithm.adv_estimator": "gae", "critic.ppo_micro_batch_size": 16}, "are both set; verl takes one of them",
+        MAIN, {"algorithm.adv_estimator": "gae", "critic.ppo_micro_batch_size": 16}, "verl takes one of them",
     ),
     "no engine": (MAIN, {f"{ROLLOUT}.name": None}, "is not set, and has no default"),
     "no hybrid engine": (MAIN, {"actor_rollout_ref.hybrid_engine": False}, "generates in the processes of the actor"),
@@ -84,15 +84,15 @@ REFERENCE, LOSS = "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu", f"{
 MICRO_BATCHES: list[tuple[str, dict[str, object], str]] = [
     ("0.6.1", {NEW: "disable", MINI: 3}, ""),
     ("0.7.0", {NEW: "disable", MINI: 3}, ""),
-    ("0.7.0", {NEW: "disable", MINI: 16}, "the 8 samples of a rank are no multiple"),
-    ("0.7.1", {NEW: "disable", MINI: 3}, "the 8 samples of a rank are no multiple"),
-    ("0.8.0", {MINI: 3}, "the 8 samples of a rank are no multiple"),
-    ("0.8.0", {LOGS: 5}, "the 32 samples of a rank are no multiple"),
+    ("0.7.0", {NEW: "disable", MINI: 16}, "the 8 samples of a rank of actor are no multiple"),
+    ("0.7.1", {NEW: "disable", MINI: 3}, "the 8 samples of a rank of actor are no multiple"),
+    ("0.8.0", {MINI: 3}, "the 8 samples of a rank of actor are no multiple"),
+    ("0.8.0", {LOGS: 5}, "the 32 samples of a rank of rollout are no multiple"),
     ("0.8.0", {LOGS: 5, "algorithm.rollout_correction.bypass_mode": True}, ""),
     ("1dda039b", {LOGS: 5, f"{ACTOR}.use_dynamic_bsz": True}, ""),
-    ("1dda039b", {LOGS: 5}, "the 32 samples of a rank are no multiple"),
+    ("1dda039b", {LOGS: 5}, "the 32 samples of a rank of rollout are no multiple"),
     ("1dda039b", {LOGS: 16, "data.train_batch_size": 96}, ""),  # padded to two mini batches
-    ("1dda039b", {LOSS: True, REFERENCE: 5}, "the 32 samples of a rank are no multiple"),
+    ("1dda039b", {LOSS: True, REFERENCE: 5}, "the 32 samples of a rank of ref are no multiple"),
     # The critic's engine fits its batches to the tokens whatever is written.
     ("1dda039b", {"algorithm.adv_estimator": "gae", "critic.ppo_micro_batch_size_per_gpu": 3}, ""),
 ]
@@ -137,7 +137,7 @@ TUNED: list[tuple[str, str, str]] = [
     ("engine=torchtitan engine.tensor_parallel_size=2", "faulty", "must be the 8 ranks of actor"),
     ("engine=mindspeed", "incomplete", ""),
     ("data.train_batch_size=4", "faulty", "a batch of 0 samples is refused"),
-    ("data.micro_batch_size_per_gpu=3 data.use_dynamic_bsz=False", "faulty", "the 2 samples of a rank are no multiple"),
+    ("data.micro_batch_size_per_gpu=3 data.use_dynamic_bsz=False", "faulty", "the 2 samples of a rank of actor are no multiple"),
     ("data.micro_batch_size_per_gpu=3", "ok", ""),
 ]  # fmt: skip
 
@@ -146,7 +146,7 @@ TUNED: list[tuple[str, str, str]] = [
 def test_engines_that_fine_tune_divide_the_processes_of_torchrun(settings: str, verdict: str, words: str) -> None:
     text = f"torchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.sft_trainer model.path=x data.train_batch_size=16 {settings}\n"
     report = verify(read(Source("run.sh", text), read_shorthand("x8"), level="training", composer=Composer(frameworks=("verl==0.8.0",))))
-    found = [finding.message for finding in report.findings if finding.severity is Severity.ERROR]
+    found = ["\n".join((finding.message, *finding.notes)) for finding in report.findings if finding.severity is Severity.ERROR]
     assert report.verdict == verdict, found
     assert len(found) == bool(words) and all(words in message for message in found), found
 

@@ -90,7 +90,7 @@ ENDS = {f"{LAYERS}.num_layers_in_first_pipeline_stage": 11, f"{LAYERS}.num_layer
 
 REFUSED = {  # name -> (releases, program, changes, words of the error, machines)
     "K1 data parallel ranks without experts": ("0.6.1 0.7.0 b178a3cd 0.7.1", MAIN, {**DP, f"{R}.mode": "async"}, "vLLM gets", "1x8"),
-    "K2 a teacher's pool beside the trainer": (f"0.8.0 0.9.0 {NEWEST}", MAIN, TAUGHT, "need 12 accelerators in all, the cluster has 8", "1x8"),
+    "K2 a teacher's pool beside the trainer": (f"0.8.0 0.9.0 {NEWEST}", MAIN, TAUGHT, "need 12 accelerators, the cluster has 8", "1x8"),
     "K2 a teacher that does not divide its pool": (f"0.8.0 {NEWEST}", MAIN, {**TAUGHT, "distillation.n_gpus_per_node": 6}, "must divide", "2x8"),
     "K2 a teacher's pool without nodes": ("0.9.0", MAIN, {**TAUGHT, "distillation.nnodes": None}, "`distillation.nnodes` is 0 (its default)", "2x8"),
     "K2 teachers that do not fill their pool": (
@@ -103,14 +103,14 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
     "K2 a teacher without an engine": (
         "0.9.0", MAIN, {**several(4, 4), "+distillation.teacher_models.t1.inference.name": None}, "has no `inference.name`", "4x4",
     ),
-    "K2 the reward model's pool": (f"0.7.1 0.8.0 0.9.0 {NEWEST}", MAIN, REWARD, "need 16 accelerators in all", "1x8"),
+    "K2 the reward model's pool": (f"0.7.1 0.8.0 0.9.0 {NEWEST}", MAIN, REWARD, "need 16 accelerators,", "1x8"),
     "K2 the reward model's replicas": (
         f"0.7.1 0.8.0 0.9.0 {NEWEST}", MAIN, {**REWARD, "reward.reward_model.rollout.tensor_model_parallel_size": 3},
         "of reward_model cannot be divided", "2x8",
     ),
-    "K2 the reward model under its old name": ("0.7.1 0.8.0", MAIN, OLD_REWARD, "need 16 accelerators in all", "1x8"),
+    "K2 the reward model under its old name": ("0.7.1 0.8.0", MAIN, OLD_REWARD, "need 16 accelerators,", "1x8"),
     "K2 an empty reward pool": ("0.7.0 b178a3cd", MAIN, OLD_REWARD, "`reward_pool` gets no worker", "2x8"),
-    "K2 servers apart": (f"0.9.0 {NEWEST}", MAIN, V1_APART, "need 12 accelerators in all", "1x8"),
+    "K2 servers apart": (f"0.9.0 {NEWEST}", MAIN, V1_APART, "need 12 accelerators,", "1x8"),
     "K2 servers apart without nodes": ("0.9.0", MAIN, {**V1_APART, f"{R}.nnodes": None}, "`actor_rollout_ref.rollout.nnodes` is 0", "2x8"),
     "K2 servers apart: batches": ("0.9.0", MAIN, {**V1_APART, "data.train_batch_size": 64}, "must be `trainer.v1.separate_async", "2x8"),
     "K2 servers apart: weights": ("0.9.0", MAIN, {**V1_APART, f"{R}.checkpoint_engine.backend": None}, "cannot send weights", "2x8"),
@@ -164,7 +164,7 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
     "K13 agent loops": ("0.7.0 b178a3cd 0.8.0", MAIN, {"data.train_batch_size": 60, **DYNAMIC, "trainer.n_gpus_per_node": 2}, "8 agent loop workers", "1x8"),
     "K13 mode=sync": (f"0.7.0 0.9.0 {NEWEST}", MAIN, SYNC, "which verl has removed", "1x8"),
     "K13 the deprecated size": (
-        "0.6.0 0.6.1 b178a3cd", MAIN, {f"{A}.ppo_micro_batch_size": 16, f"{A}.ppo_micro_batch_size_per_gpu": None, **SYNC}, "refuse both", "1x8",
+        "0.6.0 0.6.1 b178a3cd", MAIN, {f"{A}.ppo_micro_batch_size": 16, f"{A}.ppo_micro_batch_size_per_gpu": None, **SYNC}, "workers refuse", "1x8",
     ),
     "K13 batches of dynamic size": ("0.3.0 0.5.0", MAIN, {**DYNAMIC, "data.train_batch_size": 20, **SYNC}, "8 accelerators of the trainer", "1x8"),
     "K13 padding by default": ("0.5.0 0.6.1", MAIN, {f"{A}.ulysses_sequence_parallel_size": 2, **SYNC}, "needs inputs without padding", "1x8"),

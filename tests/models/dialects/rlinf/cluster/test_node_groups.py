@@ -71,7 +71,7 @@ def test_the_hardware_of_a_group_is_numbered_on_its_nodes(read) -> None:
         (
             "- {label: a, node_ranks: 0-1, env_configs: [{node_ranks: 0, env_vars: [{A: 1}]}, {node_ranks: 1, env_vars: [{A: 2}]}]}",
             "PW115",
-            "`A` stands twice",
+            "`A` is in the `env_vars` of group `a` twice",
         ),
         ("- {label: a, node_ranks: 0, hardware: x}", "PW116", "must be a map"),
         ("- {label: a, node_ranks: 0, hardware: {type: Franka}}", "PW101", "has no `configs`"),
@@ -130,7 +130,7 @@ def test_what_rlinf_refuses_is_an_error(read, text: str, code: str, message: str
     ("text", "code", "message"),
     [
         ("- {label: 'a,b', node_ranks: 0}", "PW113", "no component can refer to it"),
-        ("- {label: a, node_ranks: ''}", "PW112", "RLinf drops it silently"),
+        ("- {label: a, node_ranks: ''}", "PW112", "group `a` has no nodes"),
         ("- {label: a, node_ranks: [0, 2]}", "PW105", "its parser refuses it"),
         ("- {label: 010, node_ranks: 0}", "PW118", "RLinf gets the text `8`"),
         ("- {label: a, node_ranks: 0, hardware: {type: Turtle2, configs: []}}", "PW116", "every placement on it fails (RLinf: IndexError)"),

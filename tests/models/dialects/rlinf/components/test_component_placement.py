@@ -90,7 +90,7 @@ def test_components_of_one_key_are_placed_alike_each_with_its_own_name(read) -> 
         ("{node_group: low}", "PW101", "actor", "`actor` has no `placement`", "{node_group: low, placement: all}"),
         ("[0, 1]", "PW105", "[0, 1]", "must be ranks, but it is a list", "0,1"),
         ("", "PW112", None, "names nothing", "actor: all"),
-        ("{node_group: 'bare,low', placement: '0-1'}", "PW108", "'bare,low'", "node 0 is in several of its groups", "{node_group: bare, placement: '0-1'}"),
+        ("{node_group: 'bare,low', placement: '0-1'}", "PW108", "'bare,low'", "node 0 is in several node groups of `actor`", "{node_group: bare, placement: '0-1'}"),
         ("{node_group: 'high,arms', placement: '7-8:0'}", "PW302", "'7-8:0'", "would hold Accelerator and Turtle2", "'0-1:0'"),
     ],
 )  # fmt: skip
@@ -139,7 +139,7 @@ def test_all_faults_of_a_file_are_found_at_once(read) -> None:
     [
         ("1:30", "PW118", "YAML reads `1:30` as 90, so RLinf gets the text `90`"),
         ("010", "PW118", "YAML reads `010` as 8, so RLinf gets the text `8`"),
-        ("{placement: 0, placment: 2}", "PW104", "has no key `placment`; RLinf ignores it silently"),
+        ("{placement: 0, placment: 2}", "PW104", "the placement of `actor` has no key `placment`"),
         ("{node_group: [low, high], placement: 0-9}", "PW105", "is a YAML list: RLinf's documentation allows it, its parser refuses it"),
         ("{node_group: 'low,low', placement: '0,8'}", "PW108", "names a node group twice"),
     ],

@@ -180,7 +180,8 @@ placewright:
 def test_given_ranks_that_samples_do_not_divide_among_are_refused_with_times_too(hints: str) -> None:
     """With times `verify` took them, and the plan then told that they may not be proposed."""
     reading = load.read(Source("run.yaml", APART.replace("INFERENCE", hints)), read_shorthand("1x5"), "rlinf", "training")
-    assert [each.message for each in verify(reading).errors] == [
-        "32 samples (data.rollout_batch_size x algorithm.group_size) do not divide among 3 replicas of `inference`; "
-        "RLinf notices this only when it has started"
-    ]
+    (finding,) = verify(reading).errors
+    assert finding.message == "32 samples do not divide among 3 replicas of `inference`"
+    assert finding.notes == (
+        "32 samples: `data.rollout_batch_size` x `algorithm.group_size`", "RLinf notices this only when it has started"
+    )  # fmt: skip

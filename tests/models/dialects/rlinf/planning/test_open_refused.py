@@ -15,7 +15,8 @@ def test_apart_is_left_out_where_the_file_has_no_settings_for_it(read: Read) -> 
     whole = text().replace("rollout: {", "rollout: {group_name: R, ")
     reading = read(whole).to_solve
     assert [way.name for way in problem(reading).job.planning.ways] == ["collocated"]
-    assert any("the file has no `inference`" in message and "only plans are looked at" in message for message in said(reading))
+    (finding,) = (each for each in reading.findings if each.message.startswith("only plans"))
+    assert finding.notes[0].startswith("the file has no `inference`")
     section = "inference: {group_name: I, load_from_actor: true, model: {tensor_model_parallel_size: 4, pipeline_model_parallel_size: 1, sequence_parallel: true}}\n"
     assert len(problem(read(whole + section).to_solve).job.planning.ways) == 2
 
@@ -30,7 +31,7 @@ def test_apart_is_left_out_where_the_file_has_no_settings_for_it(read: Read) -> 
 def test_apart_is_left_out_where_what_trains_refuses_it(read: Read, old: str, new: str) -> None:
     reading = read(text().replace(old, new)).to_solve
     assert [way.name for way in problem(reading).job.planning.ways] == ["collocated"]
-    assert any("what trains refuses" in message for message in said(reading))
+    assert any("training refuses" in note for finding in reading.findings for note in finding.notes)
 
 
 def test_a_job_that_has_no_way_left_is_impossible(read: Read) -> None:
@@ -40,7 +41,7 @@ def test_a_job_that_has_no_way_left_is_impossible(read: Read) -> None:
 
 
 def test_numbers_that_contradict_each_other_are_warned_of(read: Read) -> None:
-    assert any("its workers start 64" in message for message in said(read(EMBODIED + "data: {env_num: 32}\n").to_solve))
+    assert any("but `env.train.total_num_envs` is 64" in message for message in said(read(EMBODIED + "data: {env_num: 32}\n").to_solve))
     assert said(read(EMBODIED + "data: {env_num: 64}\n").to_solve) == []
     assert any(
         "do not divide into `algorithm.n_minibatches: 5`" in each

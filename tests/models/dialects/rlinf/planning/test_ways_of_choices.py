@@ -12,7 +12,7 @@ from placewright.planner.costs import cost_model
 from placewright.planner.problem import planning_problem
 from placewright.planner.verify import verify
 
-from .opened import APART, Read, problem, said, text
+from .opened import APART, Read, problem, text
 
 
 def job(actor: int, rollout: int, trains: str, generates: str, placed: str = "", inference: str = "", engine: str = "vllm") -> str:
@@ -68,13 +68,13 @@ def test_where_only_the_files_own_degrees_are_left_it_is_impossible_as_before(re
 def test_what_trains_apart_from_inference_has_a_multiple_of_its_tp(read: Read) -> None:
     section = "inference: {group_name: I, load_from_actor: true, model: {tensor_model_parallel_size: 4, pipeline_model_parallel_size: 1, sequence_parallel: true}}\n"
     reading = read(job(2, 1, "tp: [2, 4]", "tp: [1, 2]", inference=section)).to_solve
-    assert not any("would get no weights" in each for each in said(reading))
+    assert not any("would get no weights" in note for finding in reading.findings for note in finding.notes)
     _, apart = problem(reading).job.planning.ways
     (beside,) = (each for each in apart.paired if each.partner == "inference")
     assert beside.of(Parallel(4), Parallel(4)) is not None and beside.of(Parallel(2), Parallel(4)) is None
     none = read(job(2, 1, "tp: 2", "tp: [1, 2]", inference=section)).to_solve
     assert [way.name for way in problem(none).job.planning.ways] == ["collocated"]
-    assert any("would get no weights" in each for each in said(none))
+    assert any("would get no weights" in note for finding in none.findings for note in finding.notes)
 
 
 def test_stages_of_rollout_that_do_nothing_on_shared_accelerators_are_no_choice_there(read: Read) -> None:

@@ -55,9 +55,9 @@ def test_where_defaults_are_missing_counts_are_those_of_rolls_own_and_that_is_sa
         ]
 
     assert shares(planned.problem) == shares(expected) == [1, 2, 4, 8, 16, 32]
-    said = [each for each in planned.findings if "own defaults" in each.message]
+    said = [each for each in planned.findings if any("own defaults" in note for note in each.notes)]
     assert [each.code for each in said] == ["PW122"]
-    assert "`actor_train.strategy_args.strategy_config.tensor_model_parallel_size`" in said[0].message
-    assert not any("own defaults" in each.message for each in whole.to_solve.findings)
+    assert "`actor_train.strategy_args.strategy_config.tensor_model_parallel_size`" in said[0].notes[0]
+    assert not any("own defaults" in note for each in whole.to_solve.findings for note in each.notes)
     verified = of({"defaults": ["../config/envs@_here_"], **its}, level="training")
     assert ("PW401", "actor_train") in {(each.rule, each.subject) for each in verified.unchecked}

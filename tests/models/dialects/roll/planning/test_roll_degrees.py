@@ -37,8 +37,8 @@ def test_what_the_strategy_has_no_key_for_is_an_error() -> None:
     findings = of(its).to_solve.findings
     assert [finding.code for finding in findings] == ["PW121"]
     why = "the strategy of `actor_infer` cannot say them"
-    told = f"with cp 2 of `actor_infer`, {why}; with cp 4 of `actor_infer`, {why}"
-    assert findings[0].message == f"every choice of degrees that the hints leave open is refused: {told}"
+    assert findings[0].message == "every choice of degrees that the hints leave open is refused"
+    assert findings[0].notes == (f"with cp 2 of `actor_infer`, {why}", f"with cp 4 of `actor_infer`, {why}")
 
 
 @pytest.mark.parametrize("degrees", [[1], [2], [4], [1, 2, 4], [4, 2, 1]])
