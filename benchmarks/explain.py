@@ -16,8 +16,7 @@ import time
 from itertools import islice
 from pathlib import Path
 
-from placewright.solver.refuting.conflict import Conflict
-from placewright.solver.refuting.impossible import find_conflict
+from placewright.solver.refuting.impossible import Conflict, find_conflict
 from placewright.solver.searching.search import solve
 from placing.broken import CAUSES, broken, can_be, certificate
 from study import Rows, Study, plotting

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Iterable, Mapping, Sequence
 
 from .findings.finding import Finding, Missing, Severity, Unchecked
 from .level import DEFAULT_LEVEL
@@ -11,7 +11,9 @@ from .machines.cluster import Cluster
 from .placements.plan import Plan
 from .record import dataclass
 from .releases.choice import ReleaseChoice
-from .text.document import Program
+
+if TYPE_CHECKING:
+    from .text.document import Program
 
 OK, INCOMPLETE, FAULTY, UNUSABLE = VERDICTS = ("ok", "incomplete", "faulty", "unusable")
 EXIT_CODES = {OK: 0, INCOMPLETE: 5, FAULTY: 1, UNUSABLE: 2}
