@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Mapping
+from typing import TYPE_CHECKING, Any, Mapping
 
 from ..findings.finding import Finding, UnusableInput, error, warning
 from ..record import dataclass
 from ..text.nearest import nearest
-from ..text.tree import MapNode, Scalar, find, kind_of
+
+if TYPE_CHECKING:
+    from ..text.tree import MapNode
 
 NUMBERS = (
     "heads", "kv_heads", "layers", "vocabulary", "experts", "parameters", "hidden", "head_size", "intermediate", "expert_intermediate",
@@ -173,6 +175,8 @@ PLACE = f"placewright.{MODEL}"
 
 def model_of_block(root: MapNode, findings: list[Finding]) -> ModelCard | None:
     """Return the model that a file describes, or None; `findings` gets every fault."""
+    from ..text.tree import MapNode, Scalar, find, kind_of
+
     block = find(root, PLACE)
     if block is None:
         return None
