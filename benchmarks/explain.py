@@ -16,6 +16,7 @@ import time
 from itertools import islice
 from pathlib import Path
 
+from placewright.models.problem import Problem
 from placewright.solver.refuting.impossible import Conflict, find_conflict
 from placewright.solver.searching.search import solve
 from placing.broken import CAUSES, broken, can_be, certificate
@@ -53,7 +54,7 @@ def _row(size: int, cause: str, seed: int) -> dict[str, object]:
     return {
         "accelerators": size, "cause": cause, "seed": seed, "verdict": answer.verdict, "seconds": round(seconds, 4),
         "seconds_to_verdict_and_reason": round(whole, 4), "members": len(conflict.demands), "said_minimal": conflict.minimal,
-        "minimal": _minimal(conflict), "certificate": _counted_again(conflict), "fixes": len(solved), "fixes_solved": sum(solved),
+        "minimal": _minimal(conflict), "certificate": _counted_again(problem, conflict), "fixes": len(solved), "fixes_solved": sum(solved),
     }  # fmt: skip
 
 
@@ -64,12 +65,12 @@ def _minimal(conflict: Conflict) -> bool:
     return all(solve(conflict.problem.without(demand), limit=LIMIT).plan is not None for demand in conflict.demands)
 
 
-def _counted_again(conflict: Conflict) -> bool:
+def _counted_again(problem: Problem, conflict: Conflict) -> bool:
     """Does a script that knows only the data of the certificate come to the same sum?"""
     if conflict.row is None:
         return False
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(certificate(conflict.counted, conflict.row), file)
+        json.dump(certificate(problem, conflict.row), file)
         file.flush()
         return subprocess.run([sys.executable, "-I", str(RECHECK), file.name], check=False).returncode == 0
 
