@@ -114,7 +114,8 @@ def test_solve_of_a_small_file_loads_nothing_that_only_other_files_need(tmp_path
     text = "cluster: 1x8xH100\ncomponents:\n  actor: {accelerators: 4, parallel: {tp: 2}}\n  rollout: {accelerators: 4}\n"
     code, names = loaded_after(["solve", "job.yaml"], tmp_path, text)
     assert code == 0
-    assert not names & (LATE | {"pydantic", "fractions", "subprocess"})
+    assert not names & (LATE | {"pydantic", "fractions"})
+    assert sys.version_info < (3, 11) or "subprocess" not in names  # in 3.10 the module `platform` loads it
     others = ("solver.refuting", "solver.lines", "planner.search", "planner.accounting", "planner.policies", "planner.placing.lying_over")
     assert not {name for name in names if name.startswith(tuple(f"placewright.{other}" for other in others))}
     assert not {"placewright.models.planning.planned", "placewright.report.planning", "placewright.report.moves"} & names
