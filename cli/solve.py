@@ -86,7 +86,7 @@ def solve(
     from ..solver.session import Session
 
     try:
-        problem = further.limited(previous.asked(reading.problem))
+        problem = further.limited(previous.near_plan(reading.problem))
     except UnusableInput as fault:
         if form != "json":
             raise
@@ -102,7 +102,7 @@ def solve(
         solves = solver(limit, seed, memory=memory_limit, reading=reading, session=session)
         placed = decided(problem, answer)
         moves = previous.moves(placed, chosen(problem, answer), answer.plan, solves)
-        blocks, data = further.asked(placed, answer.plan, solves)
+        blocks, data = further.report(placed, answer.plan, solves)
         planned = account_of(problem, answer, limit, solves, verbose)
         if session.cancelled and not any(finding.code == "PW602" for finding in answer.findings):
             findings = (*findings, further_searches_stopped())

@@ -48,7 +48,7 @@ def differences(before: Problem, after: Problem, names: Mapping[str, str]) -> It
         if name not in components:
             yield LostSetting(component.name, "is missing", True)
         else:
-            yield from _of(before, component, after, components[name])
+            yield from _lost_settings(before, component, after, components[name])
     called = {names.get(component.name, component.name) for component in before.components}
     for name in components.keys() - called:
         yield LostSetting(name, "is new", True)
@@ -77,7 +77,7 @@ def _between(before: Problem, after: Problem, names: Mapping[str, str]) -> Itera
         yield LostSetting("", "the objective is another", bool(before.hinted))
 
 
-def _of(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[LostSetting]:
+def _lost_settings(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[LostSetting]:
     name = component.name
     if component.runs is not None and target.runs is not None:
         if component.runs != target.runs:

@@ -124,7 +124,7 @@ def _fits(rounds: Rounds, found: SearchResult) -> Answer:
         return Answer(UNDECIDED, how="search")
     if not rounds.traffic.costs:
         return _unless_refused(rounds, found, rounds.solve(fitting(rounds.problem, rounds.question, design)))
-    answer = rounds.solve(rounds.traffic.asked(placing(rounds.problem, rounds.question, design)))
+    answer = rounds.solve(rounds.traffic.weigh(placing(rounds.problem, rounds.question, design)))
     if answer.plan is None:
         return answer
     placed, most = rounds.as_placed(rounds.priced(design), answer, answer.plan), rounds.workload.budget.nanoseconds

@@ -117,7 +117,7 @@ def _with_traffic(problem: Problem, workload: Workload, place: Solve) -> Answer:
     from .traffic import Traffic
 
     traffic = Traffic(problem, workload)
-    answer = place(traffic.asked(problem))
+    answer = place(traffic.weigh(problem))
     return answer if answer.plan is None else replace(answer, plan=traffic.answered(answer.plan))
 
 

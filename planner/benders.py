@@ -166,7 +166,7 @@ class Rounds:
     def _place(self, found: SearchResult) -> bool:
         """Place a design; return True if it has a placement or may have one."""
         design = found.design
-        answer = self.solve(self.traffic.asked(placing(self.problem, self.question, design)))
+        answer = self.solve(self.traffic.weigh(placing(self.problem, self.question, design)))
         if answer.plan is None:
             self._is_out(found, answer)
             return False

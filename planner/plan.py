@@ -159,7 +159,7 @@ def _best_or_baseline(rounds: Rounds, question: PlanningProblem, baseline: Basel
     # The dialect lays sizes out at places of its choice: these may differ from the file, and could
     # not be written.
     compile_placement = placing if problem.job.planning.laying is not None else as_written
-    answer = rounds.solve(rounds.traffic.asked(compile_placement(problem, question, baseline.priced.design)))
+    answer = rounds.solve(rounds.traffic.weigh(compile_placement(problem, question, baseline.priced.design)))
     if answer.plan is None or not is_where(answer.plan, problem.job.planning.own):
         return best
     own_placed = replace(rounds.as_placed(baseline.priced, answer, answer.plan), is_own=True)
@@ -186,7 +186,7 @@ def _filled(rounds: Rounds, best: Placed, question: PlanningProblem) -> tuple[Pl
     known = replace(question, barred=())  # no-goods concern designs with fewer accelerators: larger counts may have a placement
     if full == design or iteration(rounds.model, known, full) > best.priced.nanoseconds or any(faults(known, rounds.model, full)):
         return best, {}
-    answer = rounds.solve(traffic.asked(placing(problem, question, full)))
+    answer = rounds.solve(traffic.weigh(placing(problem, question, full)))
     if answer.plan is None or traffic.nanoseconds(answer.plan.assignment) > takes or rounds.refused(answer.plan, full):
         return best, {}
     filled = {name: Filled(problem[name].most, proved) for name, option in full.options.items() if option != design.options[name]}

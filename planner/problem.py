@@ -234,7 +234,7 @@ def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], a
     from .traffic import Traffic
 
     traffic = Traffic(problem, workload)
-    base_problem = traffic.asked(problem)
+    base_problem = traffic.weigh(problem)
     levels = tuple(_level(base_problem, level, cost, space) for level, cost in traffic.costs.items() if several(base_problem, level))
     open_ = set(_open(problem, parts, apart))
     placed = {component.name for component in parts if problem.kind(component) == ACCELERATOR}

@@ -37,7 +37,7 @@ class Traffic:
             level: -(-SECOND // rate) for level, rate in {**workload.bandwidth, **known}.items() if level in LEVELS and rate
         }
 
-    def asked(self, problem: Problem) -> Problem:
+    def weigh(self, problem: Problem) -> Problem:
         """Return the problem with traffic weighted by its time."""
         if not self.costs:
             return problem
@@ -61,7 +61,7 @@ class Traffic:
     def at_most(self, problem: Problem, nanoseconds: int) -> Problem:
         """Return the problem with at most so many ns of traffic, fixed traffic included."""
         costs = tuple(self.of_terms.items())
-        return self.asked(replace(problem, caps=(*problem.caps, Cap(costs, nanoseconds - self.fixed))) if costs else problem)
+        return self.weigh(replace(problem, caps=(*problem.caps, Cap(costs, nanoseconds - self.fixed))) if costs else problem)
 
     @property
     def of_terms(self) -> Mapping[str, int]:
@@ -79,7 +79,7 @@ class Traffic:
         """Return the ns of traffic in a placement, fixed components included."""
         if not self.costs:
             return 0
-        asked = self.asked(self.problem)
+        asked = self.weigh(self.problem)
         parts = tuple(replace(component, runs=None) for component in asked.components if placed.of(component.name))
         there = replace(asked, job=replace(asked.job, components=parts))
         terms = (term for term in OBJECTIVES if isinstance(term, BytesAcross) and self.costs.get(term.level))

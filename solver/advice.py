@@ -67,7 +67,7 @@ class IdleAccelerators:
             message = f"{count} of {with_noun(total, 'accelerator')} {are(count)} held by no component"
             message += ", on nodes that are reserved whole" * reserved + (f": {request}" if request else "")
             yield Finding(
-                self.code, Severity.WARNING if warns else Severity.INFO, "", message, help=COMPARED if workload and not request else "",
+                self.code, Severity.WARNING if warns else Severity.NOTE, "", message, help=COMPARED if workload and not request else "",
                 notes=tuple(_lines(idle)), witnesses=(idle[0][0].start,), amount=count,
             )  # fmt: skip
 

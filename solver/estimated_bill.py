@@ -69,7 +69,7 @@ def _judge(
         return
     first = max((need for need in needs if need.estimate), key=lambda need: need.works if need.component is phase else need.stays).component
     bill = " + ".join(filter(None, (_part(need, phase) for need in needs)))
-    severity, statement = Severity.INFO, f"an estimate of {write_estimate(worst)} leaves less than {SLACK} %"
+    severity, statement = Severity.NOTE, f"an estimate of {write_estimate(worst)} leaves less than {SLACK} %"
     changes, notes = list[str](), list[str]()
     if worst > capacity:
         severity, statement = Severity.WARNING, f"by an estimate {write_estimate(worst)} are needed"

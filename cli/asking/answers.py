@@ -50,7 +50,7 @@ class Previous:
         self._file = file
         self._plan: Plan | None = None
 
-    def asked(self, problem: Problem) -> Problem:
+    def near_plan(self, problem: Problem) -> Problem:
         """Return the problem on the remaining nodes, near the plan. Raises UnusableInput."""
         if not self._words and self._file is None:
             return problem
@@ -124,7 +124,7 @@ class ExtraOptions:
         limits = [text.rpartition("=") for text in self._limits]
         return replace(problem, caps=(*problem.caps, *(cap_of(name.strip(), number.strip()) for name, _, number in limits)))
 
-    def asked(self, problem: Problem, plan: Plan, solve: Solver) -> tuple[list[str], dict[str, object]]:
+    def report(self, problem: Problem, plan: Plan, solve: Solver) -> tuple[list[str], dict[str, object]]:
         """Return (blocks of text, JSON data) about a plan for the problem."""
         blocks: list[str] = []
         data: dict[str, object] = {}

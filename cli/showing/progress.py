@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SearchLine(NamedTuple):
-    """Who is told of a search for placements, and of one for counts before it."""
+    """Progress listeners of a search for placements, and of the counts before it."""
 
     of_placements: OnProgress
     of_counts: OnCounting

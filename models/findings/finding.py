@@ -25,7 +25,6 @@ class Severity(str, Enum):
     ERROR = "error"
     WARNING = "warning"
     NOTE = "note"
-    INFO = "note"  # the same, until every dialect names it NOTE
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def best_of_all(asked_for: Problem, workload: Workload) -> int:
     for (time, _), design in sorted(priced(question, False), key=lambda each: each[0]):
         key = design.blocks, tuple(design.options.items())
         if key not in seen and time < min(seen.values(), default=1 << 62):
-            answer = solve(traffic.asked(placing(asked_for, question, design)))
+            answer = solve(traffic.weigh(placing(asked_for, question, design)))
             if answer.plan is not None:
                 seen[key] = time + traffic.nanoseconds(answer.plan.assignment)
     return min(seen.values())
@@ -81,7 +81,7 @@ def test_what_is_dear_at_one_level_is_weighed_by_its_own_bandwidth() -> None:
     found = problem(where, timed("actor", 4, 4, traffic=100))
     for rates, ns in (({"rack": 50}, 2 * SECOND), ({"zone": 50}, 0), ({"rack": 100, "zone": 1}, SECOND)):
         traffic = Traffic(found, Workload(bandwidth=rates))
-        answer = solve(traffic.asked(found))
+        answer = solve(traffic.weigh(found))
         assert answer.plan is not None
         assert traffic.nanoseconds(answer.plan.assignment) == ns
 
@@ -90,7 +90,7 @@ def test_nodes_are_a_level_of_their_own_where_no_other_is_named() -> None:
     where = cluster({"count": 2}, {"count": 2})
     found = problem(where, timed("actor", 4, 4, tp=2, traffic=100))
     traffic = Traffic(found, Workload(bandwidth={"node": 100}))
-    answer = solve(traffic.asked(found))
+    answer = solve(traffic.weigh(found))
     assert answer.plan is not None
     assert traffic.nanoseconds(answer.plan.assignment) == SECOND
     plan_as_is = traffic.answered(answer.plan)

@@ -220,7 +220,7 @@ def _numbers(setup: VerlSetup) -> dict[Edit, tuple[str, int]]:
 def _works(setup: VerlSetup, tried: VerlSetup, promised: Iterable[Finding], edit: Edit) -> bool:
     """Return True if the promised findings disappear, without new errors or incomplete replicas."""
     compared = {finding.code for finding in promised}
-    for severities in ((Severity.ERROR,), (Severity.ERROR, Severity.WARNING, Severity.INFO)):
+    for severities in ((Severity.ERROR,), (Severity.ERROR, Severity.WARNING, Severity.NOTE)):
         before, gone, after = (
             Counter(finding.code for finding in findings if finding.severity in severities)
             for findings in (setup.settings.notes.findings, promised, tried.settings.notes.findings)

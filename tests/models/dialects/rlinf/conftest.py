@@ -60,7 +60,7 @@ def codes(judged: Judge) -> Codes:
     """
 
     def found(*arguments: object) -> str:
-        findings = [each for each in judged(*arguments).findings if each.severity is not Severity.INFO and each.code < "PW8"]
+        findings = [each for each in judged(*arguments).findings if each.severity is not Severity.NOTE and each.code < "PW8"]
         return " ".join(each.code if each.severity is Severity.ERROR else f"({each.code})" for each in findings)
 
     return found

@@ -23,7 +23,7 @@ def text(*lines: str, more: str = "") -> str:
 
 
 def messages(report: Report) -> list[str]:
-    return [each.message for each in report.findings if each.severity is not Severity.INFO and each.code < "PW8"]
+    return [each.message for each in report.findings if each.severity is not Severity.NOTE and each.code < "PW8"]
 
 
 def test_weights_are_not_judged_of_an_actor_that_never_starts(judged: Callable[..., Report]) -> None:

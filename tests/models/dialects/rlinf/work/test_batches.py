@@ -31,7 +31,7 @@ def judged(level: str, task: str, settings: dict[str, Any]) -> set[tuple[str, st
     root.setdefault("rollout", {})
     source = Source("run.yaml", yaml.safe_dump(root, sort_keys=False))
     reading: Reading = rlinf.read(Document.of(source), read_shorthand("x8"), level)
-    return {(finding.severity.value, finding.code) for finding in verify(reading).findings if finding.severity is not Severity.INFO}
+    return {(finding.severity.value, finding.code) for finding in verify(reading).findings if finding.severity is not Severity.NOTE}
 
 
 FSDP = {"actor.training_backend": "fsdp", "actor.micro_batch_size": 4}
