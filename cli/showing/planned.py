@@ -1,4 +1,4 @@
-"""What a verb says of a plan where components say how long they take."""
+"""Output of a verb for a plan of a job with times."""
 
 from __future__ import annotations
 
