@@ -26,6 +26,7 @@ VERBS = {
     "solve": "Find placements where a file gives hints instead of ranks.",
     "whatif": "Say what each demand, machine or setting costs: solve again without it.",
     "explain": "Say what a file needs and how its numbers come about, or what a code such as PW102 means.",
+    "show": "Draw a plan or the placements of a file: a grid, an SVG or an HTML page.",
     "convert": "Write a configuration in another dialect.",
     "launch": "Start the workers of a file or a plan on Ray.",
     "status": "Say which launches run, and where their workers are.",
@@ -39,7 +40,7 @@ WORTH_COLLECTING = 200_000
 A file or two make fewer. Collecting while modules load, which all stay, takes a twentieth of
 `verify`.
 """
-READ_FILES = frozenset({"verify", "solve", "whatif", "explain", "convert", "launch"})
+READ_FILES = frozenset({"verify", "solve", "whatif", "explain", "show", "convert", "launch"})
 """Verbs that read configurations; the settings of a project apply to them."""
 LEAVES_NOTHING = frozenset({"verify"})
 """Verbs that start and open nothing; their process exits without teardown.

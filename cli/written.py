@@ -15,21 +15,23 @@ if TYPE_CHECKING:
 
 def save(output: str, answer: Answer) -> None:
     """Write the plan to a file. Raises UnusableInput if that fails."""
-    from ..models.placements.plan_file import plan_to_json, write_whole
+    from ..models.placements.plan_file import plan_to_json
 
     if answer.plan is not None:
-        try:
-            write_whole(output, plan_to_json(answer.plan))
-        except OSError as problem:
-            raise _not_written(output, problem) from None
+        write_text(output, plan_to_json(answer.plan))
 
 
 def write_new(output: str, text: str, force: bool) -> None:
     """Write a new file, whole or not at all; overwrite only with `force`. Raises UnusableInput."""
-    from ..models.placements.plan_file import write_whole
-
     if os.path.exists(output) and not force:
         raise UnusableInput([error("PW001", "", f"there is a file `{output}` already", help="name another one, or add `--force`")])
+    write_text(output, text)
+
+
+def write_text(output: str, text: str) -> None:
+    """Write a file, whole or not at all, also over an old one. Raises UnusableInput."""
+    from ..models.placements.plan_file import write_whole
+
     try:
         write_whole(output, text)
     except OSError as problem:

@@ -48,7 +48,7 @@ class Previous:
         self._trade = trade
         self._words = [word for words in lost for word in words]
         self._file = file
-        self._plan: Plan | None = None
+        self.plan: Plan | None = None
 
     def near_plan(self, problem: Problem) -> Problem:
         """Return the problem on the remaining nodes, near the plan. Raises UnusableInput."""
@@ -57,8 +57,8 @@ class Previous:
         from ...models.placements.plan_file import read_plan
         from ...solver.pricing.changes import near_running_plan
 
-        self._plan = read_plan(self._file) if self._file is not None else None
-        return near_running_plan(problem, self._plan, self._words)
+        self.plan = read_plan(self._file) if self._file is not None else None
+        return near_running_plan(problem, self.plan, self._words)
 
     def moves(self, question: Problem, chosen: Problem, plan: Plan, solve: Solver) -> Moves | None:
         """Return the moves from the running plan to `plan`; None without a running plan.
@@ -67,11 +67,11 @@ class Previous:
         of
         `--trade`.
         """
-        if self._plan is None:
+        if self.plan is None:
             return None
         from ...solver.replanning import moves, with_trade
 
-        moved = moves(chosen, self._plan, plan)
+        moved = moves(chosen, self.plan, plan)
         if not self._trade:
             return moved
         return solve.session.unless_cancelled(lambda: with_trade(question, moved, plan, solve), lambda: moved)

@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Mapping, NamedTuple
 
 if TYPE_CHECKING:
+    from ...models.account import Account
     from ...models.answer import Answer
     from ...models.problem import Problem
     from ...planner.answer import Solver
 
 
 class PlanOutput(NamedTuple):
-    """Account as text and JSON; `keeps` : the file may stay; `brief` : a screen for all tables."""
+    """Account, also as text and JSON; `keeps` : the file may stay; `brief` : a screen for all tables."""
 
     blocks: list[str]
     data: Mapping[str, object]
     keeps: bool
     brief: bool = False
+    account: Account | None = None
 
 
 NOTHING = PlanOutput([], {}, False)
@@ -44,4 +46,4 @@ def account_of(question: Problem, answer: Answer, limit: float, solve: Solver, v
     if account_found is None:
         return NOTHING
     blocks = render(account_found) if verbose else render_brief(account_found)
-    return PlanOutput(blocks, {"planned": to_data(account_found)}, account_found.keeps, not verbose)
+    return PlanOutput(blocks, {"planned": to_data(account_found)}, account_found.keeps, not verbose, account_found)

@@ -1,0 +1,135 @@
+"""Verb `placewright show`: a picture of a plan, or of the placements of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Mapping
+
+import click
+
+from ..models.findings.finding import UnusableInput, error
+from ..report.terminal import escape
+from .asking.answers import Previous, previous_options
+from .asking.options import ReadOptions, Seconds, level_option, model_option, source_options
+from .asking.solvable import solvable
+from .exit_codes import FINDINGS, OK, UNDECIDED
+from .showing.findings import echo_findings
+from .showing.planned import account_of
+from .showing.progress import AUTO, shown
+from .written import write_text
+
+if TYPE_CHECKING:
+    from ..models.parallel import Parallel
+    from ..models.placements.plan import Plan
+    from ..models.problem import Problem
+    from ..report.picture.page import Picture
+
+ENDINGS = (".svg", ".html")
+
+
+@click.command()
+@click.argument("file", metavar="FILE|PLAN")
+@source_options
+@click.option("-o", "--output", "output", metavar="FILE.svg|FILE.html", help="Write an SVG, or an HTML page, to this file.")
+@click.option(
+    "--limit", type=Seconds(), default=10.0, show_default=True, help="Deterministic seconds of search, where a file leaves ranks open."
+)
+@level_option
+@model_option
+@previous_options
+def show(file: str, source: ReadOptions, output: str | None, limit: float, previous: Previous) -> int:
+    """Draw who holds which accelerator; with times also who works when, memory and alternatives.
+
+    FILE is a configuration, solved where it leaves ranks open, or a plan that `solve -o` wrote.
+    Without -o the grid is printed. The HTML page is one file, loads nothing, and needs the extra
+    `report`.
+
+    \b
+    placewright show train.yaml --cluster 2x8xH100
+    placewright show train.yaml --cluster 2x8xH100 -o plan.html
+    placewright show plan.json -o plan.svg
+    placewright show train.yaml --previous plan.json --lose node-3 -o moved.html
+    """
+    if output is not None and not output.endswith(ENDINGS):
+        raise click.UsageError(f"`{output}` does not say what to draw: end its name in .svg or .html")
+    code, picture = _of_plan(file) if _is_plan(file) else _of_file(file, source, limit, previous)
+    if picture is None:
+        return code
+    if output is None:
+        from ..report.grid import grid
+        from ..report.table import components_table
+
+        click.echo(f"{grid(picture.plan)}\n\n{components_table(picture.plan)}\n\n{escape(picture.title)}: {picture.verdict}")
+        return code
+    write_text(output, _drawn(picture, output))
+    click.echo(f"{escape(picture.title)}: {picture.verdict}; picture in {escape(output)}")
+    return code
+
+
+def _drawn(picture: Picture, output: str) -> str:
+    from ..report.picture.page import to_html, to_svg
+
+    if output.endswith(".svg"):
+        return to_svg(picture)
+    try:
+        return to_html(picture)
+    except ModuleNotFoundError as problem:
+        add = f'`pip install "placewright[report]"`, or write an SVG: `-o {Path(output).stem}.svg`'
+        raise UnusableInput([error("PW001", "", f"an HTML page needs `{problem.name}`, which is not installed", help=add)]) from None
+
+
+def _is_plan(file: str) -> bool:
+    """Return True if a file is a plan or an answer, not a configuration."""
+    try:
+        with open(file, encoding="utf-8") as text:
+            return text.read(1 << 10).lstrip()[:1] == "{" and '"digest"' in Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _of_plan(file: str) -> tuple[int, Picture]:
+    from ..models.placements.plan_file import plan_to_json, read_plan
+    from ..report.picture.page import Picture
+
+    plan = read_plan(file)
+    return OK, Picture(file, _verdict(plan), plan, plan.degrees, data=plan_to_json(plan))
+
+
+def _of_file(file: str, source: ReadOptions, limit: float, previous: Previous) -> tuple[int, Picture | None]:
+    reading, code, _ = solvable(source.with_model(source.load(file).to_solve), "text")
+    if reading is None or reading.problem is None:
+        return code, None
+    from ..api import solver
+    from ..planner.placing.placing import chosen, decided
+    from ..report.picture.page import Picture
+    from ..report.solution import to_json
+    from ..solver.session import Session
+
+    problem = previous.near_plan(reading.problem)
+    with Session() as session:
+        with shown(AUTO) as sinks:
+            answer = solver(limit, 1, True, sinks.of_placements, reading=reading, counting=sinks.of_counts, session=session)(problem)
+        if answer.findings:
+            echo_findings(reading.document.environment.concealed(answer.findings), err=True, texts=reading.document.texts)
+        if answer.plan is None:
+            click.echo(f"{escape(file)}: {answer.verdict}", err=True)
+            return UNDECIDED if answer.verdict == "undecided" else FINDINGS, None
+        solves = solver(limit, 1, reading=reading, session=session)
+        moves = previous.moves(decided(problem, answer), chosen(problem, answer), answer.plan, solves)
+        planned = account_of(problem, answer, limit, solves, verbose=True)
+    data = to_json(answer.plan, moves, planned.data, answer.findings, answer.unchecked, file)
+    degrees = _degrees(chosen(problem, answer), answer.plan)
+    return code, Picture(file, _verdict(answer.plan), answer.plan, degrees, planned.account, moves, previous.plan, data)
+
+
+def _degrees(problem: Problem, plan: Plan) -> Mapping[str, Parallel]:
+    """Return component -> degrees, chosen or as the file says, where there are any."""
+    degrees = {component.name: component.parallel for component in problem.components if component.parallel.replica > 1}
+    return {**degrees, **plan.degrees}
+
+
+def _verdict(plan: Plan) -> str:
+    from ..report.progress import distance
+
+    how = {"verified": "verified, its ranks are given", "optimal": "optimal"}.get(plan.status) or f"{plan.status}, {distance(plan)}"
+    return f"{how}; {plan.digest[:19]}"

@@ -1,0 +1,129 @@
+"""Rows of a picture: a node each, with the holders of its accelerators."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Iterator, Mapping, Sequence
+
+from ...models.machines.node import Node
+from ...models.machines.node_group import ACCELERATOR, NODE
+from ...models.parallel import Parallel
+from ...models.placements.plan import Plan
+from ...models.ranks import merge, write_ranks
+from ...models.record import dataclass
+
+MOST_ROWS = 64
+"""Nodes with a row of their own; beyond, equal neighbours share one."""
+MOST_DRAWN = 256
+"""Rows of a picture; the sizes of the components always cover all nodes."""
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Component on an accelerator: its number, its process ranks there, its tp group (-1: none)."""
+
+    component: int
+    ranks: tuple[int, ...]
+    group: int
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Accelerator: local index, model, holders, and if another job holds it."""
+
+    index: int
+    model: str
+    holders: tuple[Holder, ...]
+    taken: bool
+
+    @property
+    def look(self) -> tuple[object, ...]:
+        """Equal for cells that look alike."""
+        return self.model, tuple(holder.component for holder in self.holders), self.taken
+
+
+@dataclass(frozen=True)
+class Row:
+    """Node, or `count` nodes that look alike up to `last`; `rack` is its topology."""
+
+    name: str
+    rack: str
+    cells: tuple[Cell, ...]
+    besides: str = ""
+    count: int = 1
+    last: str = ""
+
+    @property
+    def look(self) -> tuple[object, ...]:
+        """Equal for nodes that look alike."""
+        return self.rack, self.besides, tuple(cell.look for cell in self.cells)
+
+    @property
+    def title(self) -> str:
+        """`node-3`, or `node-3 .. node-9 (7 nodes)`."""
+        return self.name if self.count == 1 else f"{self.name} .. {self.last} ({self.count} nodes)"
+
+
+def rows_of(plan: Plan, names: Sequence[str], degrees: Mapping[str, Parallel], most: int = MOST_ROWS) -> list[Row]:
+    """Return a row per node; beyond `most` nodes, equal neighbours share one.
+
+    `names`: components in the order of their numbers. `degrees`: component -> degrees; its tp
+    groups are consecutive accelerators, in rank order.
+    """
+    holders: dict[int, dict[int, list[Holder]]] = {}
+    besides: dict[int, list[str]] = {}
+    for name in plan.components:
+        number, tp = names.index(name), degrees[name].tp if name in degrees else 1
+        for node, index, ranks, group in _held(plan, name, tp):
+            holders.setdefault(node, {}).setdefault(index, []).append(Holder(number, ranks, group))
+        for node, text in _besides(plan, name).items():
+            besides.setdefault(node, []).append(text)
+    rows = [_row(node, holders.get(node.rank, {}), "; ".join(besides.get(node.rank, ()))) for node in plan.cluster.nodes]
+    return rows if len(rows) <= most else list(_folded(rows))
+
+
+def _row(node: Node, holders: Mapping[int, list[Holder]], besides: str) -> Row:
+    cells = [
+        Cell(device.index, device.model, tuple(holders.get(device.index, ())), bool(node.taken >> device.index & 1))
+        for device in node.accelerators
+    ]
+    return Row(node.name, ", ".join(f"{level} {name}" for level, name in node.topology.items()), tuple(cells), besides)
+
+
+def _held(plan: Plan, name: str, tp: int) -> Iterator[tuple[int, int, tuple[int, ...], int]]:
+    """Yield (node, local index, process ranks, tp group) for the accelerators of a component."""
+    ranks_on: dict[tuple[int, int], list[int]] = {}
+    groups: dict[tuple[int, int], int] = {}
+    position = 0
+    for run in plan.assignment.of(name):
+        if run.kind != ACCELERATOR:
+            continue
+        for rank in run.ranks:
+            for index in run.held_by(rank):
+                ranks_on.setdefault((run.node, index), []).append(rank)
+                groups[run.node, index] = position // tp if tp > 1 else -1
+                position += 1
+    for (node, index), ranks in ranks_on.items():
+        yield node, index, tuple(ranks), groups[node, index]
+
+
+def _besides(plan: Plan, name: str) -> dict[int, str]:
+    """Return node -> the processes of a component without accelerators there."""
+    devices: dict[tuple[int, str], list[range]] = {}
+    counts: dict[tuple[int, str], int] = {}
+    for run in plan.assignment.of(name):
+        if run.kind != ACCELERATOR:
+            counts[run.node, run.kind] = counts.get((run.node, run.kind), 0) + len(run.ranks)
+            devices.setdefault((run.node, run.kind), []).extend(range(i, i + 1) for rank in run.ranks for i in run.held_by(rank))
+    texts: dict[int, str] = {}
+    for (node, kind), count in counts.items():
+        on = "" if kind == NODE else f" on {kind} {write_ranks(merge(devices[node, kind]))}"
+        texts[node] = f"{name}: {count} {'process' if count == 1 else 'processes'}{on}"
+    return texts
+
+
+def _folded(rows: list[Row]) -> Iterator[Row]:
+    for _, group in groupby(rows, key=lambda row: row.look):
+        alike = list(group)
+        first = alike[0]
+        yield Row(first.name, first.rack, first.cells, first.besides, len(alike), alike[-1].name)
