@@ -15,16 +15,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # without `typing`, so that little is loaded before the first line of the command (cli/entry.py)
     from typing import Any
 
+    __version__: str
     from .api import (
         account,
         alternatives,
-        cluster,
         convert,
         discover,
         explain,
         explanation,
         launch,
-        load,
         read_plan,
         replan,
         solve,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:  # without `typing`, so that little is loaded before the first
         whatif,
         write_plan,
     )
+    from .loading import cluster, load
     from .models.answer import Answer
     from .models.findings.finding import Finding, Severity, UnusableInput
     from .models.machines.cluster import Cluster
@@ -63,13 +63,13 @@ _HOMES = {
     "account": ".api",
     "alternatives": ".api",
     "attach": ".runtime.detached.launches",
-    "cluster": ".api",
+    "cluster": ".loading",
     "convert": ".api",
     "discover": ".api",
     "explain": ".api",
     "explanation": ".api",
     "launch": ".api",
-    "load": ".api",
+    "load": ".loading",
     "read_plan": ".api",
     "replan": ".api",
     "solve": ".api",
@@ -87,6 +87,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("placewright")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name], __name__), name)

@@ -10,13 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ContextManager, Mapping, Sequence, Union
 
+from .loading import RENAMED, Machines, Readable, load, text_of
 from .models.findings.finding import UnusableInput
 from .models.level import DEFAULT_LEVEL
 from .models.machines.cluster import Cluster
-from .models.machines.shorthand import AsDeclared, looks_like_shorthand, read_shorthand
 from .models.reading import Reading
 from .models.record import dataclass
 from .planner.verify import verify as _verify
+from .report.display import add_to_classes
 from .solver.session import Session
 from .solver.verify import verify as verify_given
 
@@ -34,60 +35,6 @@ if TYPE_CHECKING:
     from .solver.explaining.explain import Explanation
     from .solver.pricing.priced import Pricing
     from .solver.searching.progress import OnProgress
-
-
-Machines = Union[str, Path, Cluster, AsDeclared, None]
-Readable = Union[str, Path, Reading]
-
-
-def cluster(text: str | Path) -> Cluster | AsDeclared:
-    """Read the machines of a shorthand, like ``2x8xH100``, or of a cluster file.
-
-    Raises ValueError for an unreadable shorthand, UnusableInput for an unreadable file.
-    """
-    if looks_like_shorthand(str(text)):
-        return read_shorthand(str(text))
-    from .models.machines.cluster_file import read_cluster
-
-    return read_cluster(text)
-
-
-def load(
-    file: Readable,
-    cluster: Machines = None,
-    dialect: str = "auto",
-    *,
-    level: str = DEFAULT_LEVEL,
-    set: Sequence[str] = (),
-    roots: Sequence[str | Path] = (),
-    allow_env: Sequence[str] = (),
-    framework: str | Sequence[str] = (),
-) -> Reading:
-    """Read a configuration; a bad file raises nothing, its faults are in `findings`.
-
-    Parameters
-    ----------
-    file : a path, or a Reading, which is returned unchanged.
-    cluster : the machines, as an object, as a shorthand or as the path of a cluster file; None if
-        the file is complete.
-    dialect : ``auto``, ``native``, ``rlinf``, ``roll`` or ``verl``.
-    level : ``training``, or ``placement``, which leaves out the batch arithmetic.
-    set : overrides, as on the command line of Hydra: ``cluster.num_nodes=4``.
-    roots : folders to search for the groups of `defaults`, besides that of the file.
-    allow_env : environment variables that interpolations may read; their text is never shown.
-    framework : the release of the file's framework, such as ``verl==0.6.1``, or several of them.
-        Raises ValueError for
-        an unknown framework.
-    """
-    if isinstance(file, Reading):
-        return file
-    from .models.composition import Composer
-    from .models.dialects.load import load as read
-    from .models.dialects.released import known_framework
-
-    stated = (framework,) if isinstance(framework, str) else tuple(framework)
-    composer = Composer(tuple(map(str, roots)), tuple(set), tuple(allow_env), tuple(map(known_framework, stated)))
-    return read(file, _machines(cluster), dialect, level, composer)
 
 
 def verify(file: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> Report:
@@ -156,16 +103,8 @@ def write_plan(plan: Plan, path: str | Path) -> None:
     write_whole(path, plan_to_json(plan))
 
 
-def _machines(machines: Machines) -> Cluster | AsDeclared | None:
-    """Convert any form of machines. Raises TypeError for any other type."""
-    if isinstance(machines, (str, Path)):
-        return cluster(machines)
-    if machines is None or isinstance(machines, (Cluster, AsDeclared)):
-        return machines
-    raise TypeError(f"a cluster is a shorthand, the path of a cluster file or a Cluster, not {type(machines).__name__}")
-
-
-_LOADING = ("dialect", "level", "set", "roots", "allow_env", "framework")
+add_to_classes()
+_LOADING = ("dialect", "level", "settings", "config_roots", "allow_env", "framework", "model_config", *RENAMED)
 
 
 def solve(
@@ -315,7 +254,7 @@ def whatif(
     drop : demands, such as ``actor.memory`` or ``keep replica in rack``, each a separate change.
     nodes : other machines, such as ``+4x8xH100`` or ``-2``, each a separate change.
     lose : lost nodes, by name or rank, each a separate change; or several of them as one change.
-    change : settings, all of them one change, on top of those in `set`:
+    change : settings, all of them one change, on top of `settings`:
         ``components.actor.accelerators=32``. Raises
         TypeError unless the configuration is named by its path.
     """
@@ -328,10 +267,10 @@ def whatif(
     changes = [*dropped(question.problem, drop), *on_other_machines(question.problem, nodes, words, elsewhere)]
     changed = question
     if change:
-        if not isinstance(file, (str, Path)):
+        if not isinstance(file, (str, Path)) or text_of(file) is not None:
             raise TypeError(f"settings change a file that is named by its path, not a {type(file).__name__}")
-        settings = [*options.pop("set", ()), *change]
-        changed = question_of(file, cluster, dialect, set=settings, **options)
+        settings = [*options.pop("settings", options.pop("set", ())), *change]
+        changed = question_of(file, cluster, dialect, settings=settings, **options)
         changes.append((" ".join(f"--set {setting}" for setting in change), changed.problem))
 
     with Session(answers=False) as session:
@@ -419,6 +358,9 @@ def account(
     """
     from .planner.accounting import account as found
     from .planner.accounting import account_of_given_ranks
+    from .report.display import add_to_accounts
+
+    add_to_accounts()
 
     question = question_of(file, cluster, dialect, **options)
     with Session(answers=sandbox) as session:

@@ -78,6 +78,10 @@ class Report:
             return UNUSABLE
         return FAULTY if self.errors else INCOMPLETE if self.missing else OK
 
+    def __bool__(self) -> bool:
+        """Return True if the verdict is ``ok``."""
+        return self.verdict == OK
+
 
 EXACT, LOSSY, REFUSED = "exact", "lossy", "refused"
 

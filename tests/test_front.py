@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -132,14 +134,14 @@ def test_what_the_command_line_can_say_the_functions_can(tmp_path: Path, monkeyp
     file = tmp_path / "train.yaml"
     file.write_text("defaults: [places/split@cluster.component_placement, _self_]\ncluster: {num_nodes: 1}\n")
     monkeypatch.setenv("ROLLOUT", "4-11")
-    options: dict[str, Any] = {"roots": [tmp_path / "conf"], "allow_env": ["ROLLOUT"]}
+    options: dict[str, Any] = {"config_roots": [tmp_path / "conf"], "allow_env": ["ROLLOUT"]}
     (unknown,) = pw.verify(file, "x8").errors
     assert (unknown.code, "--config-root" in unknown.help) == ("PW010", True)
     assert [finding.code for finding in pw.verify(file, "x8", **options).errors] == ["PW102"]
-    report = pw.verify(file, "x8", set=["cluster.num_nodes=2"], level="training", **options)
+    report = pw.verify(file, "x8", settings=["cluster.num_nodes=2"], level="training", **options)
     assert report.plan is not None
     assert report.plan.components == ("actor", "rollout")
-    answer = pw.solve(file, "x8", set=["cluster.num_nodes=2"], **options)
+    answer = pw.solve(file, "x8", settings=["cluster.num_nodes=2"], **options)
     assert answer.plan is not None
 
 
@@ -237,3 +239,52 @@ def test_machines_are_discovered_from_pasted_texts(tmp_path: Path) -> None:
     assert [(node.name, node.accelerator_model) for node in found.nodes] == [("node-0", "H100")]
     with pytest.raises(ValueError, match="name what is to be discovered"):
         pw.discover()
+
+
+NATIVE = {"cluster": "2x4xH100", "components": {"actor": {"placement": "0-3"}, "rollout": {"placement": "4-7"}}}
+
+
+def test_a_mapping_and_a_text_are_taken_where_a_file_is() -> None:
+    text = "cluster: 2x4xH100\ncomponents:\n  actor: {placement: 0-3}\n  rollout: {placement: 4-7}\n"
+    of_mapping, of_text = pw.verify(NATIVE), pw.verify(text)
+    assert of_mapping.plan is not None
+    assert of_text.plan is not None
+    assert of_mapping.plan.digest == of_text.plan.digest
+    assert pw.solve(text.replace("placement: 0-3", "accelerators: 4")).verdict == "optimal"
+
+
+def test_a_report_is_true_if_ok_and_prints_as_the_command_does() -> None:
+    report = pw.verify(NATIVE)
+    assert report
+    assert str(report).splitlines()[0] == "component  world size  nodes  accelerators  ranks"
+    faulty = pw.verify({**NATIVE, "components": {"actor": {"placement": "0-30"}}})
+    assert not faulty
+    assert str(faulty).startswith("error[PW102]: `actor`: `0-30` is outside `cluster`")
+    assert not pw.verify({**NATIVE, "components": {}})
+
+
+def test_a_plan_prints_its_grid_and_is_a_picture_in_a_notebook() -> None:
+    plan = pw.verify(NATIVE).plan
+    assert plan is not None
+    assert str(plan).splitlines()[1] == "node-0  A  A  A  A"
+    assert "node-1:3 H100\nB rollout: rank 3" in plan._repr_html_()  # type: ignore[attr-defined]
+
+
+def test_older_argument_names_still_work_and_say_their_new_ones() -> None:
+    with pytest.warns(DeprecationWarning, match="`set` is called `settings`"):
+        report = pw.verify(NATIVE, set=["components.actor.placement=0-30"])
+    assert [finding.code for finding in report.errors] == ["PW102"]
+    with pytest.raises(TypeError, match="there is no argument `sets`"):
+        pw.verify(NATIVE, sets=[])
+
+
+def test_the_model_is_read_from_its_config(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(
+        json.dumps({"num_attention_heads": 6, "num_hidden_layers": 2, "hidden_size": 768, "vocab_size": 100})
+    )
+    job = {**NATIVE, "components": {"actor": {"placement": "0-3", "parallel": {"tp": 4}}}}
+    assert [finding.code for finding in pw.verify(job, model_config=tmp_path / "config.json").errors] == ["PW404"]
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert pw.__version__ == importlib.metadata.version("placewright")

@@ -11,13 +11,13 @@ from .palette import fill
 from .svg import GAP, LINE, SIDE, new_svg, shorten, text, tooltip
 
 WIDTH, LABEL, RIGHT = 860.0, 240.0, 150.0
-"""Pixels of a chart, of the labels before its bars, and of the figures behind them."""
+"""Pixels: width of a chart, of the labels before its bars, of the figures behind them."""
 _BAR = 20
 _SPAN = WIDTH - LABEL - RIGHT
 
 
 def timeline(account: Account, numbers: Mapping[str, int]) -> Element | None:
-    """Draw who works when; None without known times. `numbers`: component -> its number."""
+    """Draw the work of an iteration; None without times. `numbers`: component -> number."""
     places = by_place(account.usages)
     total = sum(usage.nanoseconds for usage in places[0]) if places else 0
     if not total:
@@ -78,7 +78,7 @@ def _share(place: list[Usage], total: int) -> str:
 
 
 def memory(account: Account, numbers: Mapping[str, int]) -> Element | None:
-    """Draw the load of each set of accelerators in each part; None if nothing is known."""
+    """Draw the load of accelerators in each part; None if unknown."""
     bars = [(bill, moment) for bill in account.bills for moment in bill.moments if moment.mebibytes]
     if not bars:
         return None

@@ -1,4 +1,4 @@
-"""Picture of a plan as an SVG, or as an HTML page of one file that loads nothing."""
+"""Picture of a plan: an SVG, or one HTML page that loads nothing."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Table:
-    """Table of a page; the columns in `right` are numbers."""
+class PageTable:
+    """PageTable of a page; the columns in `right` are numbers."""
 
     title: str
     heads: Sequence[str]
@@ -73,6 +73,12 @@ def to_svg(picture: Picture) -> str:
     """Return the cluster, the timeline and the memory as one SVG."""
     drawings = [(f"{picture.title}: {picture.verdict}", legend(picture.names)), *_drawings(picture)]
     return to_text(standalone(stack(drawings), len(picture.names))) + "\n"
+
+
+def to_fragment(picture: Picture) -> str:
+    """Return the cluster as an SVG for a notebook, on a white ground."""
+    drawing = standalone(stack([("", legend(picture.names)), _drawings(picture)[0]]), len(picture.names))
+    return f'<div style="background:#fff;overflow-x:auto">{to_text(drawing)}</div>'
 
 
 def to_html(picture: Picture) -> str:
@@ -110,7 +116,7 @@ def _drawings(picture: Picture) -> list[tuple[str, Element]]:
     return drawings
 
 
-def _components(picture: Picture) -> Table:
+def _components(picture: Picture) -> PageTable:
     plan = picture.plan
     rows = []
     for name in picture.names:
@@ -118,26 +124,26 @@ def _components(picture: Picture) -> Table:
         degrees = str(picture.degrees[name]) if name in picture.degrees else "-"
         figures = [str(plan.assignment.world_size(name)), str(nodes), str(plan.assignment.held(name))]
         rows.append([name, *figures, degrees, resource_ranks(plan, plan.assignment.of(name))])
-    return Table("Components", ["component", "world size", "nodes", "accelerators", "degrees", "ranks"], rows, (1, 2, 3))
+    return PageTable("Components", ["component", "world size", "nodes", "accelerators", "degrees", "ranks"], rows, (1, 2, 3))
 
 
-def _tables(picture: Picture) -> list[Table]:
-    tables, account, plan = list[Table](), picture.account, picture.plan
+def _tables(picture: Picture) -> list[PageTable]:
+    tables, account, plan = list[PageTable](), picture.account, picture.plan
     if account is not None:
         tables.append(_alternatives(account))
     if plan.terms:
         rows = [[term.name, str(term.value), str(term.bound)] for term in plan.terms]
-        tables.append(Table("Objective", ["term", "value", "bound"], rows, (1, 2)))
+        tables.append(PageTable("Objective", ["term", "value", "bound"], rows, (1, 2)))
     if (moves := picture.moves) is not None:
         heads = ["component", "groups of", "before", "now", "kept", "moved", "lost", "ended"]
         rows = [
             [part.name, *map(str, (part.size, part.before, part.now, part.kept, part.moved, part.lost, part.ended))] for part in moves.parts
         ]
-        tables.append(Table("Moves", heads, rows, range(1, len(heads)), summary(moves)))
+        tables.append(PageTable("Moves", heads, rows, range(1, len(heads)), summary(moves)))
     return tables
 
 
-def _alternatives(account: Account) -> Table:
+def _alternatives(account: Account) -> PageTable:
     planned = account.planned
     best = planned.best
     rows = [["this plan", seconds(best.total), str(best.accelerators(planned.question)), "-"]]
@@ -145,4 +151,4 @@ def _alternatives(account: Account) -> Table:
         priced = alternative.priced
         words = priced_in_words(planned, priced).partition(": ")[2]
         rows.append([words, seconds(priced.total), str(priced.accelerators(planned.question)), over(priced.total, best.total)])
-    return Table("Plan and alternatives", ["arrangement", "seconds an iteration", "accelerators", "time"], rows, (1, 2))
+    return PageTable("Plan and alternatives", ["arrangement", "seconds an iteration", "accelerators", "time"], rows, (1, 2))

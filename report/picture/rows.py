@@ -28,7 +28,7 @@ class Holder:
 
 
 @dataclass(frozen=True)
-class Cell:
+class HeldAccelerator:
     """Accelerator: local index, model, holders, and if another job holds it."""
 
     index: int
@@ -48,7 +48,7 @@ class Row:
 
     name: str
     rack: str
-    cells: tuple[Cell, ...]
+    cells: tuple[HeldAccelerator, ...]
     besides: str = ""
     count: int = 1
     last: str = ""
@@ -84,7 +84,7 @@ def rows_of(plan: Plan, names: Sequence[str], degrees: Mapping[str, Parallel], m
 
 def _row(node: Node, holders: Mapping[int, list[Holder]], besides: str) -> Row:
     cells = [
-        Cell(device.index, device.model, tuple(holders.get(device.index, ())), bool(node.taken >> device.index & 1))
+        HeldAccelerator(device.index, device.model, tuple(holders.get(device.index, ())), bool(node.taken >> device.index & 1))
         for device in node.accelerators
     ]
     return Row(node.name, ", ".join(f"{level} {name}" for level, name in node.topology.items()), tuple(cells), besides)

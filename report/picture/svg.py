@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from ..terminal import escape
 from .palette import add_patterns, fill
-from .rows import MOST_DRAWN, Cell, Holder, Row
+from .rows import MOST_DRAWN, HeldAccelerator, Holder, Row
 
 SIDE, GAP, LINE = 40, 4, 18
 """Pixels: side of an accelerator, distance of two, height of a line of text."""
@@ -117,7 +117,7 @@ def _draw_row(parent: Element, row: Row, names: Sequence[str], label: float, y: 
     return y + lines * (SIDE + GAP) + GAP
 
 
-def _draw_cell(parent: Element, cell: Cell, row: Row, names: Sequence[str], x: float, y: float) -> None:
+def _draw_cell(parent: Element, cell: HeldAccelerator, row: Row, names: Sequence[str], x: float, y: float) -> None:
     groups = " ".join(f"{holder.component}.{holder.group}" for holder in cell.holders if holder.group >= 0)
     box = SubElement(parent, "g", {"class": "gpu", "transform": f"translate({x:g} {y:g})", **({"data-g": groups} if groups else {})})
     tooltip(box, in_words(cell, row, names))
@@ -133,7 +133,7 @@ def _draw_cell(parent: Element, cell: Cell, row: Row, names: Sequence[str], x: f
     SubElement(box, "rect", {"width": side, "height": side, "class": "box"})
 
 
-def in_words(cell: Cell, row: Row, names: Sequence[str]) -> list[str]:
+def in_words(cell: HeldAccelerator, row: Row, names: Sequence[str]) -> list[str]:
     """Return the lines of the tooltip of an accelerator."""
     parts = [_holds(holder, names) for holder in cell.holders] or ["held by another job" if cell.taken else "idle"]
     return [f"{row.name}:{cell.index} {cell.model}", *parts]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,6 +11,7 @@ from xml.etree.ElementTree import Element, fromstring
 
 import placewright as pw
 import pytest
+from markupsafe import escape
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import Assignment
@@ -132,7 +132,7 @@ def test_a_hostile_name_is_text(name: str, shown: str) -> None:
     assert not [key for _, attributes in page.found for key in attributes if key.startswith("on")]
     drawing = fromstring(to_svg(picture))
     assert not [element for element in drawing.iter() if element.tag.rpartition("}")[2] in ("script", "img", "a", "foreignObject")]
-    assert f"<td>{html.escape(shown)}</td>" in to_html(picture)
+    assert f"<td>{escape(shown)}</td>" in to_html(picture)
 
 
 def test_a_page_runs_its_own_script_alone_and_loads_nothing(colocated: Plan) -> None:
