@@ -11,6 +11,7 @@ import click
 from ..models.report import exit_code
 from ..report.page import means_code
 from ..report.terminal import wants_colour
+from .asking.completed import codes
 from .asking.options import ReadOptions, form_option, level_option, model_option, source_options
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("subjects", nargs=-1, metavar="[CODE|FILE]...")
+@click.argument("subjects", nargs=-1, metavar="[CODE|FILE]...", shell_complete=codes)
 @source_options
 @level_option
 @model_option

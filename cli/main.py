@@ -32,6 +32,8 @@ VERBS = {
     "status": "Say which launches run, and where their workers are.",
     "stop": "End a launch that was detached or kept.",
     "discover": "Say which machines there are, and write them as a cluster file.",
+    "server": "Serve an editor: findings, fixes, explanations, completion (LSP).",
+    "completion": "Print what makes a shell complete verbs, options and names.",
     "schema": "Print what may stand in a file, as JSON Schema for editors.",
 }
 WORTH_COLLECTING = 200_000

@@ -11,6 +11,7 @@ import click
 from ..models.answer import IMPOSSIBLE, UNDECIDED
 from ..models.findings.finding import UnusableInput
 from ..report.terminal import wants_colour
+from .asking.completed import nodes as node_names
 from .asking.options import (
     ReadOptions,
     Seconds,
@@ -40,7 +41,15 @@ if TYPE_CHECKING:
 @click.option(
     "--nodes", "machines_changed", multiple=True, metavar="[+|-]NODES", help="With more nodes, `+4x8xH100` or `4xH100`, or fewer, `-2`."
 )
-@click.option("--lose", "losses", multiple=True, metavar="NODE,...", callback=node_words, help="Without these nodes, by name or rank.")
+@click.option(
+    "--lose",
+    "losses",
+    multiple=True,
+    metavar="NODE,...",
+    callback=node_words,
+    shell_complete=node_names,
+    help="Without these nodes, by name or rank.",
+)
 @click.option("--limit", type=Seconds(), default=10.0, show_default=True, help="Deterministic seconds of each search.")
 @click.option(
     "--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True, help="The same file and seed give the same answers."

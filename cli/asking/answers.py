@@ -10,6 +10,7 @@ import click
 
 from ...models.findings.finding import UnusableInput, error
 from ...models.findings.wording import plural
+from .completed import nodes
 from .options import node_words
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def previous_options(verb: Verb) -> Verb:
             raise click.UsageError("--trade compares with the plan that runs now: name it with --previous")
         return verb(*arguments, previous=Previous(previous, lost, trade), **options)
 
-    lose = click.option("--lose", "lost", multiple=True, metavar="NODE,...", callback=node_words, help=_LOSE)
+    lose = click.option("--lose", "lost", multiple=True, metavar="NODE,...", callback=node_words, shell_complete=nodes, help=_LOSE)
     further = click.option("--trade", is_flag=True, help=_TRADE)(lose(cast(Verb, near_running_plan)))
     return click.option("--previous", metavar="PLAN", help=_PREVIOUS)(further)
 

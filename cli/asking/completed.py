@@ -1,0 +1,29 @@
+"""Words that a shell completes in arguments: codes and names of nodes."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import CompletionItem
+
+from ...models.findings.finding import UnusableInput
+
+
+def codes(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the codes that begin so, else files."""
+    from ...models.findings.codes import CODES
+
+    found = [CompletionItem(code) for code in CODES if begun and code.startswith(begun.upper())]
+    return found or [CompletionItem(begun, type="file")]
+
+
+def nodes(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the names of nodes of `--cluster` that begin so."""
+    from ...models.machines.cluster import Cluster
+    from .options import read_machines
+
+    try:
+        machines = read_machines(str(ctx.params["cluster"])) if ctx.params.get("cluster") else None
+    except (UnusableInput, ValueError):
+        return []
+    names = [node.name for node in machines.nodes] if isinstance(machines, Cluster) else []
+    return [CompletionItem(name) for name in names if name.startswith(begun)]

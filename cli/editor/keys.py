@@ -1,0 +1,147 @@
+"""Completion of keys, words and names, from the JSON Schema of the kind of file."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any, Iterator, Mapping, Sequence
+
+from ...models.dialect_names import FRAMEWORKS
+from ...models.record import dataclass
+from ...report.schema import schema
+
+_KEY = re.compile(r"""\s*(?:- +)*(?:"([^"]*)"|'([^']*)'|([^\s#"'{}\[\],:][^#{}\[\],:]*?))\s*:(?:\s|$)""")
+_ITEM = re.compile(r"\s*(?:- +)+")
+_OPEN_KEY = re.compile(r"([\w.-]+)\s*:\s*$")
+_COMPONENT = re.compile(r"^ {2}([\w.-]+):", re.MULTILINE)
+_NAMES_COMPONENTS = "the name of a component"
+IN_A_LIST = "[]"
+"""Step of a path into the items of a list."""
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """Word that may stand at the cursor, and its meaning."""
+
+    word: str
+    meaning: str
+    is_key: bool
+
+
+def suggestions(text: str, line: int, column: int, dialect: str) -> list[Suggestion]:
+    """Return what may stand at a cursor (line and character from 0); empty if unknown."""
+    path, key = path_at(text, line, column)
+    root = _schema("native" if dialect not in FRAMEWORKS else dialect)
+    nodes = list(_at(root, [root], path))
+    if key is None:
+        keys = {name: node for parent in nodes for name, node in parent.get("properties", {}).items()}
+        return [Suggestion(name, _meaning(root, node), True) for name, node in keys.items()]
+    values = [value for node in nodes for value in _expanded(root, node.get("properties", {}).get(key, {}))]
+    words = [str(word) for value in values for word in (*value.get("enum", ()), *([value["const"]] if "const" in value else ()))]
+    if any(_NAMES_COMPONENTS in value.get("description", "") for value in values):
+        words += _components(text)
+    return [Suggestion(word, "", False) for word in dict.fromkeys(words)]
+
+
+def meaning(text: str, line: int, column: int, dialect: str) -> str:
+    """Return the meaning of the key at a cursor; "" if unknown."""
+    row = text.split("\n")[line]
+    word = next((found for found in re.finditer(r"[\w.-]+(?=\s*:)", row) if found.start() <= column <= found.end()), None)
+    if word is None:
+        return ""
+    found = suggestions(text[: sum(len(each) + 1 for each in text.split("\n")[:line]) + word.start()], line, word.start(), dialect)
+    return next((suggestion.meaning for suggestion in found if suggestion.word == word.group()), "")
+
+
+def path_at(text: str, line: int, column: int) -> tuple[list[str], str | None]:
+    """Return the keys around a cursor, and the key whose value is there; None at a key."""
+    lines = text.split("\n")
+    row = lines[line][:column] if line < len(lines) else ""
+    inner, rest = _in_braces(row)
+    path = _above(lines, line, row)
+    if inner is not None:
+        key = re.search(r"([\w.-]+)\s*:\s*[^,{}]*$", rest.rpartition(",")[2])
+        return [*path, *inner], key.group(1) if key else None
+    found = _KEY.match(rest + " ")
+    return path, _name(found) if found else None
+
+
+def _in_braces(row: str) -> tuple[list[str] | None, str]:
+    """Return the keys of the open braces of a line, and what follows the last; None without any."""
+    stack: list[tuple[str, int]] = []
+    for place, character in enumerate(row):
+        if character in "{[":
+            key = _OPEN_KEY.search(row[:place])
+            stack.append((key.group(1) if key else "", place))
+        elif character in "}]" and stack:
+            stack.pop()
+    if not stack:
+        return None, row
+    names = list[str]()
+    for name, place in stack:
+        names += [name] if name else []
+        names += [IN_A_LIST] if row[place] == "[" else []
+    return names, row[stack[-1][1] + 1 :]
+
+
+def _above(lines: Sequence[str], line: int, row: str) -> list[str]:
+    """Return the keys of the lines above that hold a line, outermost first."""
+    path: list[str] = []
+    indent = _indent(row)
+    for number in range(line, -1, -1):
+        above = row if number == line else lines[number]
+        if not above.strip() or above.lstrip().startswith("#"):
+            continue
+        found, item = _KEY.match(above + " "), _ITEM.match(above)
+        if number < line and found and not item and (_indent(above) < indent or (_indent(above) == indent and path[-1:] == [IN_A_LIST])):
+            path.append(_name(found))
+            indent = _indent(above)
+        elif item and path[-1:] != [IN_A_LIST] and (number == line or item.end() == indent):
+            path.append(IN_A_LIST)
+            indent = _indent(above)
+        if number < line and not _indent(above) and not item:
+            break
+    return path[::-1]
+
+
+def _indent(row: str) -> int:
+    return len(row) - len(row.lstrip(" "))
+
+
+def _name(found: re.Match[str]) -> str:
+    return next(group for group in found.groups() if group is not None)
+
+
+def _components(text: str) -> list[str]:
+    _, _, below = text.partition("\ncomponents:")
+    return _COMPONENT.findall(below.partition("\n\n")[0] if "\n\n" in below else below)
+
+
+@cache
+def _schema(kind: str) -> Mapping[str, Any]:
+    return schema(kind)
+
+
+def _expanded(root: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield a node and all that it refers to or chooses from."""
+    yield node
+    if "$ref" in node:
+        yield from _expanded(root, root["definitions"][node["$ref"].rpartition("/")[2]])
+    for choice in (*node.get("anyOf", ()), *node.get("allOf", ())):
+        yield from _expanded(root, choice)
+
+
+def _at(root: Mapping[str, Any], nodes: list[Mapping[str, Any]], path: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    expanded = [inner for node in nodes for inner in _expanded(root, node)]
+    if not path:
+        yield from expanded
+        return
+    step, inner = path[0], list[Mapping[str, Any]]()
+    for node in expanded:
+        below = node.get("items") if step == IN_A_LIST else node.get("properties", {}).get(step, node.get("additionalProperties"))
+        inner += [below] if isinstance(below, dict) else []
+    yield from _at(root, inner, path[1:])
+
+
+def _meaning(root: Mapping[str, Any], node: Mapping[str, Any]) -> str:
+    return next((str(inner["description"]) for inner in _expanded(root, node) if "description" in inner), "")
