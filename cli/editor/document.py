@@ -25,7 +25,7 @@ Position = tuple[int, int]
 
 @dataclass(frozen=True)
 class OpenDocument:
-    """Text of a file as it stands in the editor; `path` names it and its folder."""
+    """Text of a file in the editor; `path` names the file and its folder."""
 
     path: str
     text: str

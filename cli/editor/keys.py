@@ -49,12 +49,13 @@ def meaning(text: str, line: int, column: int, dialect: str) -> str:
     word = next((found for found in re.finditer(r"[\w.-]+(?=\s*:)", row) if found.start() <= column <= found.end()), None)
     if word is None:
         return ""
-    found = suggestions(text[: sum(len(each) + 1 for each in text.split("\n")[:line]) + word.start()], line, word.start(), dialect)
+    begins = sum(len(above) + 1 for above in text.split("\n")[:line]) + word.start()
+    found = suggestions(text[:begins], line, word.start(), dialect)
     return next((suggestion.meaning for suggestion in found if suggestion.word == word.group()), "")
 
 
 def path_at(text: str, line: int, column: int) -> tuple[list[str], str | None]:
-    """Return the keys around a cursor, and the key whose value is there; None at a key."""
+    """Return (keys around a cursor, key of the value there; None at a key)."""
     lines = text.split("\n")
     row = lines[line][:column] if line < len(lines) else ""
     inner, rest = _in_braces(row)
@@ -67,7 +68,7 @@ def path_at(text: str, line: int, column: int) -> tuple[list[str], str | None]:
 
 
 def _in_braces(row: str) -> tuple[list[str] | None, str]:
-    """Return the keys of the open braces of a line, and what follows the last; None without any."""
+    """Return (keys of the open braces of a line, text behind them); None without braces."""
     stack: list[tuple[str, int]] = []
     for place, character in enumerate(row):
         if character in "{[":

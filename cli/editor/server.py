@@ -7,6 +7,7 @@ from typing import Iterator
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
+from ...models.dialect_names import DIALECTS
 from ...models.findings.finding import Finding, Severity, UnusableInput
 from ...report.terminal import escape
 from .document import OpenDocument, Position
@@ -18,7 +19,6 @@ _SEVERITIES = {
     Severity.WARNING: lsp.DiagnosticSeverity.Warning,
     Severity.NOTE: lsp.DiagnosticSeverity.Information,
 }
-_DIALECT_KEYS = {"rlinf": "cluster:", "roll": "device_mapping", "verl": "actor_rollout_ref"}
 
 
 class PlacementServer(LanguageServer):
@@ -95,7 +95,7 @@ def _actions(document: OpenDocument, uri: str, wanted: lsp.Range) -> Iterator[ls
 
 
 def _hover(document: OpenDocument, position: Position) -> str:
-    """Return the page of the finding at a position, else the meaning of the key; Markdown."""
+    """Return the page of a finding, else the meaning of a key, as Markdown."""
     found = document.at(position)
     if not found:
         offset = document.offset(position)
@@ -110,9 +110,8 @@ def _hover(document: OpenDocument, position: Position) -> str:
 
 
 def dialect_of(document: OpenDocument) -> str:
-    """Return the dialect of a document; a guess by its keys while it cannot be read."""
-    known = [report.dialect for report in document.reports if report.dialect not in ("unknown", "auto")]
-    return known[0] if known else next((name for name, key in _DIALECT_KEYS.items() if f"\n  {key}" in document.text), "native")
+    """Return the dialect of a document; native if it cannot be read."""
+    return next((report.dialect for report in document.reports if report.dialect in DIALECTS), "native")
 
 
 def make_server(version: str) -> PlacementServer:
