@@ -106,15 +106,41 @@ B1 = [
 
 SEVEN = ROLL.replace("actor_train", "pretrain: Qwen/Qwen2.5-7B-Instruct\nactor_train", 1)
 K6 = [
-    Instance("K6", "job.yaml", SEVEN.replace("{tensor_model_parallel_size: 2}", f"{{pipeline_model_parallel_size: 4, {keys}}}"), verdict, (words,))
+    Instance(
+        "K6",
+        "job.yaml",
+        SEVEN.replace("{tensor_model_parallel_size: 2}", f"{{pipeline_model_parallel_size: 4, {keys}}}"),
+        verdict,
+        (words,),
+    )
     for keys, verdict, words in [
         ("num_layers_in_first_pipeline_stage: 4", "faulty", "has no key `num_layers_in_first_pipeline_stage`: a TypeError"),
         ("additional_configs: {num_layers_in_first_pipeline_stage: 5}", "faulty", "less 5 = 23 layers do not divide among 3 middle stages"),
         ("additional_configs: {num_layers_in_first_pipeline_stage: 4}", "ok", ""),
         ("account_for_loss_in_pipeline_split: true", "faulty", "and 1 more = 29 do not divide among 4 stages"),
-        ("pipeline_model_parallel_layout: 'Et*7|t*7|t*7|t*8L'", "faulty", "has 28 layers, but `pipeline_model_parallel_layout` of actor_train holds 29"),
+        (
+            "pipeline_model_parallel_layout: 'Et*7|t*7|t*7|t*8L'",
+            "faulty",
+            "has 28 layers, but `pipeline_model_parallel_layout` of actor_train holds 29",
+        ),
         ("pipeline_model_parallel_layout: 'Et*7|t*7|t*7|t*7L'", "ok", ""),
+        (
+            "recompute_granularty: full",
+            "faulty",
+            "has no key `recompute_granularty`: a TypeError when its workers start; help: write `recompute_granularity`",
+        ),
+        ("tensor_parallel_size: 2", "faulty", "help: write `tensor_model_parallel_size`"),
+        (
+            "attention_backend: flash",
+            "faulty",
+            "help: move it below `additional_configs` if Megatron's TransformerConfig has `attention_backend`",
+        ),
+        ("gradient_accumulation_steps: 4, warmup_steps: 2, ckpt_format: legacy", "ok", ""),
     ]
+]
+K6 += [
+    Instance("K6", "job.yaml", SEVEN.replace("{tensor_model_parallel_size: 2}", "{expert_tensor_parallel_size: 1}"), "faulty", ("`expert_tensor_parallel_size` in 0.2.1, only in 0.3.0 to",), release="roll==0.2.1"),
+    Instance("K6", "job.yaml", SEVEN.replace("strategy_config: {tensor_parallel", "strategy_config: {foo: 1, tensor_parallel"), "ok"),
 ]  # fmt: skip
 
 HOLES = ROLL.replace(
