@@ -35,6 +35,11 @@ _AS_TORCHRUN = ("torch.distributed.run", "torch.distributed.launch", "accelerate
 _LAUNCHING = re.compile(r"(?:.*[./])?(?:\w*launch\w*|\w*runner|run|start)(?:\.py)?|cProfile|coverage|debugpy|memray|pdb|scalene|viztracer")
 _PROGRAM = re.compile(r"[\w/.-]+\.py|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){2,}")
 _Number = tuple["int | None", "Place | None"]
+_EMPTIED = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+"""Variables that show PyTorch nothing if an accelerator is named twice.
+
+Source: PyTorch, torch/cuda/__init__.py (_parse_visible_devices).
+"""
 _DEVICE = re.compile(r"[0-9]+|(?:GPU|MIG)-[\w/-]+")
 
 
@@ -230,17 +235,19 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Sourc
         numbers = [pair[0] for command in before if (pair := _option(command, "--num-gpus")) and pair[0] is not None]
         if min(numbers) < accelerators[0]:
             why = f"`ray start` shows nodes different numbers of accelerators: {min(numbers)} and {accelerators[0]}"
-    for_ray = accelerators is not None
+    for_ray, repeated = accelerators is not None, ""
     if accelerators is None and visible is not None:
         variable, text = visible
         accelerators = _visible(text)
+        items = _devices(text) if accelerators and variable in _EMPTIED else []
+        repeated = next((item for place, item in enumerate(items) if item in items[:place]), "")
         if accelerators is None and not text.known:
             why = f"which accelerators `{variable}` shows is not known: {text.why_unknown}"
         elif accelerators is not None and before and not accelerators[0]:
             accelerators, why = None, f"`{variable}` shows no accelerators of this node, and other nodes are not known"
     if all(pair is None or pair[0] is None for pair in (accelerators, cpus)):
         return None, why
-    return ShellMachine(*_spanned(accelerators, source), *_spanned(cpus, source), variable, for_ray), why
+    return ShellMachine(*_spanned(accelerators, source), *_spanned(cpus, source), variable, for_ray, repeated), why
 
 
 def _spanned(number: _Number | None, source: Source) -> tuple[int | None, Span | None]:
@@ -279,8 +286,13 @@ def _visible(text: WordText) -> _Number | None:
     """Count the accelerators in a text, up to `-1`; also return its place."""
     if not text.certain or text.assumed:
         return None
-    items = [item.strip() for item in text.plain.split(",")] if text.plain.strip() else []
-    items = items[: items.index("-1")] if "-1" in items else items
+    items = _devices(text)
     if not all(map(_DEVICE.fullmatch, items)):
         return None
     return len(items), text.place() if text.pieces else None
+
+
+def _devices(text: WordText) -> list[str]:
+    """Return the accelerators that a text names, up to `-1`."""
+    items = [item.strip() for item in text.plain.split(",")] if text.plain.strip() else []
+    return items[: items.index("-1")] if "-1" in items else items

@@ -91,6 +91,10 @@ K7 = [
     Instance("K7", "run.sh", "ray start --head --num-gpus=4\n" + SFT, "ok"),
     Instance("K7", "run.sh", "ray start --head --num-gpus 8\nray start --num-gpus 4\nray job submit --entrypoint-num-gpus 1 -- " + VERL, "incomplete", ("numbers of accelerators: 4 and 8", "`--entrypoint-num-gpus 1` keeps")),
     Instance("K7", "run.sh", f"export CUDA_VISIBLE_DEVICES=0,1\n{RUN}job\n", "ok", ("warning PW114 `CUDA_VISIBLE_DEVICES` shows 2, but RLinf counts and uses all 8",), beside={"conf/job.yaml": RLINF}),
+    Instance("K7", "run.sh", "export CUDA_VISIBLE_DEVICES=0,0,1,1\n" + VERL.replace("node=8", "node=4"), "faulty", ("PW114 `CUDA_VISIBLE_DEVICES` names accelerator 0 twice",)),
+    Instance("K7", "run.sh", "CUDA_VISIBLE_DEVICES=GPU-a,GPU-b,GPU-b " + SFT.replace("node=8", "node=3"), "faulty", ("names accelerator GPU-b twice",)),
+    Instance("K7", "run.sh", f"export CUDA_VISIBLE_DEVICES=0,0\n{RUN}job\n", "ok", absent=("twice",), beside={"conf/job.yaml": RLINF}),
+    Instance("K7", "run.sh", "CUDA_VISIBLE_DEVICES=0,1,-1,1 " + SFT.replace("node=8", "node=2"), "ok"),
 ]  # fmt: skip
 
 B1 = [
