@@ -97,6 +97,14 @@ K7 = [
     Instance("K7", "run.sh", "CUDA_VISIBLE_DEVICES=0,1,-1,1 " + SFT.replace("node=8", "node=2"), "ok"),
 ]  # fmt: skip
 
+TRTLLM = VERL.replace("=vllm", "=trtllm").replace("rollout.tensor_model_parallel_size=2", "rollout.tensor_model_parallel_size=4")
+K8 = [
+    Instance("K8", "run.sh", TRTLLM + "actor_rollout_ref.rollout.expert_parallel_size=3\n", "faulty", ("tensor_model_parallel_size` 4 is no multiple of `actor_rollout_ref.rollout.expert_parallel_size` 3",)),
+    Instance("K8", "run.sh", TRTLLM + "actor_rollout_ref.rollout.moe_tensor_parallel_size=3\n", "faulty", ("rollout.moe_tensor_parallel_size` 3; help: set `actor_rollout_ref.rollout.moe_tensor_parallel_size=2` or `4`",)),
+    Instance("K8", "run.sh", TRTLLM + "actor_rollout_ref.rollout.expert_parallel_size=2\n", "ok"),
+    Instance("K8", "run.sh", TRTLLM + "actor_rollout_ref.rollout.expert_parallel_size=2 actor_rollout_ref.rollout.moe_tensor_parallel_size=2\n", "ok"),
+]  # fmt: skip
+
 B1 = [
     Instance("B1", "run.sh", VERL + "trainer.nnode=2\n", "unusable", ("did you mean `trainer.nnodes`? Other errors follow",)),
     Instance("B1", "run.sh", VERL + "actor_rollout_ref.actor.ppo_minibatch_size=4\n", "unusable", ("`actor_rollout_ref.actor.ppo_mini_batch_size`?",)),
@@ -207,7 +215,7 @@ ROLES = [
 ]
 
 
-TABLE = [*ROLES, *K12, *K9, *B12, *K6, *B1, *K2, *UNKNOWN, *K7]
+TABLE = [*ROLES, *K12, *K9, *B12, *K6, *B1, *K2, *UNKNOWN, *K7, *K8]
 
 
 @pytest.mark.parametrize("instance", TABLE, ids=str)
