@@ -13,7 +13,7 @@ from ..findings.span import Span
 from ..record import dataclass
 from ..text.document import ShellMachine
 from ..text.source import Source
-from .pieces import Place, WordText
+from .pieces import Place, WordText, joined
 
 _PYTHON = re.compile(r"(?:.*/)?(?:python|python[23](?:\.[0-9]+)?|pypy3?)")
 _TORCHRUN = re.compile(r"(?:.*/)?(?:torchrun|accelerate|deepspeed)")
@@ -40,6 +40,8 @@ _EMPTIED = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
 
 Source: PyTorch, torch/cuda/__init__.py (_parse_visible_devices).
 """
+_MARK = re.compile(r"-I ?(\S+)|(?:-i|--replace=?)(\S*)")
+"""Options of `xargs` that name a mark. Source: the manual of GNU xargs."""
 _DEVICE = re.compile(r"[0-9]+|(?:GPU|MIG)-[\w/-]+")
 
 
@@ -55,6 +57,7 @@ class Started:
     condition : why it is unknown whether the command is reached; "" if it is reached.
     visible : variable with the visible accelerators, and its text.
     folder : working folder; "" if unknown.
+    dropped : environment variables assumed unset, with no word in their place.
     """
 
     words: tuple[WordText, ...]
@@ -63,6 +66,7 @@ class Started:
     condition: str = ""
     visible: tuple[str, WordText] | None = None
     folder: str = ""
+    dropped: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +119,24 @@ def launch_of(started: Started) -> LaunchCommand | None:
     if program.secret or not (program.known or program.path.endswith(".py")):
         return None
     if "xargs" in before:
-        place = started.place[1] - 1, started.place[1]
-        arguments = (*arguments, WordText.unknown("xargs", place, "`xargs` reads it when the script runs"))
+        arguments = _with_input(words[before.index("xargs") + 1 : python], arguments, started.place[1])
     options = tuple(word for word in words[start:position] if word.plain != "-m")
     return LaunchCommand(started, program, launcher, options, arguments)
+
+
+def _with_input(options: Sequence[WordText], arguments: Sequence[WordText], end: int) -> tuple[WordText, ...]:
+    """Add the unknown words of `xargs`: after the arguments, or wherever `-I MARK` has its mark."""
+    why, plain = "`xargs` reads it when the script runs", [word.plain for word in options]
+    marks = [match[1] or match[2] or "{}" for match in map(_MARK.match, [*map(" ".join, zip(plain, [*plain[1:], ""]))]) if match]
+    if not marks:
+        return (*arguments, WordText.unknown("xargs", (end - 1, end), why))
+    mark, replaced = marks[-1], list[WordText]()
+    for word in arguments:
+        start, _, after = word.plain.partition(mark)
+        size = len(start)
+        parts = (word.cut(0, size), WordText.unknown(mark, word.place(size), why), word.cut(size + len(mark)) if after else WordText())
+        replaced.append(joined(parts, place=word.place()) if mark in word.plain else word)
+    return tuple(replaced)
 
 
 def _launched(words: Sequence[WordText], position: int) -> int | None:

@@ -100,9 +100,9 @@ K7 = [
 TRTLLM = VERL.replace("=vllm", "=trtllm").replace("rollout.tensor_model_parallel_size=2", "rollout.tensor_model_parallel_size=4")
 K8 = [
     Instance("K8", "run.sh", TRTLLM + "actor_rollout_ref.rollout.expert_parallel_size=3\n", "faulty", ("tensor_model_parallel_size` 4 is no multiple of `actor_rollout_ref.rollout.expert_parallel_size` 3",)),
-    Instance("K8", "run.sh", TRTLLM + "actor_rollout_ref.rollout.moe_tensor_parallel_size=3\n", "faulty", ("rollout.moe_tensor_parallel_size` 3; help: set `actor_rollout_ref.rollout.moe_tensor_parallel_size=2` or `4`",)),
+    Instance("K8", "run.sh", TRTLLM + "+actor_rollout_ref.rollout.moe_tensor_parallel_size=3\n", "faulty", ("rollout.moe_tensor_parallel_size` 3; help: set `actor_rollout_ref.rollout.moe_tensor_parallel_size=2` or `4`",)),
     Instance("K8", "run.sh", TRTLLM + "actor_rollout_ref.rollout.expert_parallel_size=2\n", "ok"),
-    Instance("K8", "run.sh", TRTLLM + "actor_rollout_ref.rollout.expert_parallel_size=2 actor_rollout_ref.rollout.moe_tensor_parallel_size=2\n", "ok"),
+    Instance("K8", "run.sh", TRTLLM + "actor_rollout_ref.rollout.expert_parallel_size=2 +actor_rollout_ref.rollout.moe_tensor_parallel_size=2\n", "ok"),
 ]  # fmt: skip
 
 B1 = [
@@ -181,6 +181,13 @@ K9 = [
     Instance("K9", "run.sh", f"accelerate launch --num_processes 16 --num_machines 2 {SEQUENCES}", "faulty", ("the 16 ranks of actor",), cluster="2x8"),
     Instance("K9", "run.sh", f"accelerate launch --config_file a.yaml {SEQUENCES}", "incomplete", ("`--nproc_per_node` is not known here",)),
     Instance("K9", "run.sh", "read -r -d '' A <<'E'\ntrainer.nnodes=2\nE\n" + THREE.replace("trainer.nnodes=1", "$A") + "\n", "incomplete", ("`trainer.nnodes` is not among the known settings",), ("error",)),
+    # bash takes an unset variable as empty, so the answer stands; the verdict line names what was not checked
+    Instance("K9", "run.sh", VERL + "$EXTRA_ARGS\n", "ok", ("unchecked PW120 EXTRA_ARGS: taken as not set, so it adds no setting; `--allow-env NAME` reads it",)),
+    Instance("K9", "run.sh", 'ARGS="$MORE"\n' + VERL + "$ARGS\n", "ok", ("unchecked PW120 MORE",), ("PW120 ARGS",)),
+    Instance("K9", "run.sh", "ARGS=\nrm $TMP_FILES\n" + VERL + "$ARGS\n", "ok", absent=("PW120",)),
+    Instance("K9", "run.sh", f"echo trainer.nnodes=2 | xargs -I {{}} {VERL} {{}}\n", "incomplete", ("`xargs` reads it",)),
+    Instance("K9", "run.sh", f"cat tp.txt | xargs -n1 -I@ {VERL.replace('parallel_size=2', 'parallel_size=@')}\n", "incomplete", ("unchecked PW208", "`xargs` reads it"), ("error",)),
+    Instance("K9", "run.sh", f"{VERL} $(cat <<EOF\ntrainer.nnodes=2\nEOF\n)\n", "incomplete"),
     Instance("K9", "run.sh", VERL + "--resume\n", "unusable", ("`--resume` is no option of Hydra", "take it out")),
     Instance("K9", "run.sh", VERL + "--config_path x\n", "unusable", ("write `--config-path`",), ("neither an option",)),
     Instance("K9", "run.sh", VERL + "--config-n=ppo_trainer --cfg job\n", "ok"),
