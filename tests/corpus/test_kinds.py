@@ -168,6 +168,13 @@ B12 = [
     Instance("B12", "job.yaml", GROUPS, "faulty", ("there is no node group `c1`", "the same of `env`", "there is no node group `c2`")),
 ]  # fmt: skip
 
+VARIABLES = "num_gpus_per_node: ${oc.env:GPUS}\nnum_nodes: ${oc.env:MY_NODES}\n" + ROLL
+K10 = [
+    Instance("K10", "job.yaml", VARIABLES, "ok", ("unchecked PW126 num_gpus_per_node",), ("PW102", "PW120")),
+    Instance("K10", "job.yaml", VARIABLES, "faulty", ("Pass `--set num_gpus_per_node=VALUE`",), release="roll==0.1.1"),
+    Instance("K10", "job.yaml", VARIABLES.replace("list(range(0,8))", "${oc.env:IDS}"), "incomplete", ("unchecked PW102 num_nodes",)),
+]
+
 SEQUENCES = "-m verl.trainer.sft_trainer data.train_files=/d model.path=/m engine.ulysses_sequence_parallel_size=3\n"
 K9 = [
     *(
@@ -222,7 +229,7 @@ ROLES = [
 ]
 
 
-TABLE = [*ROLES, *K12, *K9, *B12, *K6, *B1, *K2, *UNKNOWN, *K7, *K8]
+TABLE = [*ROLES, *K12, *K10, *K9, *B12, *K6, *B1, *K2, *UNKNOWN, *K7, *K8]
 
 
 @pytest.mark.parametrize("instance", TABLE, ids=str)
