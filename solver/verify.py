@@ -74,7 +74,7 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check) -> Report:
     """
     findings = with_tested_edits(reading, findings_of(reading, why_not), lambda reread: findings_of(reread, why_not))
     findings, withheld = first_causes(findings)
-    ordered, problem = by_cause(_in_order(findings, reading.source.name)), reading.problem
+    ordered, problem = by_cause(_in_order(findings, reading.source.name), reading.document.shared), reading.problem
     not_judged = [*reading.unchecked, *(unchecked(given_part(problem), problem.given()) if problem is not None else ()), *withheld]
     # Ranks that depend on an unknown cluster are listed as unchecked; they are not hinted.
     pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans) if problem is not None else ()

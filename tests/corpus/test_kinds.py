@@ -175,6 +175,17 @@ K10 = [
     Instance("K10", "job.yaml", VARIABLES.replace("list(range(0,8))", "${oc.env:IDS}"), "incomplete", ("unchecked PW102 num_nodes",)),
 ]
 
+ALIASED = ROLL.replace("strategy_config: {tensor_model_parallel_size: 2}", "strategy_config: &c {tensor_model_parallel_size: 3}") + (
+    "enable_reference: true\nuse_kl_loss: true\n"
+    "reference: {strategy_args: {strategy_name: megatron_infer, strategy_config: *c}, device_mapping: 'list(range(0,8))'}\n"
+)
+NATIVE = "cluster: 1x8\ncomponents:\n  actor: &a {placement: 0-7, paralel: {tp: 2}}\n  rollout: *a\n"
+K11 = [
+    Instance("K11", "job.yaml", ALIASED, "faulty", ("the same of `reference` (line 13)",), ("the 8 accelerators of reference",)),
+    Instance("K11", "job.yaml", NATIVE, "faulty", ("the same of `rollout` (line 4)",), ("the hints of `rollout`",), ""),
+    Instance("K11", "job.yaml", NATIVE.replace("*a", "{placement: 0-7, paralel: {tp: 2}}"), "faulty", ("the hints of `rollout`",), (), ""),
+]
+
 SEQUENCES = "-m verl.trainer.sft_trainer data.train_files=/d model.path=/m engine.ulysses_sequence_parallel_size=3\n"
 K9 = [
     *(
@@ -229,7 +240,7 @@ ROLES = [
 ]
 
 
-TABLE = [*ROLES, *K12, *K10, *K9, *B12, *K6, *B1, *K2, *UNKNOWN, *K7, *K8]
+TABLE = [*ROLES, *K12, *K11, *K10, *K9, *B12, *K6, *B1, *K2, *UNKNOWN, *K7, *K8]
 
 
 @pytest.mark.parametrize("instance", TABLE, ids=str)
