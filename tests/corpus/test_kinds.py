@@ -181,7 +181,7 @@ ALIASED = ROLL.replace("strategy_config: {tensor_model_parallel_size: 2}", "stra
 )
 NATIVE = "cluster: 1x8\ncomponents:\n  actor: &a {placement: 0-7, paralel: {tp: 2}}\n  rollout: *a\n"
 K11 = [
-    Instance("K11", "job.yaml", ALIASED, "faulty", ("the same of `reference` (line 13)",), ("the 8 accelerators of reference",)),
+    Instance("K11", "job.yaml", ALIASED, "faulty", ("the same of `reference` (line 14)",), ("the 8 accelerators of reference",)),
     Instance("K11", "job.yaml", NATIVE, "faulty", ("the same of `rollout` (line 4)",), ("the hints of `rollout`",), ""),
     Instance("K11", "job.yaml", NATIVE.replace("*a", "{placement: 0-7, paralel: {tp: 2}}"), "faulty", ("the hints of `rollout`",), (), ""),
 ]
@@ -216,6 +216,16 @@ K12 = [
     Instance("K12", "run.sh", VERL, "unusable", (f"write `verl=={near}`",), release=f"verl=={stated}")
     for stated, near in [("0.2.0", "0.3.0"), ("0.6", "0.6.1"), ("0.10.1", "0.9.0"), ("v0.7.2", "0.7.1"), ("0.6.1.post1", "0.6.1")]
 ]
+
+K12 += [
+    *(
+        Instance("K12", "run.sh", f"{VERL}actor_rollout_ref.actor.strategy={engine}\n", "faulty", (f"set `model_engine={engine}`, which makes",), ("data_parallel_shard_size",))
+        for engine in ("torchtitan", "veomni")
+    ),
+    Instance("K12", "run.sh", f"{VERL}actor_rollout_ref.actor.strategy=torchtitan\n", "faulty", (), ("model_engine",), release="verl==0.7.1"),
+    Instance("K12", "run.sh", VERL + "model_engine=torchtitan\n", "faulty", ("torchtitan.data_parallel_shard_size=8`",), ("model_engine",)),
+    Instance("K12", "run.sh", VERL + "model_engine=torchtitan actor_rollout_ref.actor.torchtitan.data_parallel_shard_size=8\n", "ok"),
+]  # fmt: skip
 
 OF_TESTS = """\
 hydra: {run: {dir: .}}
