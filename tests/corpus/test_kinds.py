@@ -116,6 +116,16 @@ B1 = [
     Instance("B1", "run.sh", f"{RUN}job actor.micro_batchsize=3\n", "unusable", ("did you mean `actor.micro_batch_size`?",), beside={"conf/job.yaml": RLINF + "runner: {task_type: embodied}\nactor: {training_backend: fsdp, micro_batch_size: 4, global_batch_size: 64}\n"}),
 ]  # fmt: skip
 
+B1 += [
+    *(Instance("B1", "run.sh", f"{VERL}{key}=8\n", "unusable", (f"help: write `{meant}",), ("cpus",)) for key, meant in [
+        ("ray_kwargs.ray_init.num_gpu", "+ray_kwargs.ray_init.num_gpus=8`"), ("trainer.num_gpu", "trainer.n_gpus_per_node`"), ("trainer.num_gpus", "trainer.n_gpus_per_node`"),
+        ("trainer.n_gpus", "trainer.n_gpus_per_node`"), ("reward.reward_model.n_gpu", "reward.reward_model.n_gpus_per_node`"),
+    ]),
+    Instance("B1", "run.sh", f"{VERL}ray_kwargs.ray_init.num_cpu=8\n", "unusable", ("ray_kwargs.ray_init.num_cpus`",), ("gpus",)),
+    *(Instance("B1", "job.yaml", f"cluster: 1x8\ncomponents:\n  actor: {{{key}: 8}}\n", "faulty", ("write `accelerators`",), (), "") for key in ("num_gpu", "ngpus", "num_devices")),
+    *(Instance("B1", "job.yaml", RLINF.replace("cluster:", f"cluster:\n  {key}: 4"), "incomplete", (f"`cluster.{key}` counts machines",)) for key in ("num_gpus", "num_gpus_per_node")),
+]  # fmt: skip
+
 SEVEN = ROLL.replace("actor_train", "pretrain: Qwen/Qwen2.5-7B-Instruct\nactor_train", 1)
 K6 = [
     Instance(

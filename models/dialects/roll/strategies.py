@@ -15,11 +15,11 @@ from ...model_cards.stages import FIRST, LAST
 from ...record import dataclass
 from ...releases.release import Range, spans_of
 from ...text.nearest import SLIP, closest
-from ...text.tree import MapNode
+from ...text.tree import MapNode, Scalar
 from ..checks import AtLeast, Check, Divides, Equals, Facts, Number, divisors, run_checks
 from .job import Role, RoleFacts, RollChecks, RollSetup, amount_of, whole_of
 from .misspelt import misspelt
-from .names import CONFIG, DEEPSPEED, DEGREE_KEYS, FSDP2, IN_WORKERS, PER_WORKER, SGLANG, VLLM
+from .names import CONFIG, DEEPSPEED, DEGREE_KEYS, FSDP2, IN_WORKERS, PER_WORKER, SGLANG, STRATEGY, VLLM
 from .profile import releases_with_argument
 from .roles import REWRITTEN
 
@@ -282,6 +282,9 @@ class StrategyChecks(RollChecks):
         (`create_async_llm(**vllm_config)`); mcore_adapter, training_args.py (additional_configs).
         """
         config, profile = self.settings.at(role.path(CONFIG.rstrip("."))), self.setup.profile
+        name = self.settings.at(role.path(f"{STRATEGY}.strategy_name"))
+        if isinstance(name, Scalar) and name.value != role.strategy:
+            return  # the keys are those of a strategy that is refused
         known: Collection[str] = profile.megatron_keys if role.by_megatron else _OF_VLLM if role.strategy == VLLM else ()
         for entry in config if isinstance(config, MapNode) and known else ():
             if (name := entry.key.text) not in known:
