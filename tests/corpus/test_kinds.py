@@ -196,6 +196,19 @@ K11 = [
     Instance("K11", "job.yaml", NATIVE.replace("*a", "{placement: 0-7, paralel: {tp: 2}}"), "faulty", ("the hints of `rollout`",), (), ""),
 ]
 
+TUNED = f"{SFT.strip()} data.train_batch_size="
+OLD = "torchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer data.train_files=/d data.train_batch_size=12 data.micro_batch_size_per_gpu=4\n"
+TEACHER = (
+    f"{VERL}distillation.enabled=True distillation.nnodes=1 distillation.n_gpus_per_node=4 +distillation.teacher_models.t.model_path=/t\n"
+)
+B12 += [
+    Instance("B12", "run.sh", TUNED + "3 data.use_dynamic_bsz=False data.micro_batch_size_per_gpu=4\n", "faulty", ("set `data.train_batch_size=32`",), ("PW403",)),
+    Instance("B12", "run.sh", TUNED + "32 data.use_dynamic_bsz=False data.micro_batch_size_per_gpu=4\n", "ok"),
+    Instance("B12", "run.sh", TUNED + "3\n", "faulty", ("set `data.train_batch_size=8`",)),
+    Instance("B12", "run.sh", OLD, "faulty", ("set `data.train_batch_size=32`",), ("PW403",)),
+    Instance("B12", "run.sh", TEACHER, "faulty", ("teacher `t` has no `key` or `inference.name`", "need 12 accelerators", "write `distillation.teacher_models.teacher_model`"), ("PW208",)),
+]  # fmt: skip
+
 SEQUENCES = "-m verl.trainer.sft_trainer data.train_files=/d model.path=/m engine.ulysses_sequence_parallel_size=3\n"
 K9 = [
     *(
