@@ -258,7 +258,8 @@ class _Keys:
         if self._is_hidden_field(key):
             return key
         limit = min(NEAR, distance(key, better) - 1) if better else NEAR
-        return closest(key, sorted(REAL), limit) or ""
+        hidden = closest(key, sorted(REAL), limit) or ""
+        return "" if better and hidden.rpartition(".")[2] in better else hidden
 
     def _is_hidden_field(self, key: str) -> bool:
         """Return True if `+` can add an unlisted key as a field of a dataclass."""
