@@ -106,22 +106,22 @@ K8 = [
 ]  # fmt: skip
 
 B1 = [
-    Instance("B1", "run.sh", VERL + "trainer.nnode=2\n", "unusable", ("did you mean `trainer.nnodes`? Other errors follow",)),
-    Instance("B1", "run.sh", VERL + "actor_rollout_ref.actor.ppo_minibatch_size=4\n", "unusable", ("`actor_rollout_ref.actor.ppo_mini_batch_size`?",)),
-    Instance("B12", "run.sh", VERL + "actor_rollout_ref.rolout.n=4 actor_rollout_ref.rolout.seed=2\n", "unusable", ("the same of `actor_rollout_ref.rolout.seed`", "write `actor_rollout_ref.rollout` for `actor_rollout_ref.rolout`")),
-    Instance("B12", "run.sh", VERL + "critic.model.fsdp_config.param_offload=True critic.model.fsdp_config.fsdp_size=2\n", "unusable", ("write `critic.fsdp` for `critic.model.fsdp_config`",), release="verl==0.9.0"),
-    Instance("B1", "run.sh", VERL + "trainer.num_nodes=1\n", "unusable", ("help: write `trainer.nnodes`",), ("sizes something",)),
-    Instance("B1", "run.sh", VERL + "rollout.nnodes=2\n", "unusable", ("help: write `actor_rollout_ref.rollout.nnodes`",), ("sizes something",)),
-    Instance("B1", "run.sh", VERL + "global_profiler.nnodes=2\n", "unusable", ("write `+global_profiler.nnodes=2`",), ("rollout.nnodes",)),
-    Instance("B1", "run.sh", f"{RUN}job actor.micro_batchsize=3\n", "unusable", ("did you mean `actor.micro_batch_size`?",), beside={"conf/job.yaml": RLINF + "runner: {task_type: embodied}\nactor: {training_backend: fsdp, micro_batch_size: 4, global_batch_size: 64}\n"}),
+    Instance("B1", "run.sh", VERL + "trainer.nnode=2\n", "faulty", ("did you mean `trainer.nnodes`? Other errors follow",)),
+    Instance("B1", "run.sh", VERL + "actor_rollout_ref.actor.ppo_minibatch_size=4\n", "faulty", ("`actor_rollout_ref.actor.ppo_mini_batch_size`?",)),
+    Instance("B12", "run.sh", VERL + "actor_rollout_ref.rolout.n=4 actor_rollout_ref.rolout.seed=2\n", "faulty", ("the same of `actor_rollout_ref.rolout.seed`", "write `actor_rollout_ref.rollout` for `actor_rollout_ref.rolout`")),
+    Instance("B12", "run.sh", VERL + "critic.model.fsdp_config.param_offload=True critic.model.fsdp_config.fsdp_size=2\n", "faulty", ("write `critic.fsdp` for `critic.model.fsdp_config`",), release="verl==0.9.0"),
+    Instance("B1", "run.sh", VERL + "trainer.num_nodes=1\n", "faulty", ("help: write `trainer.nnodes`",), ("sizes something",)),
+    Instance("B1", "run.sh", VERL + "rollout.nnodes=2\n", "faulty", ("help: write `actor_rollout_ref.rollout.nnodes`",), ("sizes something",)),
+    Instance("B1", "run.sh", VERL + "global_profiler.nnodes=2\n", "faulty", ("write `+global_profiler.nnodes=2`",), ("rollout.nnodes",)),
+    Instance("B1", "run.sh", f"{RUN}job actor.micro_batchsize=3\n", "faulty", ("did you mean `actor.micro_batch_size`?",), beside={"conf/job.yaml": RLINF + "runner: {task_type: embodied}\nactor: {training_backend: fsdp, micro_batch_size: 4, global_batch_size: 64}\n"}),
 ]  # fmt: skip
 
 B1 += [
-    *(Instance("B1", "run.sh", f"{VERL}{key}=8\n", "unusable", (f"help: write `{meant}",), ("cpus",)) for key, meant in [
+    *(Instance("B1", "run.sh", f"{VERL}{key}=8\n", "faulty", (f"help: write `{meant}",), ("cpus",)) for key, meant in [
         ("ray_kwargs.ray_init.num_gpu", "+ray_kwargs.ray_init.num_gpus=8`"), ("trainer.num_gpu", "trainer.n_gpus_per_node`"), ("trainer.num_gpus", "trainer.n_gpus_per_node`"),
         ("trainer.n_gpus", "trainer.n_gpus_per_node`"), ("reward.reward_model.n_gpu", "reward.reward_model.n_gpus_per_node`"),
     ]),
-    Instance("B1", "run.sh", f"{VERL}ray_kwargs.ray_init.num_cpu=8\n", "unusable", ("ray_kwargs.ray_init.num_cpus`",), ("gpus",)),
+    Instance("B1", "run.sh", f"{VERL}ray_kwargs.ray_init.num_cpu=8\n", "faulty", ("ray_kwargs.ray_init.num_cpus`",), ("gpus",)),
     *(Instance("B1", "job.yaml", f"cluster: 1x8\ncomponents:\n  actor: {{{key}: 8}}\n", "faulty", ("write `accelerators`",), (), "") for key in ("num_gpu", "ngpus", "num_devices")),
     *(Instance("B1", "job.yaml", RLINF.replace("cluster:", f"cluster:\n  {key}: 4"), "incomplete", (f"`cluster.{key}` counts machines",)) for key in ("num_gpus", "num_gpus_per_node")),
 ]  # fmt: skip
@@ -229,8 +229,8 @@ K9 = [
     Instance("K9", "run.sh", f"echo trainer.nnodes=2 | xargs -I {{}} {VERL} {{}}\n", "incomplete", ("`xargs` reads it",)),
     Instance("K9", "run.sh", f"cat tp.txt | xargs -n1 -I@ {VERL.replace('parallel_size=2', 'parallel_size=@')}\n", "incomplete", ("unchecked PW208", "`xargs` reads it"), ("error",)),
     Instance("K9", "run.sh", f"{VERL} $(cat <<EOF\ntrainer.nnodes=2\nEOF\n)\n", "incomplete"),
-    Instance("K9", "run.sh", VERL + "--resume\n", "unusable", ("`--resume` is no option of Hydra", "take it out")),
-    Instance("K9", "run.sh", VERL + "--config_path x\n", "unusable", ("write `--config-path`",), ("neither an option",)),
+    Instance("K9", "run.sh", VERL + "--resume\n", "faulty", ("`--resume` is no option of Hydra", "take it out")),
+    Instance("K9", "run.sh", VERL + "--config_path x\n", "faulty", ("write `--config-path`",), ("neither an option",)),
     Instance("K9", "run.sh", VERL + "--config-n=ppo_trainer --cfg job\n", "ok"),
     Instance("K4", "run.sh", VERL.replace("verl.trainer.main_ppo", "mylab.train") + "--resume\n", "incomplete", absent=("--resume",)),
 ]  # fmt: skip
