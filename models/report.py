@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 OK, INCOMPLETE, FAULTY, UNUSABLE = VERDICTS = ("ok", "incomplete", "faulty", "unusable")
 EXIT_CODES = {OK: 0, INCOMPLETE: 5, FAULTY: 1, UNUSABLE: 2}
 """Verdict -> exit code of a command."""
+REFUSED_SETTING = "PW012"
+"""Code of a setting that Hydra refuses: the job fails, but the rest of the file is judged."""
 _WORST_FIRST = (UNUSABLE, FAULTY, INCOMPLETE, OK)
 
 
@@ -59,6 +61,11 @@ class Report:
     sizes: Plan | None = None
 
     @property
+    def is_read(self) -> bool:
+        """True if a dialect read the file."""
+        return self.dialect != "unknown"
+
+    @property
     def title(self) -> str:
         """Subject of the report: the file, and the program if the file starts several."""
         program = self.program
@@ -74,7 +81,7 @@ class Report:
     @property
     def verdict(self) -> str:
         """``ok`` (all checked, warnings allowed), ``incomplete``, ``faulty`` or ``unusable``."""
-        if any(finding.unusable for finding in self.errors):
+        if any(finding.unusable and not (finding.code == REFUSED_SETTING and self.is_read) for finding in self.errors):
             return UNUSABLE
         return FAULTY if self.errors else INCOMPLETE if self.missing else OK
 

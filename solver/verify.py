@@ -8,8 +8,11 @@ from typing import Callable, Container, Iterable, Iterator, Sequence
 from ..models.findings.causes import by_cause, first_causes, go_together, of_one_use
 from ..models.findings.finding import Finding
 from ..models.findings.span import Span
+from ..models.machines.cluster import Cluster
+from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
 from ..models.placements.plan import VERIFIED, Plan
+from ..models.placements.run import Run
 from ..models.problem import Problem
 from ..models.reading import Reading
 from ..models.report import Report
@@ -74,7 +77,7 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check) -> Report:
     """
     findings = with_tested_edits(reading, findings_of(reading, why_not), lambda reread: findings_of(reread, why_not))
     findings, withheld = first_causes(findings)
-    ordered, problem = by_cause(_in_order(findings, reading.source.name)), reading.problem
+    ordered, problem = by_cause(_in_order(findings, reading.source.name), reading.document.shared), reading.problem
     not_judged = [*reading.unchecked, *(unchecked(given_part(problem), problem.given()) if problem is not None else ()), *withheld]
     # Ranks that depend on an unknown cluster are listed as unchecked; they are not hinted.
     pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans) if problem is not None else ()
@@ -86,7 +89,7 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check) -> Report:
     if problem is None:
         return report
     if report.errors:
-        return replace(report, sizes=_sound(problem, report.errors, document.environment.places))
+        return replace(report, sizes=_sound(problem, report.errors, document.environment.places, reading.machines))
     return replace(report, plan=_plan(problem, problem.given()))
 
 
@@ -94,15 +97,24 @@ def _plan(problem: Problem, assignment: Assignment) -> Plan:
     return Plan(problem.cluster, assignment, VERIFIED, cpus=problem.cpus(assignment))
 
 
-def _sound(problem: Problem, errors: Sequence[Finding], hidden: Container[Span]) -> Plan | None:
-    """Return placements of components without errors and without hidden values.
+def _sound(problem: Problem, errors: Sequence[Finding], hidden: Container[Span], machines: Cluster | None) -> Plan | None:
+    """Return placements of components without errors and hidden values, on nodes that exist.
 
     None if there are none.
     """
     wrong = {name for fault in errors for name in (fault.subject, *fault.also)}
     wrong |= {component.name for component in problem.job.components if any(span in hidden for span in component.spans.values())}
-    runs = {name: component_runs for name, component_runs in problem.given().runs.items() if name not in wrong}
+    given = problem.given().runs
+    runs = {name: runs_of_name for name, runs_of_name in given.items() if name not in wrong and _exists(runs_of_name, machines)}
     return _plan(problem, Assignment(runs)) if runs else None
+
+
+def _exists(runs: Iterable[Run], machines: Cluster | None) -> bool:
+    """Return True if the machines have the nodes and accelerators of runs."""
+    nodes = machines.nodes if machines is not None else ()
+    return machines is None or all(
+        run.node < len(nodes) and (run.kind != ACCELERATOR or run.within[1] < nodes[run.node].count(ACCELERATOR)) for run in runs
+    )
 
 
 def _in_order(findings: list[Finding], file: str) -> tuple[Finding, ...]:

@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any, Iterator, Mapping
 
-PLACES = ("roll/configs/*.py", "roll/pipeline/*/*_config.py", "roll/pipeline/*/*/*_config.py")
+MEGATRON = "mcore_adapter/src/mcore_adapter/training_args.py"
+PLACES = ("roll/configs/*.py", "roll/pipeline/*/*_config.py", "roll/pipeline/*/*/*_config.py", MEGATRON)
 LAUNCHERS = "examples/start_*_pipeline.py"
 Profile = dict[str, dict[str, Any]]
 
@@ -31,8 +32,9 @@ def profile(checkout: Path) -> Profile:
                 if isinstance(node, ast.ClassDef):
                     bases = [ast.unparse(base) for base in node.bases]
                     # Classes of two pipelines may have equal names.
-                    prefix = f"{file.parent.name}." if "/pipeline/" in path else ""
-                    result["classes"][prefix + node.name] = [bases[0] if bases else "", path]
+                    prefix = f"{file.parent.name}." if "/pipeline/" in path or place == MEGATRON else ""
+                    base = bases[0] if bases else ""
+                    result["classes"][prefix + node.name] = [f"{prefix}{base}" if base and place == MEGATRON else base, path]
                     result["keys"].update((prefix + key, value) for key, value in _keys(node))
     for file in sorted(checkout.glob(LAUNCHERS)):
         names = re.findall(r"data_class=(\w+)", file.read_text("utf-8"))

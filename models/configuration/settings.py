@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Mapping, Union
 
 from ..derivation import Figure
@@ -113,6 +114,11 @@ class Settings:
                 value = self._interpolator.tree(value, keys)
             self._found[keys] = value
         return self._found[keys]
+
+    def note_replaced(self, path: str) -> None:
+        """Note that an unknown value decides nothing: the framework replaces it."""
+        notes = self._interpolator.unchecked
+        notes[:] = [replace(note, rule="PW126") if note.subject == path else note for note in notes]
 
     def has(self, path: str) -> bool:
         """Return True if a value other than null is written at this path."""

@@ -34,11 +34,12 @@ def _starts(dialect: Dialect, document: Document) -> bool:
 def _signs(dialect: Dialect, document: Document) -> Signs:
     """Return the evidence for a dialect.
 
-    With a program of the framework, weak keys are sure too.
+    With a program of the framework, or as several settings of a command line, weak keys are sure too.
     """
     signs, program = dialect.signs(document.root), document.program
     is_own = program is not None and program.name.rpartition("/")[2].startswith(dialect.PROGRAMS)
-    return Signs(signs.any) if is_own else signs
+    is_set = len(signs.weak) > 1 and {setting.key for setting in document.settings} >= set(signs.weak)
+    return Signs(signs.any) if is_own or is_set else signs
 
 
 def _candidates(document: Document) -> dict[str, Signs]:

@@ -35,6 +35,7 @@ class Reader(ABC):
     ENVIRONMENT : environment variables that interpolations may read: the size of the job, nothing
         secret.
     UNREAD : keys below which no variable is read, because their content is shown.
+    SETS_VISIBLE : True if the framework's programs show themselves accelerators, whatever is visible.
     document, machines, is_training : the document, the machines, and whether batch arithmetic is
         judged.
     notes, settings, derivations : findings, values by dotted path, and origins of derived numbers.
@@ -44,6 +45,7 @@ class Reader(ABC):
     FRAMEWORK: ClassVar[str]
     ENVIRONMENT: ClassVar[Sequence[str]] = ()
     UNREAD: ClassVar[Sequence[str]] = ()
+    SETS_VISIBLE: ClassVar[bool] = False
 
     def __init__(self, document: Document, machines: Cluster | AsDeclared | None, level: str, with_hints: bool = True) -> None:
         self.document = document
@@ -71,10 +73,20 @@ class Reader(ABC):
     def read(self) -> Reading:
         """Return the reading with every finding; their edits are compatible."""
         problem = self.problem()
+        self._refuse_repeated()
         self.notes.settle()
         findings = (*self.document.findings, *self.interpolator.findings, *self.notes.findings)
         unchecked = (*self.document.unchecked, *self.interpolator.unchecked, *self.notes.unchecked)
         return Reading(self.document, self.NAME, problem, findings, unchecked, tuple(self.derivations), proves=self.notes.proves)
+
+    def _refuse_repeated(self) -> None:
+        """Add an error if a script shows its programs an accelerator twice."""
+        machine = self.document.program.machine if self.document.program is not None else None
+        if machine is not None and machine.repeated and not self.SETS_VISIBLE:
+            message = f"`{machine.variable}` names accelerator {machine.repeated} twice"
+            why = "PyTorch then sees no accelerator at all, and NCCL refuses two ranks on one accelerator"
+            help = "name each accelerator once"
+            self.notes.error("PW114", "", message, machine.accelerators_span or self.document.root.span, "named twice", help, None, why)
 
     def hints(self) -> Value | None:
         """Return the block of hints with resolved interpolations; None without hints."""

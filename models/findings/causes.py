@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Iterable, Iterator, Sequence
 
 from ..ranks import merge, write_ranks
-from .finding import Finding, Severity, Unchecked
+from .finding import OF_VALUE, Finding, Severity, Unchecked
 from .span import Edit, Span
 from .wording import plural
 
@@ -81,16 +81,17 @@ def _replacements(edits: list[Edit]) -> dict[Edit, Edit | None]:
     return instead
 
 
-def by_cause(findings: Iterable[Finding]) -> list[Finding]:
+def by_cause(findings: Iterable[Finding], shared: Sequence[Span] = ()) -> list[Finding]:
     """Return the findings, merged by common cause.
 
     The cause is common if code, severity and help agree, and the message agrees except for the
     subject and its numbers. The findings must also share a place or an edit, unless the cause is
-    not at their places.
+    not at their places. The place of a value with aliases (`shared`), or with interpolations, is
+    where it is written.
     """
     groups: dict[object, list[Finding]] = {}
     for finding in _over_nodes(findings):
-        cause = _cause(finding)
+        cause = _cause(finding, shared)
         if any(member.subject == finding.subject for member in groups.get(cause, ())):
             cause = finding  # the same subject at another place has another fault
         groups.setdefault(cause, []).append(finding)
@@ -112,12 +113,16 @@ def _over_nodes(findings: Iterable[Finding]) -> Iterator[Finding]:
         yield replace(first, notes=(*first.notes, note), amount=count) if rest else first
 
 
-def _cause(finding: Finding) -> object:
+def _cause(finding: Finding, shared: Sequence[Span]) -> object:
     if not finding.subject or not finding.help or (finding.edit is None and finding.span is None):
         return finding
-    where = finding.edit or (None if finding.code in _COMMON else finding.span)
+    where: object = finding.edit or (None if finding.code in _COMMON else finding.span)
     mask = _mask_subject if finding.code == "PW107" else skeleton  # a number in the name of a group is no amount
     texts = mask(finding.subject, finding.message), _mask_subject(finding.subject, finding.help)
+    at, has_origin = finding.origin or finding.span, finding.origin is not None and finding.origin_label == OF_VALUE
+    if at is not None and (has_origin or any(meet(at, span) for span in shared)):
+        where = at.file, at.start, at.end
+        texts = texts[0], re.sub(rf"(?<![\w.]){re.escape(finding.subject)}(?!\w)", "@", finding.help)
     return (finding.severity, finding.code, *texts, where, finding.notes)
 
 

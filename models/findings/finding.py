@@ -27,6 +27,10 @@ class Severity(str, Enum):
     NOTE = "note"
 
 
+OF_VALUE = "the value comes from here"
+"""Label of the place where an interpolated or aliased value is written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Error, warning or note about the input.
@@ -62,7 +66,7 @@ class Finding:
     amount: int = 0
     origin: Span | None = None
     notes: tuple[str, ...] = ()
-    origin_label: str = "the value comes from here"
+    origin_label: str = OF_VALUE
     also: tuple[str, ...] = ()
     premises: tuple[str, ...] = field(default=(), compare=False)
 

@@ -18,7 +18,7 @@ from ..findings.finding import Finding, Severity, Unchecked, UnusableInput, erro
 from ..findings.span import Edit
 from ..record import dataclass
 from ..text.document import Document, Program, ShellMachine
-from ..text.environment import Environment
+from ..text.environment import Environment, taken_as_not_set
 from ..text.source import Source
 from ..text.tree import MapNode, Scalar, find
 from .arguments import Arguments, Mapped, line_end_of, shown
@@ -175,7 +175,7 @@ def _document(script: InterpretedScript, started: StartedProgram, number: int, c
         machine=machine or script.machine,
         missing=started.missing,
     )
-    unchecked = list[Unchecked]()
+    unchecked = [taken_as_not_set(name, "it adds no setting") for name in sorted(launch.started.dropped)]
     reasons = [why] if why else []
     if match := _KEPT.search(source.text):
         reasons.append(f"`{match[1]}` keeps accelerators for the command itself, which are not subtracted")

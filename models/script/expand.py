@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import field
 from fnmatch import translate
 from typing import TYPE_CHECKING, Iterable, Sequence
 
@@ -63,6 +64,11 @@ class _Fields:
                 self.next()
             self.add(text, splits)
 
+    @property
+    def unset(self) -> set[str]:
+        """Unset variables of the pieces that made no field."""
+        return {name for piece in self._pieces for name in piece.unset}
+
     def all(self) -> list[WordText]:
         """Return all fields."""
         self.next()
@@ -71,10 +77,11 @@ class _Fields:
 
 @dataclass
 class Expander:
-    """Expander of words in a state."""
+    """Expander of words in a state; `dropped` are the unset variables of words that vanished."""
 
     script: Script
     state: State
+    dropped: set[str] = field(default_factory=set)
 
     def fields(self, words: Iterable[Word]) -> list[WordText]:
         """Expand words of a command into fields."""
@@ -92,6 +99,7 @@ class Expander:
             return [WordText.unknown(self.script.shown(word.place), place, "braces that make several words are not followed")]
         self._spread(fields, word.parts)
         texts = fields.all()
+        self.dropped |= fields.unset if not texts else set()
         self.state.budget.spend(1 + len(word.parts) // 2 + len(texts) // 50 + sum(map(_cost, texts)))
         return [bounded(text, place) for text in texts]
 

@@ -226,7 +226,7 @@ class Follower(ControlFlow):
             shell.state.arguments, shell.state.open_arguments = tuple(inner[1]), ""
             shell._inner(inner[0])
         else:
-            self._start(node, words, assignments, blank.end(1) if blank else 0)
+            self._start(node, words, assignments, blank.end(1) if blank else 0, expander.dropped)
         return HOLDS if inner is None and name in _SUCCEEDING else Truth(None, f"it depends on how `{shown}` ends")
 
     def _builtin(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
@@ -257,7 +257,7 @@ class Follower(ControlFlow):
         moved = not state.folder and any(command.words[0].plain in ("cd", "pushd") for command in self.started)
         return not (changed or moved or self.why_unsure or self.assumed or any(map(launch_of, self.started)))
 
-    def _start(self, node: Node, words: Sequence[WordText], assignments: Sequence[Node], end: int) -> None:
+    def _start(self, node: Node, words: Sequence[WordText], assignments: Sequence[Node], end: int, dropped: set[str]) -> None:
         """Record a started program; `end` is where its last argument ends, if beyond the node."""
         start, stop = self.script.range(node)
         if words[0].plain == "cd" and words[0].known:
@@ -274,6 +274,7 @@ class Follower(ControlFlow):
             condition=self.why_unsure,
             visible=self._visible(assignments),
             folder=self.state.folder,
+            dropped=frozenset(dropped),
         )
         self.started.append(started)
         self.state.ended = "exit" if replaces else self.state.ended

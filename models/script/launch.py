@@ -13,7 +13,7 @@ from ..findings.span import Span
 from ..record import dataclass
 from ..text.document import ShellMachine
 from ..text.source import Source
-from .pieces import Place, WordText
+from .pieces import Place, WordText, joined
 
 _PYTHON = re.compile(r"(?:.*/)?(?:python|python[23](?:\.[0-9]+)?|pypy3?)")
 _TORCHRUN = re.compile(r"(?:.*/)?(?:torchrun|accelerate|deepspeed)")
@@ -35,6 +35,13 @@ _AS_TORCHRUN = ("torch.distributed.run", "torch.distributed.launch", "accelerate
 _LAUNCHING = re.compile(r"(?:.*[./])?(?:\w*launch\w*|\w*runner|run|start)(?:\.py)?|cProfile|coverage|debugpy|memray|pdb|scalene|viztracer")
 _PROGRAM = re.compile(r"[\w/.-]+\.py|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){2,}")
 _Number = tuple["int | None", "Place | None"]
+_EMPTIED = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+"""Variables that show PyTorch nothing if an accelerator is named twice.
+
+Source: PyTorch, torch/cuda/__init__.py (_parse_visible_devices).
+"""
+_MARK = re.compile(r"-I ?(\S+)|(?:-i|--replace=?)(\S*)")
+"""Options of `xargs` that name a mark. Source: the manual of GNU xargs."""
 _DEVICE = re.compile(r"[0-9]+|(?:GPU|MIG)-[\w/-]+")
 
 
@@ -50,6 +57,7 @@ class Started:
     condition : why it is unknown whether the command is reached; "" if it is reached.
     visible : variable with the visible accelerators, and its text.
     folder : working folder; "" if unknown.
+    dropped : environment variables assumed unset, with no word in their place.
     """
 
     words: tuple[WordText, ...]
@@ -58,6 +66,7 @@ class Started:
     condition: str = ""
     visible: tuple[str, WordText] | None = None
     folder: str = ""
+    dropped: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +119,24 @@ def launch_of(started: Started) -> LaunchCommand | None:
     if program.secret or not (program.known or program.path.endswith(".py")):
         return None
     if "xargs" in before:
-        place = started.place[1] - 1, started.place[1]
-        arguments = (*arguments, WordText.unknown("xargs", place, "`xargs` reads it when the script runs"))
+        arguments = _with_input(words[before.index("xargs") + 1 : python], arguments, started.place[1])
     options = tuple(word for word in words[start:position] if word.plain != "-m")
     return LaunchCommand(started, program, launcher, options, arguments)
+
+
+def _with_input(options: Sequence[WordText], arguments: Sequence[WordText], end: int) -> tuple[WordText, ...]:
+    """Add the unknown words of `xargs`: after the arguments, or wherever `-I MARK` has its mark."""
+    why, plain = "`xargs` reads it when the script runs", [word.plain for word in options]
+    marks = [match[1] or match[2] or "{}" for match in map(_MARK.match, [*map(" ".join, zip(plain, [*plain[1:], ""]))]) if match]
+    if not marks:
+        return (*arguments, WordText.unknown("xargs", (end - 1, end), why))
+    mark, replaced = marks[-1], list[WordText]()
+    for word in arguments:
+        start, _, after = word.plain.partition(mark)
+        size = len(start)
+        parts = (word.cut(0, size), WordText.unknown(mark, word.place(size), why), word.cut(size + len(mark)) if after else WordText())
+        replaced.append(joined(parts, place=word.place()) if mark in word.plain else word)
+    return tuple(replaced)
 
 
 def _launched(words: Sequence[WordText], position: int) -> int | None:
@@ -230,17 +253,19 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Sourc
         numbers = [pair[0] for command in before if (pair := _option(command, "--num-gpus")) and pair[0] is not None]
         if min(numbers) < accelerators[0]:
             why = f"`ray start` shows nodes different numbers of accelerators: {min(numbers)} and {accelerators[0]}"
-    for_ray = accelerators is not None
+    for_ray, repeated = accelerators is not None, ""
     if accelerators is None and visible is not None:
         variable, text = visible
         accelerators = _visible(text)
+        items = _devices(text) if accelerators and variable in _EMPTIED else []
+        repeated = next((item for place, item in enumerate(items) if item in items[:place]), "")
         if accelerators is None and not text.known:
             why = f"which accelerators `{variable}` shows is not known: {text.why_unknown}"
         elif accelerators is not None and before and not accelerators[0]:
             accelerators, why = None, f"`{variable}` shows no accelerators of this node, and other nodes are not known"
     if all(pair is None or pair[0] is None for pair in (accelerators, cpus)):
         return None, why
-    return ShellMachine(*_spanned(accelerators, source), *_spanned(cpus, source), variable, for_ray), why
+    return ShellMachine(*_spanned(accelerators, source), *_spanned(cpus, source), variable, for_ray, repeated), why
 
 
 def _spanned(number: _Number | None, source: Source) -> tuple[int | None, Span | None]:
@@ -279,8 +304,13 @@ def _visible(text: WordText) -> _Number | None:
     """Count the accelerators in a text, up to `-1`; also return its place."""
     if not text.certain or text.assumed:
         return None
-    items = [item.strip() for item in text.plain.split(",")] if text.plain.strip() else []
-    items = items[: items.index("-1")] if "-1" in items else items
+    items = _devices(text)
     if not all(map(_DEVICE.fullmatch, items)):
         return None
     return len(items), text.place() if text.pieces else None
+
+
+def _devices(text: WordText) -> list[str]:
+    """Return the accelerators that a text names, up to `-1`."""
+    items = [item.strip() for item in text.plain.split(",")] if text.plain.strip() else []
+    return items[: items.index("-1")] if "-1" in items else items

@@ -29,6 +29,7 @@ class ShellMachine:
     variable : variable that names the accelerators, such as ``ASCEND_RT_VISIBLE_DEVICES``; ""
         without a variable.
     for_ray : True if `ray start --num-gpus` states the number, which Ray alone reads.
+    repeated : accelerator that the variable names twice; "" if none.
     """
 
     accelerators: int | None = None
@@ -37,6 +38,7 @@ class ShellMachine:
     cpus_span: Span | None = None
     variable: str = ""
     for_ray: bool = False
+    repeated: str = ""
 
 
 @dataclass(frozen=True, slots=True)

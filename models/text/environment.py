@@ -13,7 +13,6 @@ from ..findings.finding import Finding, Unchecked
 from ..findings.span import Span
 from ..record import dataclass
 
-_ASSUMED = "taken as not set, so the script's own default counts; `--allow-env NAME` reads it"
 _PLAIN = re.compile(r"[0-9,:\s+-]{1,256}|all|true|false|null|none", re.ASCII | re.IGNORECASE)
 
 
@@ -51,7 +50,7 @@ class Environment:
         return replace(finding, message=message, label="", help=help_, edit=None, witnesses=(), notes=())
 
 
-def taken_as_not_set(name: str) -> Unchecked:
+def taken_as_not_set(name: str, then: str = "the script's own default counts") -> Unchecked:
     """Build the note on a value with an unset variable or an absent argument (`$1`)."""
-    why = "no arguments are given" if name.startswith("$") else _ASSUMED
+    why = "no arguments are given" if name.startswith("$") else f"taken as not set, so {then}; `--allow-env NAME` reads it"
     return Unchecked("PW120", name, why)

@@ -6,6 +6,7 @@ file.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any, Callable, ClassVar, Collection, Generic, Iterable, Iterator, Mapping, Sequence, TypeVar, overload
 
@@ -27,7 +28,7 @@ REQUIRED: Any = object()
 MAX_TEXT = 256
 MANY = 10
 """Largest number of known keys in a message; of more, only similar ones are listed."""
-_ACCELERATORS = ("gpus", "gpu", "num_gpus", "n_gpus", "devices")
+_ACCELERATORS = re.compile(r"(n|num_|n_|number_of_|total_)?(gpus?|npus?|devices?)", re.IGNORECASE)
 """Common names for accelerators, in any form with a key `accelerators`."""
 
 
@@ -323,7 +324,7 @@ def _finding(form: type[Form], value: Value, fault: FormFault, subject: str, whe
 def _instead(form: type[Form], value: Value, place: Sequence[int | str]) -> tuple[str, Edit | None]:
     """Return the advice for an unknown key, and an edit if the key is misspelt."""
     key, known, holder = str(place[-1]), known_keys(form, place), form_at(form, place)
-    if key.lower() in _ACCELERATORS and "accelerators" in known:
+    if _ACCELERATORS.fullmatch(key) and "accelerators" in known:
         return "write `accelerators`", None
     if advice := holder.other_words.get(key.lower()):
         return advice, None

@@ -129,10 +129,9 @@ def answers(report: Report) -> set[str]:
     """What a report comes to, in the words of the table."""
     severities = {finding.severity for finding in report.findings}
     if report.verdict == "unusable":
-        refused = any(finding.code == "PW012" for finding in report.errors)
-        return {HYDRA} if refused else {"unusable"}
+        return {"unusable"}
     if report.errors:
-        return {ERROR}
+        return {HYDRA if any(finding.code == "PW012" for finding in report.errors) else ERROR}
     found = {INCOMPLETE} if report.verdict == "incomplete" else set[str]()
     return found | ({WARNING} if Severity.WARNING in severities else {OK} if not found else set[str]())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...component import Component
-from ...findings.finding import Finding, UnusableInput, error, warning
+from ...findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...hints.add import add_hints
@@ -15,6 +15,8 @@ from ...hints.times import with_usual_phases
 from ...job import Job
 from ...level import DEFAULT_LEVEL
 from ...machines.cluster import Cluster
+from ...machines.node import Nodes
+from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE_LABEL, NodeGroup
 from ...machines.shorthand import AsDeclared, meant, read_shorthand
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
@@ -33,6 +35,8 @@ from .placement import place_by_text
 from .recognise import KEYS, NAME
 from .sections import read_work
 
+UNKNOWN = Cluster(Nodes(()), counted=False)
+"""Cluster of a file that names none."""
 OF_THE_CLUSTER = ("nodes", "node_groups")
 """Keys of a cluster file; a native file has them below `cluster`."""
 
@@ -54,8 +58,22 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     interpolator = Interpolator.of(document)
     resolved = {key: interpolator.tree(value, (key,)) for key in KEYS if (value := root.get(key)) is not None}
     cluster = _cluster(resolved.get("cluster"), machines, source, findings)
+    if cluster is UNKNOWN:
+        cluster = cluster.with_groups(NodeGroup(label, (), ACCELERATOR) for label in _named_groups(resolved.get("components")))
     problem = None if cluster is None else _problem(resolved, cluster, source, level, findings)
-    return Reading(document, NAME, problem, (*interpolator.findings, *findings), (*document.unchecked, *interpolator.unchecked))
+    unchecked = [*document.unchecked, *interpolator.unchecked]
+    if cluster is not None and not cluster.counted:
+        why = "the number of nodes is not given" if isinstance(machines, AsDeclared) else "the cluster is not given"
+        unchecked.append(Unchecked("PW102", "", why, True, "Pass `--cluster 2x8xH100`, or write `cluster: 2x8xH100`"))
+    return Reading(document, NAME, problem, (*interpolator.findings, *findings), tuple(unchecked))
+
+
+def _named_groups(components: Value | None) -> set[str]:
+    """Return the node groups that components name, for a cluster that is not known."""
+    hints = [entry.value for entry in components] if isinstance(components, MapNode) else []
+    named = [group for hint in hints if isinstance(hint, MapNode) and (group := hint.get("node_group")) is not None]
+    items = [item for group in named for item in (group.items if isinstance(group, ListNode) else (group,))]
+    return {item.text for item in items if isinstance(item, Scalar)} - {CLUSTER_LABEL, NODE_LABEL}
 
 
 def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: str, findings: list[Finding]) -> Problem:
@@ -76,7 +94,9 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
         placed_component: Component | None = component
         hints = written.get(component.name)
         placement = hints.get("placement") if isinstance(hints, MapNode) else None
-        if isinstance(placement, Scalar) and not placement.is_null:
+        if not cluster.counted and isinstance(placement, (Scalar, ListNode)):
+            placed_component = replace(component, spans={**component.spans, "placement": placement.span})
+        elif isinstance(placement, Scalar) and not placement.is_null:
             placed_component = place_by_text(
                 component, choices.get(component.name, (component.parallel,)), placement, source, cluster, findings
             )
@@ -102,7 +122,7 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
 
 
 def _cluster(written: Value | None, machines: Machines, source: Source, findings: list[Finding]) -> Cluster | None:
-    """Return the cluster of the caller, else of the file; None and findings if unusable."""
+    """Return the cluster of the caller, else of the file, else UNKNOWN; None and findings if unusable."""
     cluster = None
     if written is not None:
         try:
@@ -110,16 +130,9 @@ def _cluster(written: Value | None, machines: Machines, source: Source, findings
         except UnusableInput as problem:
             findings += problem.findings
     if isinstance(machines, AsDeclared):
-        if cluster is None:
-            message = "the file declares no nodes that accelerators could be counted on"
-            findings.append(error("PW101", "", message, source.whole(), help="name the whole cluster: `--cluster 2x8xH100`"))
-            return None
-        return cluster
+        machines = None
     if machines is None:
-        if written is None:
-            message = "the cluster is not given"
-            findings.append(error("PW101", "", message, source.whole(), help="add `cluster: 2x8xH100`, or name it with `--cluster`"))
-        return cluster
+        return UNKNOWN if written is None else cluster
     if cluster is None:
         return machines
     if [len(node.accelerators) for node in cluster.nodes] != [len(node.accelerators) for node in machines.nodes] and written is not None:

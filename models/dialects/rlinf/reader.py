@@ -95,6 +95,7 @@ class RlinfReader(Skeleton):
     """
 
     NAME, FRAMEWORK, ENVIRONMENT, UNREAD = "rlinf", "RLinf", ENVIRONMENT, NAMES
+    SETS_VISIBLE = True
 
     def __init__(self, document: Document, machines: Machines, level: str, with_hints: bool, anew: bool) -> None:
         super().__init__(document, machines, level, with_hints)

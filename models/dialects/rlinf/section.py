@@ -122,7 +122,7 @@ def section_of(notes: Notes, interpolator: Interpolator, root: MapNode) -> MapNo
 
 def _as_meant(notes: Notes, section: MapNode) -> MapNode:
     """Correct misspelt keys; other unknown keys may be the user's own."""
-    open_ = [key for key in _KEYS if section.get(key) is None]
+    open_, known = [key for key in _KEYS if section.get(key) is None], names("cluster_key")
     entries = []
     for entry in section:
         name = entry.key.text
@@ -140,6 +140,8 @@ def _as_meant(notes: Notes, section: MapNode) -> MapNode:
                 _warn(notes, "cluster", entry, f"cluster.{name}", f"`cluster` has no key `{name}`", help, edit)
             if is_free and close in _REQUIRED:
                 entry = Entry(replace(entry.key, text=close), entry.value)
+        elif name not in _KEYS and name not in known:
+            report_unread(notes, "PW104", counting_keys(entry, f"cluster.{name}"), "`cluster.component_placement`")
         entries.append(entry)
     return replace(section, entries=tuple(entries))
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Callable, Iterator, Sequence, Union
 
 from ...component import Component
-from ...configuration.notes import Notes
+from ...configuration.notes import Notes, is_unknown
+from ...configuration.settings import Amount
 from ...derivation import Figure
 from ...findings.finding import Finding, Severity, warning
 from ...findings.span import Edit
@@ -44,7 +45,7 @@ _ANY = 10**9
 def devices_per_node(setup: RollSetup) -> int:
     """Return the devices that ROLL's driver counts, on the first node with accelerators."""
     notes, machines, is_replaced = setup.notes, setup.machines, setup.since(REPLACED.since)
-    written = setup.settings.whole(PER_NODE, RULE, 8, exact=True, least=-_ANY if is_replaced else 1)
+    written = _whole(setup, PER_NODE, 8, is_replaced)
     stated = min(written.value, MAX_ACCELERATORS_PER_NODE) if written and written.value > 0 else 8
     if not is_replaced:
         return stated
@@ -68,6 +69,15 @@ def devices_per_node(setup: RollSetup) -> int:
     return max(count, 1)
 
 
+def _whole(setup: RollSetup, key: str, default: int, is_replaced: bool) -> Amount | None:
+    """Return a whole number; any number, or an unknown one, if ROLL replaces the number unread."""
+    value = setup.settings.at(key)
+    if is_replaced and value is not None and is_unknown(value):
+        setup.settings.note_replaced(key)
+        return None
+    return setup.settings.whole(key, RULE, default, exact=True, least=-_ANY if is_replaced else 1)
+
+
 def _shown(notes: Notes) -> ShellMachine:
     """Return what the script tells Ray about the node."""
     program = notes.document.program
@@ -88,7 +98,7 @@ def nodes_reserved(setup: RollSetup, left_to_solve: bool) -> tuple[int, list[Fin
     """
     counting = [role for role in setup.roles if role.counts and role.mapping is not None]
     known = [role for role in counting if role.on_devices]
-    written = setup.settings.whole(NODES, RULE, 1, exact=True, least=-_ANY if known and not left_to_solve else 1)
+    written = _whole(setup, NODES, 1, bool(known) and not left_to_solve)
     stated = written.value if written else 1
     if not known:
         return stated, []

@@ -1,6 +1,7 @@
 """Facts of ROLL by release: classes with keys, types and defaults; pipelines and programs.
 
 tools/roll_profile.py makes keys.json from checkouts; pipelines.json was read from the sources.
+trainer_arguments.json has the fields of `TrainingArguments` of transformers 4.48.3, 4.57.6 and 5.2.0.
 """
 
 from __future__ import annotations
@@ -95,6 +96,11 @@ def _facts() -> dict[str, dict[str, list[list[Any]]]]:
     return sections
 
 
+@cache
+def _trainer_arguments() -> dict[str, list[Any]]:
+    return {key: [] for key in json.loads((FACTS / "trainer_arguments.json").read_text("utf-8"))}
+
+
 @dataclass(frozen=True)
 class Profile:
     """Classes, keys and defaults of a release."""
@@ -132,6 +138,11 @@ class Profile:
     def keys_of(self, part: str) -> frozenset[str]:
         """Return the keys that a worker block of a part may have."""
         return frozenset(self.keys(_CLASS_OF.get(part, "WorkerConfig")) or self.keys("WorkerConfig"))
+
+    @cached_property
+    def megatron_keys(self) -> dict[str, list[Any]]:
+        """Keys of `strategy_config` for Megatron: ROLL's own arguments, then those of transformers."""
+        return {**self.keys("mcore_adapter.TrainingArguments"), **_trainer_arguments()}
 
     def blocks(self, config: str) -> tuple[str, ...]:
         """Return the worker blocks of a configuration class."""
@@ -199,6 +210,11 @@ def releases_with(strategy: str) -> tuple[Release, ...]:
 def releases_with_key(part: str, key: str) -> tuple[Release, ...]:
     """Return the releases whose worker blocks of a part have a key."""
     return tuple(release for release in read_releases(RELEASES) if key in _profile(release).keys_of(part))
+
+
+def releases_with_argument(key: str) -> tuple[Release, ...]:
+    """Return the releases whose Megatron strategies take a key."""
+    return tuple(release for release in read_releases(RELEASES) if key in _profile(release).megatron_keys)
 
 
 def _ranges_of(strategy: str) -> list[Range]:

@@ -21,7 +21,7 @@ from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, Configuratio
 from .device_mapping import ids_edit, overlaps_no_edit, read_devices
 from .job import Role, RollChecks, RollSetup, amount_of
 from .misspelt import KeyChecks
-from .names import ACTOR_INFER, ACTOR_TRAIN, AT_LOAD, CRITICS, DEVICES, INFERENCE, PER_WORKER, SGLANG, STRATEGY, VLLM, WORLD_SIZE
+from .names import ACTOR_INFER, ACTOR_TRAIN, AT_LOAD, CONFIG, CRITICS, DEVICES, INFERENCE, PER_WORKER, SGLANG, STRATEGY, VLLM, WORLD_SIZE
 from .profile import profile_of, releases_with
 
 GENERATES = Range(since="0.2.0")
@@ -139,6 +139,8 @@ class RoleWorkers(RollChecks):
             help = f"write `{better}`" if better else f"write one of {known}"
             where = [f"`{key}` in line {name_node.span.line}" for key, name_node in users if len(users) > 1]
             edit = self._written_together([f"{key}.{STRATEGY}.strategy_name" for key, _ in users], better) if better else None
+            if strategy in REPLACED and any(self.settings.has(f"{key}.{CONFIG.rstrip('.')}") for key, _ in users):
+                help, edit = f"{help}, with keys of `{better}` in `strategy_config`", None
             self.notes.error("PW105", first, message, value, "not a strategy", help, edit, AT_LOAD, *where)
 
     def _written_together(self, paths: Sequence[str], text: str) -> Edit | None:

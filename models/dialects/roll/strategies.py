@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import lcm
-from typing import Callable
+from typing import Callable, Collection
 
 from ...component import Component, Parallel
 from ...configuration.settings import Amount, plain_value
@@ -13,12 +13,14 @@ from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...model_cards.stages import FIRST, LAST
 from ...record import dataclass
-from ...releases.release import Range
-from ...text.tree import MapNode
+from ...releases.release import Range, spans_of
+from ...text.nearest import SLIP, closest
+from ...text.tree import MapNode, Scalar
 from ..checks import AtLeast, Check, Divides, Equals, Facts, Number, divisors, run_checks
 from .job import Role, RoleFacts, RollChecks, RollSetup, amount_of, whole_of
 from .misspelt import misspelt
-from .names import CONFIG, DEEPSPEED, DEGREE_KEYS, FSDP2, IN_WORKERS, MEGATRON, PER_WORKER, SGLANG, VLLM
+from .names import CONFIG, DEEPSPEED, DEGREE_KEYS, FSDP2, IN_WORKERS, PER_WORKER, SGLANG, STRATEGY, VLLM
+from .profile import releases_with_argument
 from .roles import REWRITTEN
 
 DIVIDES, MATCHES, HINTS = "PW208", "PW403", "PW121"
@@ -164,12 +166,8 @@ def _engine_fault(worker_ids: list[int], rank: int, size: int, per_node: int) ->
     return ""
 
 
-_OF_MEGATRON = ("tensor_model", "pipeline_model", "virtual_pipeline_model", "context", "expert_model", "expert_tensor")
-_DEGREE_NAMES = {
-    **dict.fromkeys(MEGATRON, tuple(f"{name}_parallel_size" for name in _OF_MEGATRON)),
-    VLLM: tuple(f"{name}_parallel_size" for name in ("tensor", "pipeline", "data")),
-}
-"""Strategy -> keys of degrees that its engine takes."""
+_OF_VLLM = tuple(f"{name}_parallel_size" for name in ("tensor", "pipeline", "data"))
+"""Keys of degrees that vLLM takes."""
 _BY = "the strategy of the role makes it"
 
 
@@ -184,7 +182,6 @@ class StrategyChecks(RollChecks):
                 continue
             role_degrees = degrees(self.setup, role)
             self._check_names(role)
-            self._check_stages(role)
             if role_degrees is not None:
                 if role.strategy == SGLANG:
                     self._check_sglang_names(role, role_degrees.tp.value)
@@ -196,19 +193,6 @@ class StrategyChecks(RollChecks):
                     self.setup.components[role.key] = replace(component, parallel=role_degrees.parallel)
             if role.on_devices:
                 self._check_demands(role, role_degrees)
-
-    def _check_stages(self, role: Role) -> None:
-        """Refuse layers of single stages: ROLL's adapter takes them only among its additional settings.
-
-        Source: ROLL, megatron_strategy.py (`TrainingArguments(**config_dict)`); mcore_adapter,
-        training_args.py (DistributingParallelArguments).
-        """
-        config = self.settings.at(role.path("strategy_args.strategy_config"))
-        for entry in config if isinstance(config, MapNode) and role.strategy in MEGATRON else ():
-            if (name := entry.key.text) in (FIRST, LAST):
-                message = f"`strategy_config` of `{role.key}` has no key `{name}`: a TypeError when its workers start"
-                help_ = f"write `additional_configs: {{{name}: ...}}`"
-                self.notes.error("PW104", role.key, message, entry.key.span, "not a key", help_, None, IN_WORKERS)
 
     def offer_whole_replicas(self, verifies: Callable[[Edit | None], bool]) -> None:
         """Offer a verified tensor parallel size to roles whose ranks form no whole replicas."""
@@ -292,21 +276,34 @@ class StrategyChecks(RollChecks):
                 return
 
     def _check_names(self, role: Role) -> None:
-        """Add an error per misspelt degree that the strategy's engine would refuse.
+        """Add an error per key that the strategy's engine refuses: of vLLM, misspelt degrees alone.
 
         Source: ROLL, megatron_strategy.py (`TrainingArguments(**config_dict)`), vllm_strategy.py
-        (`create_async_llm(**vllm_config)`).
+        (`create_async_llm(**vllm_config)`); mcore_adapter, training_args.py (additional_configs).
         """
-        config, keys = self.settings.at(role.path(CONFIG.rstrip("."))), _DEGREE_NAMES.get(role.strategy or "", ())
-        if not isinstance(config, MapNode) or not keys:
-            return
-        for entry in config:
-            name = entry.key.text
-            variant = name.replace("_model_", "_") if role.strategy == VLLM else name.replace("_parallel", "_model_parallel")
-            close = variant if variant in keys and variant != name else misspelt(name, keys)
-            if close is not None and name not in keys:
-                message = f"`strategy_config` of `{role.key}` has no key `{name}`: a TypeError when its workers start"
-                help, edit = self.notes.to_rename(config, entry, close)
+        config, profile = self.settings.at(role.path(CONFIG.rstrip("."))), self.setup.profile
+        name = self.settings.at(role.path(f"{STRATEGY}.strategy_name"))
+        if isinstance(name, Scalar) and name.value != role.strategy:
+            return  # the keys are those of a strategy that is refused
+        known: Collection[str] = profile.megatron_keys if role.by_megatron else _OF_VLLM if role.strategy == VLLM else ()
+        for entry in config if isinstance(config, MapNode) and known else ():
+            if (name := entry.key.text) not in known:
+                degree = name.replace("_model_", "_")
+                is_degree = degree in known and degree != name
+                close = closest(name, known, SLIP) if role.by_megatron else degree if is_degree else misspelt(name, known)
+                had, only = releases_with_argument(name) if role.by_megatron else (), ""
+                if had and self.notes.choice:
+                    close, only = None, f" in {self.notes.choice.release.name}, only in {spans_of(had)}"
+                if close is None and not role.by_megatron:
+                    continue
+                message = f"`strategy_config` of `{role.key}` has no key `{name}`{only}: a TypeError when its workers start"
+                help, edit = f"move it below `additional_configs` if Megatron's TransformerConfig has `{name}`", None
+                if name in (FIRST, LAST):
+                    help = f"write `additional_configs: {{{name}: ...}}`"
+                elif close:
+                    help, edit = self.notes.to_rename(config, entry, close)
+                elif had:
+                    help, edit = "remove it", self.notes.removed(config, entry)
                 self.notes.error("PW104", role.key, message, entry.key.span, "not a key", help, edit, IN_WORKERS)
 
     def _check_sglang_names(self, role: Role, tp: int) -> None:

@@ -34,19 +34,22 @@ PLACES = (
 
 _MARKS = ("actor_rollout_ref", "resource_pool_spec")
 _TRAINER = ("trainer.nnodes", "trainer.n_gpus_per_node")
+_BESIDE = ("data", "algorithm", "model", "rollout", "critic", "reward_model", "ray_kwargs", "global_profiler", "placewright")
+"""Sections of which every configuration of verl's own has one beside `trainer`."""
 _DRAFT = "topology.device_pools"
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
 
 
 def signs(root: MapNode) -> Signs:
-    """Return the signs of verl: sections of verl alone, both trainer sizes, pools of accelerators.
+    """Return the signs of verl: sections of verl alone, pools, or trainer sizes beside a section.
 
-    A single size of a trainer is a weak sign.
+    A single size of a trainer, or a trainer alone, is a weak sign.
     """
     sure = [mark for mark in _MARKS if find(root, mark) is not None]
     sure += [_DRAFT] if isinstance(find(root, _DRAFT), ListNode) else []
     sizes = [key for key in _TRAINER if find(root, key) is not None]
-    return Signs((*sure, *sizes)) if len(sizes) == len(_TRAINER) else Signs(tuple(sure), tuple(sizes))
+    is_sure = len(sizes) == len(_TRAINER) and any(root.get(section) is not None for section in _BESIDE)
+    return Signs((*sure, *sizes)) if is_sure else Signs(tuple(sure), tuple(sizes))
 
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:

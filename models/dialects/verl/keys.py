@@ -10,7 +10,7 @@ without `_target_`, such as `engine_kwargs`, take any key.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Sequence
+from typing import Iterable, Sequence
 
 from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit, Span
@@ -208,8 +208,8 @@ class _Keys:
         makes = self._makes(self.release.index, setting.key) if setting and self._holds(mask) else []
         if makes:
             better, help_ = "", f"choose what has it: {' or '.join(f'`{selection}`' for selection in makes[:MOST_NAMED])}"
-        elif setting is not None and setting.kind is Mark.CHANGE and self._is_hidden_field(setting.key):
-            better, help_ = "", f"write `+{setting.text}`: verl takes it, though no configuration has it"
+        elif setting is not None and setting.kind is Mark.CHANGE and (read := self._hidden(setting.key, better)):
+            better, help_ = "", f"write `+{read}{setting.text[len(setting.key) :]}`: verl takes it, though no configuration has it"
         elif mask:
             notes, help_ = [*notes, have_it(mask)], name_release(mask)
         elif setting is not None and setting.kind is Mark.CHANGE:
@@ -253,6 +253,14 @@ class _Keys:
             owner, rest = f"{owner}.{rest[0]}", rest[1:]
         return None
 
+    def _hidden(self, key: str, better: str) -> str:
+        """Return the unlisted key that verl reads, nearer than `better`; "" if none."""
+        if self._is_hidden_field(key):
+            return key
+        limit = min(NEAR, distance(key, better) - 1) if better else NEAR
+        hidden = closest(key, sorted(REAL), limit) or ""
+        return "" if better and hidden.rpartition(".")[2] in better else hidden
+
     def _is_hidden_field(self, key: str) -> bool:
         """Return True if `+` can add an unlisted key as a field of a dataclass."""
         owner, _, name = key.rpartition(".")
@@ -294,6 +302,7 @@ def meant(table: Table, key: str) -> str:
     while rest:
         names = table.sections.get(path, {})
         name = rest[0] if rest[0] in names else closest(rest[0], names) or closest(rest[0].replace("num_", "n"), names)
+        name = name or _longer(rest[0], names)
         if name is None:
             break
         path, rest = f"{path}.{name}".lstrip("."), rest[1:]
@@ -310,6 +319,13 @@ def meant(table: Table, key: str) -> str:
         return -len(sections.intersection(candidate.split("."))), distance(key, candidate)
 
     return min(same, key=far, default="")
+
+
+def _longer(name: str, names: Iterable[str]) -> str | None:
+    """Return the only name that begins with a wrong one, such as `n_gpus_per_node` for `num_gpu`."""
+    start = name.replace("num_", "n_")
+    longer = [candidate for candidate in names if candidate.startswith(start)] if len(start) > NEAR else []
+    return longer[0] if len(longer) == 1 else None
 
 
 def near(table: Table, key: str) -> str:

@@ -427,16 +427,21 @@ def _teachers(settings: Configuration) -> tuple[tuple[Pool, ...], Ranges]:
 def _several(settings: Configuration, names: list[str], total: int, accelerators: Amount) -> Ranges:
     """Return the ranks of several teachers; empty if unknown or unequal to the pool."""
     ranges, needed, parts, notes = dict[str, tuple[int, int]](), 0, list[str](), settings.notes
-    keys, torn = dict[str, str](), list[tuple[str, str]]()
+    keys, torn, misnamed = dict[str, str](), list[tuple[str, str]](), False
     for name in names:
         path, component = f"{TEACHERS}.{name}", f"{TEACHER}_{name}"
         known, replicas = engine_of(settings, component), settings.whole(f"{path}.num_replicas", DEGREES, 0, least=0)
         if known is None or replicas is None:
             return {}
-        for key in ("key", "model_path", "inference.name"):
-            if not settings.is_open(f"{path}.{key}", ROLES) and not settings.has(f"{path}.{key}"):
-                message = f"teacher `{name}` has no `{key}`, which verl demands of each of several teachers"
-                notes.error(MODE, component, message, settings.place(path), "", f"set `+{path}.{key}=`", None, TEACHER_AT)
+        keys_of_teacher = [f"{path}.{key}" for key in ("key", "model_path", "inference.name")]
+        missing = [key for key in keys_of_teacher if not (settings.is_open(key, ROLES) or settings.has(key))]
+        if missing:
+            lacks = " or ".join(f"`{key.removeprefix(f'{path}.')}`" for key in missing)
+            message = f"teacher `{name}` has no {lacks}, which verl demands of each of several teachers"
+            help_ = f"set {' and '.join(f'`+{key}=`' for key in missing)}"
+            help_ = f"write `{TEACHERS}.{SINGLE_TEACHER}`: there is one teacher" if len(names) == 1 else help_
+            notes.error(MODE, component, message, settings.place(path), "", help_, None, TEACHER_AT)
+            misnamed = len(names) == 1
         word = settings.word(f"{path}.key", ROLES)
         if word and keys.setdefault(word, name) != name:
             message = f"teachers `{keys[word]}` and `{name}` have the same key `{word}`, so verl raises a ValueError"
@@ -448,6 +453,8 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
         if count:
             ranges[component] = (needed, needed + count * replica - 1)
         needed += count * replica
+    if misnamed:
+        return {}
     if needed != total:
         message = f"the teachers need {with_noun(needed, 'accelerator')} ({', '.join(parts)}), but `teacher_pool` has {total}"
         at, help_ = (

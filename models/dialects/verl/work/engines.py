@@ -159,6 +159,9 @@ def _check_trtllm(work: VerlWork, name: str, key: Callable[[str], str], known: D
     if moe and moe.value > 1 and experts.value > 1:
         product = Number(moe.value * experts.value, f"expert x tensor parallel experts = {experts.value} x {moe.value}")
         work.check(name, Equals(code=MODE, source=SOURCE, left=product, right=tensor, releases=Range("0.7.1"), when=when))
+    elif (expert_size := moe if moe and moe.value > 1 else experts).value > 1:  # TensorRT-LLM derives the other size
+        work.divides(name, MODE, tensor, expert_size, IN_SERVER, change="right", releases=Range("0.7.1"),
+                     source="TensorRT-LLM, tensorrt_llm/mapping.py (Mapping: moe_tp_size * moe_ep_size)")  # fmt: skip
     per_node, size = _per_node(work, name), parallel.replica
     if per_node is not None and size > per_node.value:
         message = f"TensorRT-LLM runs a replica on one node alone, but it has {with_noun(size, 'accelerator')}, a node {per_node.value}"

@@ -126,6 +126,8 @@ def _titan(work: VerlWork, name: str, section: str, ranks: int) -> None:
 
     Source: torchtitan/distributed/parallel_dims.py, ParallelDims, which asserts it.
     """
+    if work.missing_group(section.rpartition(".")[0]):
+        return
     keys = ("data_parallel_shard", "tensor_parallel", "data_parallel_replicate", "context_parallel", "pipeline_parallel")
     amounts = [amount for key in keys if (amount := work.settings.whole(f"{section}.{key}_size", DEGREES, 1, least=-1))]
     sizes = [amount.value for amount in amounts]

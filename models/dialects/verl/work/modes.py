@@ -88,9 +88,12 @@ def _configuration(work: VerlWork) -> None:
         return
     for name, key in (("actor", ACTORS), ("critic", CRITICS)):
         word, stated = settings.word(key, MODE), table.defaults.get(key)
+        owner, megatron = key.removesuffix(".strategy"), word == "megatron"
+        if stated is not None and work.setup.component(name) is not None and (choice := work.missing_group(owner)):
+            message = f"`{key}` is {word}, but the configuration `{table.name}` is for {stated.value}"
+            work.tell(MODE, name, message, settings.place(key), f"set `{choice}`, which makes `{owner}.{word}` too", None, "", IN_WORKERS)
         if not word or word not in KNOWN or stated is None or work.setup.component(name) is None:
             continue
-        owner, megatron = key.removesuffix(".strategy"), word == "megatron"
         section = f"{owner}.megatron" if megatron else f"{owner}.fsdp_config"
         if megatron is not (stated.value == "megatron") and settings.at(section) is None:
             first = megatron and name == "actor" and work.is_checked_at_start and settings.flag(DYNAMIC, MODE) is False

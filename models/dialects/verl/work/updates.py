@@ -276,14 +276,19 @@ def judge_tuning(work: VerlWork) -> None:
     share, program, right = batch.value // ranks, work.entry.program, Number(ranks, f"{ranks} data parallel ranks")
     message, micro = "{left} does not divide among {right}", "data.micro_batch_size_per_gpu"
     even, rounds = batch.value % ranks == 0, program == ENGINE_PROCESSES
+    fitted = program != PROCESSES and work.settings.flag("data.use_dynamic_bsz", NUMBERS) is not False
+    size = None if fitted else work.amount(micro, NUMBERS)
+    better = multiples_near(batch.value, ranks * size.value if size else ranks)
     if rounds and not share:
         message, why = "{left} is less than {right}", "a batch of 0 samples is refused"
-        work.check("actor", AtLeast(code=SHARES, source=ENGINE, left=batch, right=right, message=message, why=why, when=IN_WORKERS))
+        check = AtLeast(code=SHARES, source=ENGINE, left=batch, right=right, suggest=better, message=message, why=why, when=IN_WORKERS)
+        work.check("actor", check)
     elif rounds:
         when, severity = f"verl rounds down without a word: each rank takes {with_noun(share, 'sample')}", Severity.WARNING
-        work.divides("actor", SHARES, batch, right, when, (), message, edits=False, source=ENGINE, severity=severity)
+        work.divides("actor", SHARES, batch, right, when, better, message, edits=False, source=ENGINE, severity=severity)
     else:
-        work.divides("actor", SHARES, batch, right, IN_WORKERS if program == PROCESSES else FIRST_STEP, (), message, source=TUNING)
+        when = IN_WORKERS if program == PROCESSES else FIRST_STEP
+        work.divides("actor", SHARES, batch, right, when, better, message, source=TUNING)
     if program != PROCESSES and share and (rounds or even):
         check_micro_batches(work, "actor", share, micro, "data.use_dynamic_bsz", FIRST_STEP)
     elif even:

@@ -14,7 +14,7 @@ from ...checks import Check, Divides, Facts, Number, Term
 from ..configuration import SEQUENCE, Configuration
 from ..degrees import OWNERS, STRATEGIES, TUNES, is_engine, tuner_of
 from ..job import VerlSetup
-from ..programs import FULLY_ASYNC, ProgramKind
+from ..programs import FULLY_ASYNC, ProgramKind, configurations
 
 DEGREES, MODE, SHARES, NUMBERS, REPLACED, DIVIDES, TORN = "PW208", "PW123", "PW401", "PW403", "PW126", "PW404", "PW214"
 """Codes of findings.
@@ -169,6 +169,20 @@ class VerlWork(Facts):
         """Return the strategy of a trained component, `fsdp2` as `fsdp`; None if unknown."""
         word = self.settings.word(f"{owner}.strategy", DEGREES)
         return "fsdp" if word in ("fsdp", "fsdp2", "fsdp_turbo") else word
+
+    def missing_group(self, owner: str) -> str:
+        """Return the choice that makes the section of the strategy of `owner`; "" if it is there.
+
+        Of the strategies with a section of their own name, since 0.8.0. Source: verl,
+        verl/workers/config/actor.py (FSDPActorConfig: the engine gets the strategy alone).
+        """
+        word, table = self.settings.word(f"{owner}.strategy", MODE), self.settings.table
+        own = table.defaults.get(f"{owner}.strategy") if table is not None else None
+        is_said = word in ("torchtitan", "veomni") and self.is_whole and self.settings.since("0.8.0")
+        if table is None or own is None or not is_said or own.value == word or self.settings.at(f"{owner}.{word}") is not None:
+            return ""
+        options = configurations().options_with(table.name, self.settings.choice.release.index, f"{owner}.{word}._target_")
+        return next(iter(options), "")
 
     def is_engine(self, name: str) -> bool:
         """Return True if an inference engine serves a component."""

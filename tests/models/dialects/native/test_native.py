@@ -107,7 +107,7 @@ components:
         ("cluster: {nodes: [{accelerators: {count: 1, ids: [a, b]}}]}\ncomponents: {}", ["PW011"]),
         ("cluster: {nodes: [{}], node_groups: [{label: node, node_ranks: 0}]}\ncomponents: {}", ["PW011"]),
         ("cluster: {nodes: [{}], node_groups: [{label: a, node_ranks: 1}]}\ncomponents: {}", ["PW011"]),
-        ("components: {}", ["PW101"]),
+        ("components: {}", []),
         ("cluster: 2x8\ncomponents: []", ["PW105"]),
         ("cluster: 2x8\ncomponent: 1\ncomponents: {}", ["PW104"]),
         ("cluster: 2x8\ncomponents: {a: {placement: 0-16}}", ["PW102"]),
@@ -128,7 +128,11 @@ def test_machines_that_are_named_win() -> None:
 
 
 def test_accelerators_of_nodes_that_were_never_declared_cannot_be_counted() -> None:
-    assert codes("components: {a: {placement: 0-31}}", AsDeclared(8)) == ["PW101"]
+    for machines in (AsDeclared(8), None):
+        for hints in ("placement: 0-31", "accelerators: 4, node_group: [a, b]", "placement: [{ranks: 0-3, node: 0}]"):
+            reading = read(f"components: {{a: {{{hints}}}}}", machines)
+            assert not reading.findings
+            assert [note.add for note in reading.unchecked if note.decides] == ["Pass `--cluster 2x8xH100`, or write `cluster: 2x8xH100`"]
 
 
 SIZES = st.sampled_from([1, 2, 4, 8])

@@ -49,6 +49,10 @@ def test_it_is_an_error_of_a_release_that_has_it_no_more_and_nothing_of_one_that
     both = changed(DEEPSPEED, reference={**by_deepspeed(), "device_mapping": "list(range(0,8))"}, use_kl_loss=True)
     reading = of(both, "1x8", release="0.3.0")
     assert errors(reading) == ["PW105"] and "2 roles" in the(reading, "PW105").message
+    assert the(reading, "PW105").help == "write `megatron_train`, with keys of `megatron_train` in `strategy_config`"
+    assert the(reading, "PW105").edit is None  # Megatron refuses `zero_optimization`
+    free = changed(RLVR, actor_train={"strategy_args": {"strategy_name": "deepspeed_train", "strategy_config": None}})
+    reading = of(free, "1x8", release="0.3.0")
     edit = the(reading, "PW105").edit
     assert edit is not None and errors(of(apply_edits(reading.source.text, [edit]), "1x8", release="0.3.0")) == []
     for name in ("0.1.3", "0.2.0", "0.2.1"):
