@@ -58,11 +58,14 @@ class Solver:
 
     def _answer_placing(self, problem: Problem, place: Solve) -> Answer:
         """Return the answer, with `place` for problems with decided counts."""
+        from .accepting import with_accepted_counts
         from .dividing import with_even_degrees
 
         workload = problem.job.planning.workload
-        if workload is None or all(component.runs is not None for component in problem.components if component.timed):
-            if workload is not None and workload.bandwidth:
+        if workload is None:
+            return with_even_degrees(with_accepted_counts(place, self.refuses, self.session))(problem)
+        if all(component.runs is not None for component in problem.components if component.timed):
+            if workload.bandwidth:
                 place = partial(_with_traffic, workload=workload, place=place)
             return with_even_degrees(place)(problem)
         from .related import overlaps

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Callable, Iterator, Mapping, Sequence
 
 from ..models.answer import Answer
+from ..models.dialect_names import FRAMEWORKS
 from ..models.dialects.recognition import dialect_named
 from ..models.findings.finding import Finding, Severity, UnusableInput, error, warning
 from ..models.findings.span import Edit, apply_edits
@@ -99,8 +100,9 @@ def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Paralle
 def refusing(reading: Reading | None) -> Refuses:
     """Return a function for new findings of a plan in this file, on its machines.
 
-    Empty without a file, for a plan that cannot be written, and for a plan equal to the file. If
-    degrees follow from sizes, a plan that cannot be written is refused, as its degrees would differ.
+    Empty without a file, and for a plan equal to the file. A plan that cannot be written is refused
+    without times, and if degrees follow from sizes, as its degrees would differ. Without times only
+    files of frameworks are read: the rules of a placement are all that a native file has.
     If the problem lacks a demand of the file, that demand is still in the file: only findings of the
     framework count then.
     """
@@ -109,10 +111,13 @@ def refusing(reading: Reading | None) -> Refuses:
     file, own_problem = WriteBack(reading), reading.problem
 
     def refuses(problem: Problem, plan: Plan) -> Sequence[Finding]:
+        timed = problem.job.planning.workload is not None
+        if not timed and file.file.dialect not in FRAMEWORKS:
+            return ()
         try:
             edits = file.edits(plan, replace(problem, cluster=plan.cluster))
         except UnusableInput as refusal:
-            return refusal.findings if problem.job.planning.by_size else ()
+            return refusal.findings if problem.job.planning.by_size or not timed else ()
         if not edits:
             return ()
         machines = None if plan.cluster == own_problem.cluster else replace(plan.cluster, declared=())
