@@ -16,6 +16,8 @@ MAX_GIVEN = 4
 """Largest number of explicit components tried for sharing."""
 MAX_ALL = 5
 """Largest number of searched components offered to share all together."""
+MAX_PAIRS = 10
+"""Largest number of pairs of searched components tried: all pairs of five."""
 MAX_SHARED = 2
 """Largest number of pairs of searched components offered to share."""
 
@@ -62,7 +64,7 @@ def shared_in_turn(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
     names = {component.name for component in row.components}
     of_row = [component for component in firsts if names.intersection(member.name for member in colocated(problem, component))]
     pairs = sorted(combinations(of_row, 2), key=lambda pair: _sharing_kind(problem, pair))
-    changes = [_sharing(problem, [pair]) for pair in pairs]
+    changes = [_sharing(problem, [pair]) for pair in pairs[:MAX_PAIRS]]
     working = list(islice((change for change in changes if trial.works(change.apply)), MAX_SHARED))
     if working or not 2 < len(firsts) <= MAX_ALL:
         yield from working
