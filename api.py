@@ -212,7 +212,8 @@ def solver(
         from .solver.searching.search import solve as in_process
 
         place = partial(in_process, **options, on_progress=on_progress or silent)
-    return Solver(place, limit, options["session"], counting or uncounted, refusing(reading))
+    elsewhere = reading.session.elsewhere if reading else None
+    return Solver(place, limit, options["session"], counting or uncounted, refusing(reading), elsewhere)
 
 
 def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any) -> ContextManager[Launch]:

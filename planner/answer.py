@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..models.findings.finding import Finding
     from ..models.planning.design import Design
     from ..models.planning.workload import Workload
+    from ..models.reading import ClusterReader
     from .write_back import Refused
 
 
@@ -41,6 +42,7 @@ class Solver:
     refuses : findings of the framework against a plan in its own file. A refused plan is the answer
         only without another one,
     and nothing is proved of it.
+    elsewhere : reads the counts that the framework accepts on a cluster; None if unknown.
     """
 
     place: Solve
@@ -48,6 +50,7 @@ class Solver:
     session: Session = field(default_factory=Session)
     counting: OnCounting = silent
     refuses: Refuses = accept_all
+    elsewhere: ClusterReader | None = None
 
     def __call__(self, problem: Problem) -> Answer:
         """Return the best verified plan, or the reason why there is none."""
@@ -58,11 +61,14 @@ class Solver:
 
     def _answer_placing(self, problem: Problem, place: Solve) -> Answer:
         """Return the answer, with `place` for problems with decided counts."""
+        from .accepting import with_accepted_counts
         from .dividing import with_even_degrees
 
         workload = problem.job.planning.workload
-        if workload is None or all(component.runs is not None for component in problem.components if component.timed):
-            if workload is not None and workload.bandwidth:
+        if workload is None:
+            return with_even_degrees(with_accepted_counts(place, self.refuses, self.elsewhere, self.session))(problem)
+        if all(component.runs is not None for component in problem.components if component.timed):
+            if workload.bandwidth:
                 place = partial(_with_traffic, workload=workload, place=place)
             return with_even_degrees(place)(problem)
         from .related import overlaps

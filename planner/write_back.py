@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Callable, Iterator, Mapping, Sequence
 
 from ..models.answer import Answer
+from ..models.dialect_names import FRAMEWORKS
 from ..models.dialects.recognition import dialect_named
 from ..models.findings.finding import Finding, Severity, UnusableInput, error, warning
 from ..models.findings.span import Edit, apply_edits
@@ -99,24 +100,28 @@ def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Paralle
 def refusing(reading: Reading | None) -> Refuses:
     """Return a function for new findings of a plan in this file, on its machines.
 
-    Empty without a file, for a plan that cannot be written, and for a plan equal to the file. If
-    degrees follow from sizes, a plan that cannot be written is refused, as its degrees would differ.
+    Empty without a file, and for a plan equal to the file. If degrees follow from sizes, a plan that
+    cannot be written is refused, as its degrees would differ. So is every such plan of a file without
+    times, if it is of a framework: for a native file the rules of a placement are all there is.
     If the problem lacks a demand of the file, that demand is still in the file: only findings of the
     framework count then.
     """
     if reading is None or reading.problem is None or not WriteBack(reading).can_read:
         return accept_all
     file, own_problem = WriteBack(reading), reading.problem
+    timed, is_read = own_problem.job.planning.workload is not None, reading.dialect in FRAMEWORKS
 
     def refuses(problem: Problem, plan: Plan) -> Sequence[Finding]:
+        if problem.job.planning.workload is None and (timed or not is_read):
+            return ()
+        machines = None if plan.cluster == own_problem.cluster else replace(plan.cluster, declared=())
         try:
             edits = file.edits(plan, replace(problem, cluster=plan.cluster))
         except UnusableInput as refusal:
-            return refusal.findings if problem.job.planning.by_size else ()
+            return refusal.findings if problem.job.planning.by_size or (not timed and machines is None) else ()
         if not edits:
             return ()
-        machines = None if plan.cluster == own_problem.cluster else replace(plan.cluster, declared=())
-        whole = problem.demands == own_problem.demands
+        whole = problem.demands == own_problem.demands and (timed or machines is None)
         after = file.errors(edits, machines, whole)
         before = {(finding.code, finding.subject) for finding in file.errors([], machines, whole)} if after else set()
         return [finding for finding in after if (finding.code, finding.subject) not in before]

@@ -103,7 +103,7 @@ def moves(question: Problem, before: Plan, now: Plan) -> Moves:
     # The term also counts groups that end as the job shrinks; its gap to the bound is of moves.
     open_still = next((term.value - term.bound for term in now.terms if term.name == MoveTerm.name), 0)
     # Framework layouts and placements over explicit ranks are not searched for fewest moves.
-    searched = question.job.planning.laying is None and not question.job.overlaps
+    searched = (question.job.planning.laying is None or question.job.planning.workload is None) and not question.job.overlaps
     least = max(0, sum(part.moved for part in parts) - open_still) if searched else 0
     distributed = tuple(part for part in by_framework if part.before)
     term_values = tuple((term.name, term.value) for term in before.terms)

@@ -23,9 +23,10 @@ from ...solver.refuting.census import Census
 from ...solver.refuting.certificate import counting_row
 from ...solver.refuting.conflict import merged, minimal_with_sharing, with_line
 from ...solver.refuting.contradicted import find_contradiction
-from ...solver.refuting.fixes import GIB, FixTrial, asking, best, needing, ranked, together, written
+from ...solver.refuting.fixes import GIB, FixTrial, asking, best, needing, written
 from ...solver.refuting.impossible import NO_CHANGE, OPEN, SHARING, open_choices_text
 from ...solver.refuting.oracle import Oracle, Verdict
+from ...solver.refuting.ranked import ranked, together
 from ...solver.rules.amounts.all_placed import amount_of
 from ...solver.session import Session
 from ...solver.wording import in_seconds, listed

@@ -155,8 +155,10 @@ def solve_in_child(problem: Problem, reading: Reading | None = None) -> Answer:
     from ...solver.searching.search import LIMIT
     from ...solver.session import Session
 
+    elsewhere = reading.session.elsewhere if reading else None
     with Session() as session:
-        return Solver(partial(solve, session=session), LIMIT, session=session, refuses=refusing(reading))(problem)
+        place = partial(solve, session=session)
+        return Solver(place, LIMIT, session=session, refuses=refusing(reading), elsewhere=elsewhere)(problem)
 
 
 @dataclass(frozen=True)

@@ -4,41 +4,32 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 from functools import partial
-from itertools import chain
 from math import lcm
 from typing import Any, Callable, Iterator, Sequence
 
-from ...models.component import COLOCATED, SUBSET, WHOLE, Component, Keep, Relation, Spread
+from ...models.component import WHOLE, Component, Keep, Relation, Spread
 from ...models.findings.wording import plural
 from ...models.machines.changed import with_nodes
 from ...models.machines.node import GENERIC, Node
-from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
+from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE_LABEL
 from ...models.problem import AMOUNT, Demand, Problem
 from ...models.quantity import write_memory
 from ...models.record import dataclass
-from ...models.sharing import given_part
 from ..layout.layout import even
 from ..memory import peak
 from ..rules.amounts.all_placed import amount_of
 from ..wording import level_name, listed
 from .census import CountingRow
-from .conflict import can_be_dropped, dropped, maximal
 from .oracle import Oracle, Verdict
 
 Apply = Callable[[Problem], Problem]
-LOOSENED, OTHER, DROPPED, SHARED, ADDED = range(5)
-"""Kinds of fixes: number loosened, other choice, demand dropped, resources shared, nodes added."""
+LOOSENED, OTHER, DROPPED, SHARED, ADDED, CROWDED = range(6)
+"""Kinds of fixes: number loosened, other choice, demand dropped, shared in turn, nodes added, shared at once."""
 GIB = 1024
 MAX_DOMAINS = 64
 """Largest number of domains offered."""
 MAX_TRIES = 12
 """Largest number of doublings of the added nodes."""
-MAX_GIVEN = 4
-"""Largest number of explicit components tried for sharing."""
-MAX_TOGETHER = 4
-"""Largest number of joint changes; more are no useful advice."""
-MAX_FIXES = 5
-"""Largest number of fixes shown."""
 
 
 @dataclass(frozen=True)
@@ -132,11 +123,14 @@ def instead(component: Component, amount: int) -> str:
     return f"ask for {amount} instead of {before} for {component.name}"
 
 
-def _without(demand: Demand) -> Apply:
+def without(demand: Demand) -> Apply:
+    """Return a change that drops a demand."""
     return lambda problem: problem.without(demand)
 
 
-def _all(steps: Sequence[Apply]) -> Apply:
+def in_sequence(steps: Sequence[Apply]) -> Apply:
+    """Return the changes as a single one."""
+
     def apply(problem: Problem) -> Problem:
         for step in steps:
             problem = step(problem)
@@ -145,7 +139,8 @@ def _all(steps: Sequence[Apply]) -> Apply:
     return apply
 
 
-def _related(kind: str, first: Component, second: Component) -> Apply:
+def related(kind: str, first: Component, second: Component) -> Apply:
+    """Return a change that adds a relation."""
     relation = Relation(kind, (first.name, second.name))
     return lambda problem: replace(problem, job=replace(problem.job, relations=(*problem.job.relations, relation)))
 
@@ -153,7 +148,7 @@ def _related(kind: str, first: Component, second: Component) -> Apply:
 # -- weaker demands
 
 
-def _softer(trial: FixTrial, demand: Demand, row: CountingRow | None) -> Iterator[Change]:
+def softer(trial: FixTrial, demand: Demand, row: CountingRow | None) -> Iterator[Change]:
     """Yield feasible changes that weaken a demand but keep it."""
     softer: dict[str, Callable[[FixTrial, Demand], Iterator[Change]]] = {
         AMOUNT: partial(_amounts, row=row), "memory": _less_memory, "cpus": _less_of_node, "host_memory": _less_of_node,
@@ -198,12 +193,13 @@ def _smaller_amount(trial: FixTrial, component: Component) -> int:
         tried = [amount for amount in tried if even(problem, component, amount)]
     position = trial.first(len(tried), lambda index: asking(component, tried[index]))
     largest = tried[position] if position >= 0 else 0
-    partners = {amount for member in _colocated(problem, component) for amount in (member.least, member.most)}
+    partners = {amount for member in colocated(problem, component) for amount in (member.least, member.most)}
     between = sorted((amount for amount in partners if largest < amount < component.least), reverse=True)
     return next((amount for amount in between if trial.works(asking(component, amount))), largest)
 
 
-def _colocated(problem: Problem, component: Component) -> tuple[Component, ...]:
+def colocated(problem: Problem, component: Component) -> tuple[Component, ...]:
+    """Return the colocated set of a component."""
     return next(members for members in problem.colocated_sets if component.name in {member.name for member in members})
 
 
@@ -253,7 +249,7 @@ def _other_degrees(trial: FixTrial, demand: Demand) -> Iterator[Change]:
 def _less_memory(trial: FixTrial, demand: Demand) -> Iterator[Change]:
     """Yield the largest feasible memory, in whole GiB if at least 1 GiB."""
     component = trial.problem[demand.component]
-    members, sizes = _colocated(trial.problem, component), {size for size in trial.oracle.census.sizes if size is not None}
+    members, sizes = colocated(trial.problem, component), {size for size in trial.oracle.census.sizes if size is not None}
 
     def most_beside(size: int) -> int:
         def fits(memory: int) -> bool:
@@ -322,10 +318,10 @@ def _looser_spread(trial: FixTrial, component: Component, spread: Spread) -> Ite
         yield Change(text, (LOOSENED, 1 - domains / spread.domains), changed(domains=domains))
 
 
-# -- machines and sharing
+# -- machines
 
 
-def _more_nodes(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
+def more_nodes(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
     """Yield the fewest additional nodes of the kind most useful to the row's components."""
     problem, sample = trial.problem, _sample(trial.problem, row)
     if sample is None:
@@ -352,20 +348,21 @@ def _more_nodes(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
     yield Change(text, (ADDED, most / count), adding(most))
 
 
-def _searched(row: CountingRow) -> list[Component]:
+def searched(row: CountingRow) -> list[Component]:
+    """Return the components of a row whose place is searched."""
     return [component for component in row.components if component.runs is None]
 
 
 def _to_groups(problem: Problem, row: CountingRow) -> str:
     """Return the node groups to be joined by new nodes; "" for none."""
-    labels = {label for component in _searched(row) for label in component.node_groups if label not in (CLUSTER_LABEL, NODE_LABEL)}
+    labels = {label for component in searched(row) for label in component.node_groups if label not in (CLUSTER_LABEL, NODE_LABEL)}
     groups = [f"`{label}`" for label in problem.cluster.groups if label in labels]
     return f", in node {plural('group', len(groups))} {listed(groups)}" if groups else ""
 
 
 def _sample(problem: Problem, row: CountingRow) -> Node | None:
     """Return the largest node with accelerators that is open to every component of the row."""
-    components = _searched(row)
+    components = searched(row)
     if not components or any(problem.kind(component) != ACCELERATOR for component in components):
         return None
     inside = frozenset.intersection(*(problem.cluster.members(component.node_groups) for component in components))
@@ -378,88 +375,3 @@ def _sample(problem: Problem, row: CountingRow) -> Node | None:
     )
     largest = max(usable, key=lambda node: node.count(ACCELERATOR), default=None)
     return largest if largest and largest.accelerators else None
-
-
-def given_beside(problem: Problem, row: CountingRow) -> list[Component]:
-    """Return explicit components outside the row with resources of the row's kind, if shareable."""
-    if not problem.job.capabilities.shares_accelerators:
-        return []
-    names = {component.name for component in row.components}
-    kinds = {problem.kind(component) for component in _searched(row)} - {NODE}
-    given = given_part(problem).components
-    return [component for component in given if problem.kind(component) in kinds and component.name not in names and component.runs]
-
-
-def _shared_resources(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
-    """Yield changes in which hinted components share with explicit ones."""
-    problem = trial.problem
-    firsts: dict[tuple[Component, ...], Component] = {}
-    for component in _searched(row):
-        firsts.setdefault(_colocated(problem, component), component)
-    for component in firsts.values():
-        for holder in given_beside(problem, row)[:MAX_GIVEN]:
-            size = problem.given().held(holder.name, problem.kind(holder))
-            hinted = with_component(holder.name, runs=None, least=size, most=size)
-            colocated, inside = _related(COLOCATED, component, holder), _all([hinted, _related(SUBSET, holder, component)])
-            if trial.works(colocated):
-                yield Change(f"add `colocate_with: {holder.name}` to {component.name}", (SHARED, 0.0), colocated)
-            elif trial.works(inside):
-                text = f"give {holder.name} no ranks but the hints `{{accelerators: {size}, within: {component.name}}}`"
-                yield Change(text, (SHARED, 1.0), inside)
-
-
-# -- choice of changes
-
-
-def ranked(trial: FixTrial, demands: Sequence[Demand], row: CountingRow | None) -> tuple[Change, ...]:
-    """Return solved single changes of these demands, smallest first."""
-    candidates: list[Change] = []
-    for demand in demands:
-        softer, without = list(_softer(trial, demand, row)), _without(demand)
-        candidates += softer
-        if not softer and can_be_dropped(trial.problem, demand) and trial.works(without):
-            candidates.append(Change(dropped(demand), (DROPPED, 1.0), without))
-    candidates += chain(_shared_resources(trial, row), _more_nodes(trial, row)) if row else ()
-    proved: dict[str, Change] = {}
-    for change in sorted(candidates, key=lambda change: change.effort):
-        if len(proved) < MAX_FIXES and change.text not in proved and trial.solved(change.apply):
-            proved[change.text] = change
-    return tuple(proved.values())
-
-
-def together(trial: FixTrial, demands: Sequence[Demand]) -> tuple[Change, ...]:
-    """Return a single combined change that was solved; empty if none is small.
-
-    As many demands as possible are kept: fixed demands first, amounts last, as amounts can shrink.
-    The remaining demands are changed.
-    """
-    firm = [demand for demand in demands if demand.field != AMOUNT and not can_be_dropped(trial.problem, demand)]
-    order = sorted(demands, key=lambda demand: (demand not in firm, demand.field == AMOUNT))
-
-    def possible(subset: Sequence[Demand]) -> bool:
-        removed = [demand for demand in order if demand not in subset]
-        return trial.works(lambda problem: problem.without(*removed))
-
-    retained = maximal(order, possible)
-    changed = [demand for demand in order if demand not in retained]
-    if not 1 < len(changed) <= MAX_TOGETHER or any(demand in firm for demand in changed):
-        return ()
-    steps, texts = [_without(demand) for demand in changed], [dropped(demand) for demand in changed]
-    for position, demand in enumerate(changed):
-        if demand.field == AMOUNT:
-            component = trial.problem[demand.component]
-            amount = _amount_beside(trial, component, steps[:position] + steps[position + 1 :])
-            if not amount:
-                return ()
-            steps[position], texts[position] = asking(component, amount), instead(component, amount)
-    kind = DROPPED if any(demand.field != AMOUNT for demand in changed) else LOOSENED
-    change = Change(" and ".join(texts), (kind, float(len(changed))), _all(steps))
-    return (change,) if trial.solved(change.apply) else ()
-
-
-def _amount_beside(trial: FixTrial, component: Component, steps: Sequence[Apply]) -> int:
-    """Return the largest feasible smaller amount beside other changes; 0 if unknown."""
-    step = _all(steps)(trial.problem)[component.name].step
-    tried = range(step, component.least, step)
-    position = trial.first(len(tried), lambda index: _all([*steps, asking(component, tried[index])]))
-    return tried[position] if position >= 0 else 0

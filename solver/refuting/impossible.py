@@ -21,8 +21,10 @@ from ..wording import listed
 from .census import Census, CountingProblem, CountingRow, ResourceKind
 from .conflict import changeable_first, clauses, decides_resource_kind, listed_briefly, merged, minimal_with_sharing, with_line
 from .contradicted import find_contradiction
-from .fixes import Change, FixTrial, given_beside, ranked, together
+from .fixes import Change, FixTrial
 from .oracle import Oracle, Verdict
+from .ranked import ranked, together
+from .sharing import given_beside
 
 COUNTING, SEARCH = "counting", "search"
 """Proofs of a conflict: a sum, or two searches that agree."""

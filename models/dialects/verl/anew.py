@@ -36,9 +36,22 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     reading = VerlReader(document, machines, level).read()
     hints = document.root.get(HINTS)
     if not timed_names(hints):
-        return reading
+        is_open = reading.problem is not None and reading.problem.job.planning.laying is not None
+        return replace(reading, session=FileSession(elsewhere=OpenSizes(document, level))) if is_open else reading
     opening = VerlOpening(document, machines, level, may_leave_degrees(hints))
     return replace(reading, session=FileSession(opening=opening, elsewhere=opening), opens=True)
+
+
+@dataclass(frozen=True)
+class OpenSizes:
+    """File without times that leaves sizes of pools open; implements `Elsewhere`."""
+
+    document: Document
+    level: str
+
+    def job_on(self, cluster: Cluster) -> Job | None:
+        """See `Elsewhere.job_on`."""
+        return VerlReader(self.document, cluster, self.level).with_accepted_sizes()
 
 
 @dataclass(frozen=True)

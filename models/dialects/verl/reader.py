@@ -18,6 +18,7 @@ from ...job import Capabilities, HintedJob, Job
 from ...level import TRAINING
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared
+from ...parallel import Parallel
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
 from ...text.document import Document
@@ -32,7 +33,7 @@ from .keys import judge_keys
 from .pools import Declared, pools_of
 from .programs import ProgramKind, entry_of
 from .room import ROOM, lay_out_pools
-from .sizes import Known, Numbers, SizeReader, following_keys, plan_pools
+from .sizes import Known, Numbers, SizeReader, accepted_sizes, following_keys, laying_of, plan_pools
 from .work import judge
 
 CAPABILITIES = Capabilities(
@@ -105,12 +106,26 @@ class VerlReader(Reader):
         self.derivations = setup.derivations
         job = Job(setup.components, draft.relations, CAPABILITIES, draft.choices, pools=setup.pools, models=setup.models, links=draft.links,
                   preference=draft.preference, planning=PlanningSpec(workload=draft.workload))  # fmt: skip
+        if draft.workload is None and any(component.runs is None for component in job.components):
+            job = replace(job, planning=replace(job.planning, laying=laying_of(job, self.settings, self.declared.pools)))
         if self.settings.anew and self.known is not None:
             job = plan_pools(job, self.settings, cluster, self.declared.pools, self._refused(setup, self.known))
         # Two roles with one key: only the first is reported.
         once = {(finding.code, finding.message, finding.span): finding for finding in reversed(self.notes.findings)}
         self.notes.findings = list(reversed(once.values()))
         return Problem(cluster, job)
+
+    def with_accepted_sizes(self) -> Job | None:
+        """Return the job with the counts that verl accepts for open pools, if known."""
+        if (problem := self.read().problem) is None:
+            return None
+        setup, _, cluster = self.setup()
+        refused, own = self._refused(setup, {}), {component.name: component.parallel for component in setup.components}
+        accepted: dict[str, frozenset[tuple[int, Parallel]]] = {}
+        for pool in self.declared.pools:
+            sizes = accepted_sizes(pool, cluster, own, {}, refused, lambda count: True) if pool not in setup.pools else None
+            accepted |= sizes.pairs if sizes and not (sizes.always or sizes.unread) else {}
+        return replace(problem.job, planning=replace(problem.job.planning, accepted=accepted))
 
     def setup(self) -> tuple[VerlSetup, HintedJob, Cluster]:
         """Return the job, the components with hints, and the cluster.

@@ -278,6 +278,11 @@ def _best(errors: Mapping[Pair, Errors], own: set[int]) -> dict[Pair, Errors]:
     return {pair: those for pair, those in best.items() if not known or kinds(those) in known}
 
 
+def laying_of(job: Job, settings: Configuration, pools: Sequence[Pool]) -> Laying:
+    """Return the layout of all pools of a file; pools outside the job are open."""
+    return Laying(tuple(pool if pool in job.pools else replace(pool, parts=()) for pool in pools), settings.entry.reserves)
+
+
 def plan_pools(job: Job, settings: Configuration, cluster: Cluster, pools: tuple[Pool, ...], refused: SizeReader) -> Job:
     """Add the layout of open pools to the job, and the accepted counts and degrees.
 
@@ -287,7 +292,7 @@ def plan_pools(job: Job, settings: Configuration, cluster: Cluster, pools: tuple
     open_, planning = [pool for pool in pools if pool not in job.pools], job.planning
     if not open_ or planning.workload is None:
         return job
-    laying = Laying(tuple(pool if pool in job.pools else replace(pool, parts=()) for pool in pools), settings.entry.reserves)
+    laying = laying_of(job, settings, pools)
     pairs = combinations([pool for pool in pools if pool.components], 2)
     names = [(first.components[0], second.components[0]) for first, second in pairs if first in open_ or second in open_]
     relations = (*job.relations, *(Relation(DISJOINT, pair, None, APART) for pair in names))

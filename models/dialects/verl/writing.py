@@ -45,7 +45,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     take other nodes.
     """
     job = reading.problem.job if reading.problem is not None else None
-    planned = job is not None and job.planning.laying is not None
+    planned = job is not None and job.planning.workload is not None and job.planning.laying is not None
     reader = VerlReader(reading.document, None, TRAINING, open_=planned)
     settings = reader.settings
     chosen, through = dict[str, int](), dict[str, int]()

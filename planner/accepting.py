@@ -1,0 +1,216 @@
+"""Placements without times whose counts the framework accepts in its own file.
+
+A refused answer divides what is left open into disjoint parts without it (Lawler 1972): each choice of degrees and each count in turn
+takes another value, those before it keep theirs. The parts are placed, and the best answer of all is judged next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from heapq import heappop, heappush
+from typing import Iterator, NamedTuple, Sequence
+
+from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
+from ..models.component import UNBOUNDED, Component
+from ..models.findings.finding import Finding, Severity, error
+from ..models.parallel import Parallel
+from ..models.placements.plan import FEASIBLE, Plan
+from ..models.problem import AMOUNT, Problem
+from ..models.quantity import Counts, intersection
+from ..models.reading import ClusterReader
+from ..models.record import dataclass
+from ..solver.objectives import OBJECTIVES
+from ..solver.session import Session
+from ..solver.wording import listed
+from .placing.laying import in_pool_layouts
+from .write_back import Refuses, accept_all
+
+MOST_JUDGED = 96
+"""Maximum number of answers judged by the framework."""
+UNWRITABLE = "PW603"
+OF_COUNTS = ("PW401", "PW402", "PW403", "PW404")
+"""Codes of the arithmetic of counts and degrees, whatever the ranks."""
+
+
+class _Refusal(NamedTuple):
+    """Answer that the framework refuses; `proved`: wherever its counts are placed."""
+
+    answer: Answer
+    plan: Plan
+    first: Finding
+    proved: bool
+
+
+@dataclass
+class _Parts:
+    """Parts of a problem with their best answers, the best one first."""
+
+    place: Solve
+    waiting: list[tuple[int, int, Problem, Answer, Plan]] = field(default_factory=list)
+    placed: int = 0
+    accepted: set[int] = field(default_factory=set)
+    """Numbers of answers that the framework is known to accept."""
+    is_open: bool = False
+    """True if a part may have an unknown answer."""
+
+    def add(self, problem: Problem) -> Answer:
+        """Place a part and keep its answer."""
+        answer = self.place(problem)
+        self.keep(problem, answer)
+        is_known = answer.plan is not None or (answer.verdict == IMPOSSIBLE and answer.how in ("given", "counting"))
+        self.is_open = self.is_open or not is_known
+        return answer
+
+    def keep(self, problem: Problem, answer: Answer, accepted: bool = False) -> None:
+        """Let the answer of a part wait, if it has a plan."""
+        if answer.plan is not None:
+            self.placed += 1
+            heappush(self.waiting, (answer.plan.objective, self.placed, problem, answer, answer.plan))
+            self.accepted |= {self.placed} if accepted else set()
+
+
+def with_accepted_counts(place: Solve, refuses: Refuses, elsewhere: ClusterReader | None, session: Session) -> Solve:
+    """Wrap a placement: exclude the counts and degrees that the framework refuses."""
+
+    def accepted(problem: Problem) -> Answer:
+        parts, refusals = _Parts(place), list[_Refusal]()
+        first = parts.add(problem)
+        if refuses is accept_all or not problem.hinted:
+            return first
+        while parts.waiting and len(refusals) < MOST_JUDGED and not session.cancelled:
+            _, number, part, answer, plan = heappop(parts.waiting)
+            why = () if number in parts.accepted else refuses(problem, plan)
+            if not why:
+                return _beside(problem, answer, refusals, parts.is_open) if refusals else answer
+            laid, against = Answer(UNDECIDED), [finding for finding in why if finding.code in OF_COUNTS]
+            if why[0].code == UNWRITABLE:
+                laid, against = _laid_out(place, refuses, problem, answer, plan)
+                parts.keep(part, laid, True)
+            if laid.plan is None:
+                refusals.append(_Refusal(answer, plan, [*against, *why][0], bool(against) or laid.verdict == IMPOSSIBLE))
+            narrowed = _narrowed(part, elsewhere) if len(refusals) == 1 and part is problem else None
+            for rest in [narrowed] if narrowed is not None else _without(part, plan):
+                parts.add(replace(rest, explained=False))
+        return _refused(problem, refusals, bool(parts.waiting) or parts.is_open) if refusals else first
+
+    return accepted
+
+
+def _laid_out(place: Solve, refuses: Refuses, problem: Problem, answer: Answer, plan: Plan) -> tuple[Answer, list[Finding]]:
+    """Return the answer with the same counts in a layout of the framework's own pools.
+
+    Without an accepted layout, also return the findings against these counts.
+    """
+    against = list[Finding]()
+    if problem.job.planning.laying is None:
+        return Answer(UNDECIDED), against
+
+    def refused(_: Problem, there: Plan) -> Sequence[Finding]:
+        why = refuses(problem, there)
+        against.extend(finding for finding in why if finding.code in OF_COUNTS)
+        return why
+
+    chosen = replace(problem.as_chosen(plan.degrees, plan.assignment), explained=False)
+    counts = {part.name: _count(plan, part.name) for part in problem.hinted}
+    components = tuple(part.between(counts[part.name], counts[part.name]) if part.name in counts else part for part in chosen.components)
+    laid = in_pool_layouts(place, refused)(replace(chosen, job=replace(chosen.job, components=components)))
+    if laid.plan is None:
+        return laid, against if laid.verdict == IMPOSSIBLE else []
+    values = {term.name: term.value(chosen, laid.plan.assignment) for term in OBJECTIVES}
+    terms = tuple(replace(term, value=values[term.name]) for term in plan.terms)
+    status = plan.status if terms == plan.terms else FEASIBLE
+    return replace(answer, verdict=status, plan=replace(plan, assignment=laid.plan.assignment, terms=terms, status=status)), []
+
+
+# -- what is left open
+
+
+def _narrowed(problem: Problem, elsewhere: ClusterReader | None) -> Problem | None:
+    """Return the problem with the framework's own accepted counts; None if unknown."""
+    job = elsewhere.job_on(problem.cluster) if elsewhere is not None and problem.job.planning.laying is not None else None
+    if job is None:
+        return None
+    narrowed = problem
+    for name, pairs in job.planning.accepted.items():
+        component, accepted = problem[name], tuple((count, count) for count in sorted({count for count, _ in pairs}))
+        if component.runs is None and component.least < component.most:
+            counts = intersection(_counts(component), accepted)
+            narrowed = _with_counts(narrowed, component, counts) if counts else narrowed
+    return None if narrowed is problem else narrowed
+
+
+def _without(problem: Problem, plan: Plan) -> Iterator[Problem]:
+    """Yield disjoint parts of a problem that together lack only the plan's counts and degrees."""
+    for name, degrees in problem.job.choices.items():
+        if name in plan.degrees and len(degrees) > 1:
+            yield _with_choice(problem, name, tuple(parallel for parallel in degrees if parallel != plan.degrees[name]))
+            problem = _with_choice(problem, name, (plan.degrees[name],))
+    for members in problem.colocated_sets:
+        component = next((part for part in members if part.runs is None and part.least < part.most), None)
+        if component is not None:
+            count = _count(plan, component.name)
+            if left := intersection(_counts(component), ((0, count - 1), (count + 1, UNBOUNDED))):
+                yield _with_counts(problem, component, left)
+            problem = _with_counts(problem, component, ((count, count),))
+
+
+def _with_choice(problem: Problem, name: str, degrees: tuple[Parallel, ...]) -> Problem:
+    return replace(problem, job=replace(problem.job, choices={**problem.job.choices, name: degrees}))
+
+
+def _with_counts(problem: Problem, component: Component, counts: Counts) -> Problem:
+    """Return the problem with these counts; the upper end stays, so that objectives stay comparable."""
+    least = counts[0][0]
+    components = tuple(replace(part, counts=counts, least=least) if part.name == component.name else part for part in problem.components)
+    return replace(problem, job=replace(problem.job, components=components))
+
+
+def _counts(component: Component) -> Counts:
+    return component.counts or ((component.least, component.most),)
+
+
+def _count(plan: Plan, name: str) -> int:
+    """Return the number of accelerators; of processes on nodes."""
+    return plan.assignment.held(name) or plan.assignment.world_size(name)
+
+
+# -- answers and their words
+
+
+def _beside(problem: Problem, answer: Answer, refusals: Sequence[_Refusal], is_open: bool) -> Answer:
+    """Return an accepted answer with a note on the better ones that were refused."""
+    if answer.plan is not None and (is_open or not all(refusal.proved for refusal in refusals)):
+        answer = replace(answer, verdict=FEASIBLE, plan=replace(answer.plan, status=FEASIBLE))
+    first = refusals[0].first
+    span = _named(problem, first).span(AMOUNT)
+    note = Finding(first.code, Severity.NOTE, first.subject, _reason(problem, refusals[0]), span, help=first.help)
+    return replace(answer, findings=(*answer.findings, note))
+
+
+def _refused(problem: Problem, refusals: Sequence[_Refusal], is_open: bool) -> Answer:
+    """Return the answer without an accepted one: an unwritable plan, or the reason."""
+    if all(refusal.first.code == UNWRITABLE for refusal in refusals):
+        return refusals[0].answer
+    proved = not is_open and all(refusal.proved for refusal in refusals)
+    verdict, code = (IMPOSSIBLE, "PW601") if proved else (UNDECIDED, "PW602")
+    first = next(refusal for refusal in refusals if refusal.first.code != UNWRITABLE)
+    has_more = any(part.least < part.most < UNBOUNDED for part in problem.hinted)
+    notes = ("so are all other counts" if proved else f"so are {len(refusals) - 1} other counts that were tried",) * has_more
+    subject, reason = _named(problem, first.first), _reason(problem, first)
+    help_text = first.first.help or "ask for other counts"
+    finding = error(code, subject.name, f"{verdict}: {reason}", subject.span(AMOUNT), help=help_text, notes=notes)
+    return Answer(verdict, findings=(finding,), how=first.answer.how)
+
+
+def _reason(problem: Problem, refusal: _Refusal) -> str:
+    """Return the searched counts of a refused plan, with the framework's reason."""
+    names: dict[int, list[str]] = {}
+    for part in problem.hinted:
+        names.setdefault(_count(refusal.plan, part.name), []).append(part.name)
+    counts = listed([f"{listed(group)} on {count}" for count, group in names.items()])
+    return f"the framework refuses {counts}: {refusal.first.message} ({refusal.first.code})"
+
+
+def _named(problem: Problem, finding: Finding) -> Component:
+    """Return the component that a finding names, else the first hinted one."""
+    return next((part for part in problem.hinted if part.name == finding.subject), problem.hinted[0])
