@@ -17,9 +17,9 @@ GROWN = 0.01
 """Smallest progress of a round, in units of the objective's step."""
 AMONG = 8
 """Factor between parts examined and parts returned by `likely`."""
-A_BLOCK = 4e-4
+A_BLOCK = 2.5e-4
 """Seconds per relaxation of a block, measured; metered work is the same on every machine."""
-A_MODEL, A_STEP, A_NODE = 1e-4, 6e-8, 3e-6
+A_MODEL, A_STEP, A_NODE = 4e-5, 2e-8, 6e-6
 """Seconds per row, measured: to read the model, per simplex step, and per relaxation."""
 
 
@@ -36,9 +36,9 @@ def root_seconds(model: cp_model.CpModel) -> float:
 class BoundStage:
     """Lower bound of a model with one tier, improved by every call of `advance`."""
 
-    def __init__(self, model: cp_model.CpModel, aggregates: Iterable[Aggregate]) -> None:
+    def __init__(self, model: cp_model.CpModel, aggregates: Iterable[Aggregate], wider: Iterable[Aggregate] = ()) -> None:
         linear = linear_model(model)
-        self._counted = with_counts(linear, aggregates)
+        self._counted = with_counts(linear, aggregates, wider)
         self.step = self._counted.linear.step
         self._seen: list[dict[int, int]] = []
         self._linear, self._relaxation = linear, LinearRelaxation(self._counted.linear)

@@ -30,7 +30,7 @@ Alternates between the solver's default strategy and LP search.
 """
 A_TURN, A_LONG_TURN = 0.15, 0.5
 """Shares of the remaining time for the relaxation per round: while far, and otherwise."""
-PARTS = 6
+PARTS = 3
 """Number of open parts whose integral indicators are tried per round."""
 PRESSED = 4
 """Factor on relaxations if only a proof is missing."""
@@ -64,7 +64,7 @@ class Round:
 
 
 ROUNDS = (
-    Round(3, 0.06, 0.0, whole=0.4, plain=True),
+    Round(12, 0.3, 0.0, whole=0.4, plain=True),
     Round(12, 0.2, 0.3, whole=1.0),
     Round(30, 0.3, 0.3, whole=2.0),
     Round(60, 0.4, 0.6, whole=4.0),
@@ -93,7 +93,8 @@ class TierSearch:
         tiers = self.standing.tiers
         aggregates = aggregates_of(self.variables, tiers[self.number]) if self.number < len(tiers) and not self.some else []
         if aggregates and root_seconds(self.variables.model) <= A_LONG_TURN * self.left:
-            stage = BoundStage(self.variables.model, aggregates)
+            wider = [each for tier in tiers[: self.number] for each in aggregates_of(self.variables, tier)]
+            stage = BoundStage(self.variables.model, aggregates, wider)
             self.left -= stage.spent
             for stage_round in ROUNDS if stage.is_solved else ():
                 self._round(stage, stage_round)
@@ -123,7 +124,11 @@ class TierSearch:
         if not plain:
             stage.tighten(limit)
         upper = standing.costs[self.number] if standing.assignment else None
-        stage.advance(upper, limit, nodes)
+        until, grown = stage.spent + limit, True
+        while grown and stage.is_open and stage.spent < until:
+            last = stage.bound
+            stage.advance(upper, until - stage.spent, nodes)
+            grown = stage.bound != last
         self.left -= stage.spent - before
         bound = stage.bound if stage.bound is not None else upper
         if bound is not None:
@@ -149,7 +154,7 @@ class TierSearch:
     def _is_far(self) -> bool:
         """Return True if the answer is far above the bound, or unknown."""
         standing, number = self.standing, self.number
-        return standing.assignment is None or standing.costs[number] - standing.proved[number] > FAR * standing.costs[number]
+        return standing.assignment is None or standing.costs[number] - standing.proved[number] > max(1, FAR * standing.costs[number])
 
     def _is_open(self) -> bool:
         tiered = self.number < len(self.standing.tiers)
