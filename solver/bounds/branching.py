@@ -39,10 +39,20 @@ class Counted:
     apart: tuple[tuple[int, ...], ...]
 
 
-def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate]) -> Counted:
-    """Add a variable per count, and per count over domains of a minimum capacity."""
+def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate], wider: Iterable[Aggregate] = ()) -> Counted:
+    """Add a variable per count, and per count over domains of a minimum capacity.
+
+    `wider` are indicators to decide first: the parts of the tree then differ in what earlier tiers
+    fixed, such as the zone of a component.
+    """
     boxes, rows = list(linear.boxes), list(linear.rows)
     wholes, parts, single = dict[int, int](), dict[int, int](), dict[int, int]()
+    first = {
+        indicator.index: aggregate.cost  # type: ignore[attr-defined]
+        for aggregate in wider
+        for indicator, _ in aggregate.members
+        if not isinstance(indicator, int)
+    }
     cost: dict[object, int] = {}
     members: dict[object, list[tuple[int, int]]] = {}
     for aggregate in aggregates:
@@ -70,7 +80,7 @@ def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate]) -> Counted
                 )
                 (wholes if last else parts)[total] = cost[key]
     apart = tuple(tuple(indicator for indicator, _ in counted_members) for counted_members in members.values())
-    return Counted(replace(linear, boxes=boxes, rows=rows), (wholes, parts, single), tuple(single), apart)
+    return Counted(replace(linear, boxes=boxes, rows=rows), (first, wholes, parts, single), tuple(single), apart)
 
 
 def nothing(point: Point) -> Sequence[LinearRow]:

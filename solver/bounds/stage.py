@@ -17,9 +17,9 @@ GROWN = 0.01
 """Smallest progress of a round, in units of the objective's step."""
 AMONG = 8
 """Factor between parts examined and parts returned by `likely`."""
-A_BLOCK = 4e-4
+A_BLOCK = 2.5e-4
 """Seconds per relaxation of a block, measured; metered work is the same on every machine."""
-A_MODEL, A_STEP, A_NODE = 1e-4, 6e-8, 3e-6
+A_MODEL, A_STEP, A_NODE = 4e-5, 2e-8, 6e-6
 """Seconds per row, measured: to read the model, per simplex step, and per relaxation."""
 
 
@@ -36,9 +36,9 @@ def root_seconds(model: cp_model.CpModel) -> float:
 class BoundStage:
     """Lower bound of a model with one tier, improved by every call of `advance`."""
 
-    def __init__(self, model: cp_model.CpModel, aggregates: Iterable[Aggregate]) -> None:
+    def __init__(self, model: cp_model.CpModel, aggregates: Iterable[Aggregate], wider: Iterable[Aggregate] = ()) -> None:
         linear = linear_model(model)
-        self._counted = with_counts(linear, aggregates)
+        self._counted = with_counts(linear, aggregates, wider)
         self.step = self._counted.linear.step
         self._seen: list[dict[int, int]] = []
         self._linear, self._relaxation = linear, LinearRelaxation(self._counted.linear)
@@ -47,31 +47,32 @@ class BoundStage:
         self._tree = Tree(self._relaxation, self._counted.levels)
 
     def tighten(self, limit: float) -> None:
-        """Start to separate rows, and restart the tree.
+        """Start to separate rows; restart the tree if the root got some.
 
         The root is tightened for at most `limit` seconds of metered work.
         """
         if self._tightening is None:
-            self._before = self.spent
             self._tightening = Tightening(self._linear, self._counted.apart)
             self._tightening.most = int(limit / A_BLOCK)
-            self._tighten(self._tightening)
-            self._tree = Tree(self._relaxation, self._counted.levels, self._tightening.rows)
+            if self._tighten(self._tightening):
+                self._before += self._branched
+                self._tree = Tree(self._relaxation, self._counted.levels, self._tightening.rows)
 
-    def _tighten(self, tightening: Tightening) -> None:
-        """Add rows to the root relaxation as long as the bound makes progress."""
-        last, idle = float("-inf"), 0
+    def _tighten(self, tightening: Tightening) -> bool:
+        """Add rows to the root relaxation as long as the bound makes progress; False for none."""
+        last, idle, some = float("-inf"), 0, False
         for _ in range(ROUNDS):
             point = self._relaxation.solve({})
             if point is None:
-                return
+                break
             self._before += self.size * (A_STEP * self._relaxation.iterations + A_NODE)
             idle = 0 if point.value > last + GROWN * self.step else idle + 1
             rows = tightening.rows(point) if idle < IDLE else []
             if not rows:
-                return
+                break
             self._relaxation.add(rows)
-            last = max(last, point.value)
+            last, some = max(last, point.value), True
+        return some
 
     @property
     def is_solved(self) -> bool:
@@ -97,7 +98,11 @@ class BoundStage:
     def spent(self) -> float:
         """Seconds of metered work so far."""
         blocks = A_BLOCK * self._tightening.nodes if self._tightening else 0.0
-        return self._before + blocks + self.size * (A_STEP * self._tree.work + A_NODE * self._tree.nodes)
+        return self._before + blocks + self._branched
+
+    @property
+    def _branched(self) -> float:
+        return self.size * (A_STEP * self._tree.work + A_NODE * self._tree.nodes)
 
     def advance(self, upper: int | None, limit: float, nodes: int) -> None:
         """Branch until the limit of time or nodes is reached or the bound meets `upper`."""
@@ -109,11 +114,6 @@ class BoundStage:
             if upper is not None and bound is not None and bound >= upper:
                 break
             self._tree.branch(upper)
-
-    def advised(self, excess: float) -> dict[int, int]:
-        """Return indicators fixed by reduced cost at the root, beyond the excess."""
-        root = self._tree.root
-        return by_reduced_cost(root, self._counted.indicators, excess * self.step) if root else {}
 
     def likely(self, count: int = 1) -> list[dict[int, int]]:
         """Return the integral indicators of `count` parts, with their values.
@@ -129,21 +129,10 @@ class BoundStage:
         return [integral[number] for number in order]
 
     def agreed(self) -> dict[int, int]:
-        """Return indicators with one value in all results of `likely` so far."""
-        first = self._seen[0] if self._seen else {}
+        """Return indicators with one value at the root and in all results of `likely` so far."""
+        root = self._tree.root
+        first = by_value({indicator: root.values[indicator] for indicator in self._counted.indicators}) if root else {}
         return {indicator: value for indicator, value in first.items() if all(seen.get(indicator) == value for seen in self._seen)}
-
-
-def by_reduced_cost(point: Point, among: Iterable[int], excess: float) -> dict[int, int]:
-    """Return indicators at 0 or 1 with a reduced cost beyond the excess."""
-    fixed = {}
-    for variable in among:
-        value, cost = point.values[variable], point.reduced[variable]
-        if value < NEAR and cost > excess:
-            fixed[variable] = 0
-        elif value > 1 - NEAR and cost < -excess:
-            fixed[variable] = 1
-    return fixed
 
 
 def by_value(values: Mapping[int, float]) -> dict[int, int]:

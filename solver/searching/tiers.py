@@ -23,17 +23,12 @@ FAR = 0.04
 
 There the solver itself makes faster progress than a tighter relaxation.
 """
-BY_ITSELF = ((1.5, True), (4.0, False), (3.0, True))
-"""Searches of a far answer: (seconds, by relaxation), in turns; doubled the next time.
-
-Alternates between the solver's default strategy and LP search.
-"""
+BY_ITSELF = 4.0
+"""Seconds of CP-SAT's own search of a far answer; doubled the next time."""
 A_TURN, A_LONG_TURN = 0.15, 0.5
 """Shares of the remaining time for the relaxation per round: while far, and otherwise."""
-PARTS = 6
+PARTS = 3
 """Number of open parts whose integral indicators are tried per round."""
-PRESSED = 4
-"""Factor on relaxations if only a proof is missing."""
 ROWS = 1500
 """Number of model rows for the times of the rounds; larger models get more."""
 CONFIRMING = 10
@@ -52,26 +47,26 @@ SHARE = 0.4
 class Round:
     """Round of a tier's search: relaxations, then restricted searches, then the whole model.
 
-    `plain` rounds use the relaxation without tightening: easy problems end before it pays. `excess`
-    is the reduced cost beyond which indicators are fixed. Times are seconds of metered work.
+    `plain` rounds use the relaxation without tightening: easy problems end before it pays. Times
+    are seconds of metered work.
     """
 
     relaxations: int
     narrowed: float
-    excess: float
     whole: float = 0.0
     plain: bool = False
 
 
 ROUNDS = (
-    Round(3, 0.06, 0.0, whole=0.4, plain=True),
-    Round(12, 0.2, 0.3, whole=1.0),
-    Round(30, 0.3, 0.3, whole=2.0),
-    Round(60, 0.4, 0.6, whole=4.0),
-    Round(120, 0.6, 1.2, whole=8.0),
-    Round(240, 1.0, 2.5, whole=16.0),
-    Round(480, 3.2, 2.5, whole=16.0),
-    Round(960, 6.4, 2.5, whole=16.0),
+    Round(12, 0.5, whole=0.4, plain=True),
+    Round(24, 0.5, whole=0.4, plain=True),
+    Round(12, 0.5, whole=1.0),
+    Round(30, 0.5, whole=2.0),
+    Round(60, 0.5, whole=4.0),
+    Round(120, 0.6, whole=8.0),
+    Round(240, 1.0, whole=16.0),
+    Round(480, 3.2, whole=16.0),
+    Round(960, 6.4, whole=16.0),
 )
 
 
@@ -81,7 +76,7 @@ class TierSearch:
     def __init__(self, standing: ChoiceState, variables: Variables, number: int, limit: float) -> None:
         self.standing, self.variables, self.number, self.left = standing, variables, number, limit
         self.some = is_restricted(variables.layout)
-        self._refused, self._longer = False, 1
+        self._refused, self._longer = False, BY_ITSELF
 
     def search(self) -> float:
         """Improve answer and bound of this tier until both meet; return the time left."""
@@ -93,7 +88,8 @@ class TierSearch:
         tiers = self.standing.tiers
         aggregates = aggregates_of(self.variables, tiers[self.number]) if self.number < len(tiers) and not self.some else []
         if aggregates and root_seconds(self.variables.model) <= A_LONG_TURN * self.left:
-            stage = BoundStage(self.variables.model, aggregates)
+            wider = [each for tier in tiers[: self.number] for each in aggregates_of(self.variables, tier)]
+            stage = BoundStage(self.variables.model, aggregates, wider)
             self.left -= stage.spent
             for stage_round in ROUNDS if stage.is_solved else ():
                 self._round(stage, stage_round)
@@ -107,15 +103,15 @@ class TierSearch:
         """Run the relaxation, then search with its suggestions and on the whole model."""
         scale = max(1.0, stage.size / ROWS)
         if self._is_open():
-            self._advance(stage, limits.relaxations * (PRESSED if self._is_within(stage.step) else 1), limits.plain)
-        for fixed in (*stage.likely(PARTS), stage.agreed(), stage.advised(limits.excess)):
-            if self._is_open() and not self._is_within(stage.step):
-                self._narrowed(fixed, limits.narrowed * scale)
-        if self._is_open() and limits.whole:
-            for limit, by_relaxation in BY_ITSELF if self._is_far() else ((limits.whole, limits.plain),):
-                if self._is_open():
-                    self._run(min(self._longer * limit, 0.6 * self.left), by_relaxation)
-            self._longer *= 2 if self._is_far() else 1
+            self._advance(stage, limits.relaxations, limits.plain)
+        for fixed in (*stage.likely(PARTS), stage.agreed()):
+            if not self._is_open() or self._narrowed(fixed, limits.narrowed * scale) is Status.UNKNOWN:
+                break
+        if self._is_open() and self._is_far() and limits is not ROUNDS[0]:
+            self._run(min(self._longer, 0.6 * self.left), by_relaxation=False)
+            self._longer *= 2
+        elif self._is_open():
+            self._run(min(limits.whole, 0.6 * self.left), limits.plain)
 
     def _advance(self, stage: BoundStage, nodes: int, plain: bool) -> None:
         standing, before = self.standing, stage.spent
@@ -123,33 +119,31 @@ class TierSearch:
         if not plain:
             stage.tighten(limit)
         upper = standing.costs[self.number] if standing.assignment else None
-        stage.advance(upper, limit, nodes)
+        until, grown = stage.spent + limit, True
+        while grown and stage.is_open and stage.spent < until:
+            last = stage.bound
+            stage.advance(upper, until - stage.spent, nodes)
+            grown = stage.bound != last
         self.left -= stage.spent - before
         bound = stage.bound if stage.bound is not None else upper
         if bound is not None:
             standing.prove(self.number, bound if upper is None else min(bound, upper))
 
-    def _narrowed(self, fixed: dict[int, int], limit: float) -> None:
+    def _narrowed(self, fixed: dict[int, int], limit: float) -> Status:
         """Search for a better answer with some indicators fixed."""
         standing, number = self.standing, self.number
         high = standing.costs[number] - 1 if standing.assignment else MOST
-        if standing.proved[number] > high:
-            return
         model = narrowed(self._hinted(), fixed, standing.proved[number], high)
         outcome = run(self.variables, min(limit, self.left), standing.search.seed, by_relaxation=False, model=model)
         self.left -= outcome.spent
         if outcome.values is not None:
             self._offer(outcome)
-
-    def _is_within(self, step: int) -> bool:
-        """Return True if at most one step is open: probably only the proof is missing."""
-        standing = self.standing
-        return standing.assignment is not None and standing.costs[self.number] - standing.proved[self.number] <= step
+        return outcome.status
 
     def _is_far(self) -> bool:
         """Return True if the answer is far above the bound, or unknown."""
         standing, number = self.standing, self.number
-        return standing.assignment is None or standing.costs[number] - standing.proved[number] > FAR * standing.costs[number]
+        return standing.assignment is None or standing.costs[number] - standing.proved[number] > max(1, FAR * standing.costs[number])
 
     def _is_open(self) -> bool:
         tiered = self.number < len(self.standing.tiers)
