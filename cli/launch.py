@@ -56,7 +56,7 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 )
 @click.option("--elastic", is_flag=True, help="Start again also where nodes that join the cluster change the plan.")
 @click.option(
-    "--trust-env", "trusted_env", multiple=True, metavar="NAME", help="Let node groups set this variable, which can run other code."
+    "--trust-env", "trusted_env", multiple=True, metavar="NAME", help="Let node groups set this variable, which may run other code."
 )
 @click.option(
     "--progress", type=click.Choice(WAYS), default=AUTO, show_default=True, help="A line on a terminal and lines elsewhere, lines, or none."

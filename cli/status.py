@@ -82,7 +82,7 @@ def _since(launch: LaunchStatus) -> str:
 
 
 def _launch_data(launch: LaunchStatus) -> dict[str, object]:
-    data = launch.record.model_dump(mode="json", exclude={"schema_", "findings", "state", "since"})
+    data = launch.record.model_dump(mode="json", exclude={"schema_", "findings", "state", "since", "token"})
     findings = [
         {"code": finding.code, "subject": finding.subject, "message": finding.message, "help": finding.help} for finding in launch.findings
     ]

@@ -174,7 +174,7 @@ def launch(
     worker : class of every worker, constructed without arguments, as `module:Class` or itself;
         default: a class that only reports its environment.
     timeout : time limit, in seconds, for all workers to be ready.
-    trusted_env : variables that node groups may set although they can make a process run other
+    trusted_env : variables that node groups may set although they may make a process run other
         code, such as PYTHONPATH.
     progress : called with each step in advance, and for each worker that is ready (see
         progress.py).

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Iterator, Mapping
@@ -23,6 +23,7 @@ from ..failure import LaunchFailed, failed, last_line, last_lines
 from ..port.connection import Connection
 from ..port.on_ray import RayPort
 from ..port.port import Died, Port
+from ..port.ray_compat import on_loopback
 from ..progress import OnStep, silent
 from ..shield import shielded
 from ..simulated.simulate import PER_NODE, START_LIMIT
@@ -164,11 +165,12 @@ def attach(name: str) -> Iterator[Mapping[str, WorkerGroup]]:
         raise failed("PW733", name, f"`{name}` is {status.state}", "attach when it runs" if status.alive else "launch it again", name)
     plan = read_plan(directory_of(name) / PLAN)
     connection = Connection(status.record.address)
-    try:
-        connection.open()
-        yield attached(RayPort(), plan, status.record)
-    finally:
-        connection.close()
+    with on_loopback(status.record.token) if status.record.simulated else nullcontext():
+        try:
+            connection.open()
+            yield attached(RayPort(), plan, status.record)
+        finally:
+            connection.close()
 
 
 def attached(port: Port, plan: Plan, record: Record) -> dict[str, WorkerGroup]:

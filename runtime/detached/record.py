@@ -19,6 +19,7 @@ from ...models.findings.finding import Finding, Unchecked, error
 from ...models.placements.plan_file import write_whole
 from ..failure import LaunchFailed, failed
 from ..launch import Launch
+from ..port.ray_compat import TOKEN_PATH
 from ..shield import shielded
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -169,6 +170,8 @@ class Record(RecordModel):
     recoveries: tuple[str, ...] = ()
     findings: tuple[FindingRecord, ...] = ()
     unchecked: tuple[UncheckedRecord, ...] = ()
+    token: str = ""
+    """Path of the cluster's token, for those who attach."""
 
     def recovering(self, failure: LaunchFailed) -> Record:
         """Return the record for the time of a recovery."""
@@ -218,6 +221,7 @@ def record_of(name: str, file: str, running: Launch, simulated: bool) -> Record:
         digest=running.plan.digest, workers=workers_of(running), given=tuple(map(str, running.given)),
         restarts=running.restarts.used, allowed=running.restarts.allowed, recoveries=tuple(map(str, running.recoveries)),
         unchecked=tuple(UncheckedRecord(rule=unchecked.rule, subject=unchecked.subject, why=unchecked.why) for unchecked in running.unchecked),
+        token=os.environ.get(TOKEN_PATH, ""),
     )  # fmt: skip
 
 

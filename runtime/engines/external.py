@@ -174,7 +174,8 @@ class VllmEngine(ExternalEngine):
 
     @property
     def failure(self) -> str:
-        return str(self._engine.dead_error) if self._engine is not None and self._engine.errored else ""
+        dead = self._engine is not None and self._engine.errored
+        return "the engine `vllm` has died; the log of its server has the reason" if dead else ""
 
     async def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:
         """Generate tokens; vLLM itself aborts abandoned answers."""

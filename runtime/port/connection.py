@@ -9,7 +9,7 @@ import socket
 from ..failure import LaunchFailed, failed
 from ..shield import shielded
 from .on_ray import NAMESPACE
-from .ray_compat import connect, connected_address, disarm, disconnect, is_another_service, need_ray
+from .ray_compat import OTHER_SERVICE, WRONG_TOKEN, connect, connected_address, disarm, disconnect, head_status, need_ray
 
 PROBE_LIMIT = 3.0
 _ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>\d{1,5})")
@@ -82,8 +82,11 @@ def probe(address: str) -> None:
         raise _no_ray(address, reason) from None
     if len(answer) < _FRAME_HEADER or answer[_FRAME_TYPE] != _SETTINGS:
         raise _no_ray(address, "something else than Ray answers")
-    if is_another_service(address, PROBE_LIMIT):
+    status = head_status(address, PROBE_LIMIT)
+    if status == OTHER_SERVICE:
         raise _no_ray(address, "what answers is not the head of a cluster, whose port is 6379 unless it was given another")
+    if status == WRONG_TOKEN:
+        raise _no_ray(address, "it asks for a token, which is missing here or not the right one", TOKEN_HELP)
 
 
 def parse_address(address: str) -> tuple[str, int]:
@@ -110,6 +113,9 @@ def _addresses(host: str) -> set[str]:
     return {"127.0.0.1" if address in local else address for address in addresses}
 
 
-def _no_ray(address: str, reason: str) -> LaunchFailed:
-    message = f"no Ray cluster can be used at `{address}`: {reason}"
-    return failed("PW701", "", message, "start one with `ray start --head` and name its HOST:PORT, or use `--simulate`", address)
+START_HELP = "start one with `ray start --head` and name its HOST:PORT, or use `--simulate`"
+TOKEN_HELP = "set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH to the token of the cluster"
+
+
+def _no_ray(address: str, reason: str, help: str = START_HELP) -> LaunchFailed:
+    return failed("PW701", "", f"no Ray cluster can be used at `{address}`: {reason}", help, address)

@@ -7,8 +7,10 @@ run.
 from __future__ import annotations
 
 import importlib
+import os
 import signal
-from typing import Any, Mapping
+from contextlib import contextmanager
+from typing import Any, Iterator, Mapping
 
 from ..failure import failed
 
@@ -42,22 +44,75 @@ def connect(address: str, namespace: str) -> None:
         utils.set_sigterm_handler = handle
 
 
-def is_another_service(address: str, limit: float) -> bool:
-    """Return True if a gRPC server other than Ray's head answers there.
+OTHER_SERVICE, WRONG_TOKEN = "UNIMPLEMENTED", "UNAUTHENTICATED"
 
-    For example a node's raylet, or Ray's server for remote clients. False also if that is unknown:
-    Ray itself reports other faults. Source: Ray, protobuf/gcs_service.proto, NodeInfoGcsService.
+
+def head_status(address: str, limit: float) -> str:
+    """Return the gRPC status with which the head of a cluster answers there.
+
+    OTHER_SERVICE is a node's raylet, or Ray's server for remote clients. "" if that is unknown: Ray
+    itself reports other faults. Source: Ray, protobuf/gcs_service.proto, NodeInfoGcsService.
     """
     try:
         grpc: Any = importlib.import_module("grpc")
     except ModuleNotFoundError:
-        return False
+        return ""
+    loader = _token_loader()
+    metadata = tuple(loader.get_token_for_http_header().items()) if loader is not None else ()
     with grpc.insecure_channel(address, options=[("grpc.enable_http_proxy", 0)]) as channel:
         try:
-            channel.unary_unary("/ray.rpc.NodeInfoGcsService/GetClusterId")(b"", timeout=limit)
+            channel.unary_unary("/ray.rpc.NodeInfoGcsService/GetClusterId")(b"", timeout=limit, metadata=metadata)
         except grpc.RpcError as problem:
-            return bool(problem.code() == grpc.StatusCode.UNIMPLEMENTED)
-    return False
+            return str(problem.code().name)
+    return ""
+
+
+def _token_loader() -> Any:
+    """Return Ray's reader of the token; None before Ray 2.52, which has no tokens."""
+    loader = getattr(need_ray()._raylet, "AuthenticationTokenLoader", None)
+    return loader and loader.instance()
+
+
+MODE, TOKEN, TOKEN_PATH, SEVERAL_MACHINES = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+
+
+def knows_tokens() -> bool:
+    """Return True if this Ray has token authentication."""
+    return _token_loader() is not None
+
+
+@contextmanager
+def on_loopback(token: str) -> Iterator[None]:
+    """Let Ray use a cluster on 127.0.0.1 in the block, here and in child processes.
+
+    `token`: path of the file with its token; "": unchanged. Else Ray replaces 127.0.0.1 with the
+    address of the machine. Source: Ray, _private/services.py, `get_node_ip_address`.
+    """
+    constants: Any = importlib.import_module("ray._private.ray_constants")
+    settings = {SEVERAL_MACHINES: "0"} | ({MODE: "token", TOKEN: None, TOKEN_PATH: token} if token else {})
+    before, several = {name: os.environ.get(name) for name in settings}, constants.ENABLE_RAY_CLUSTER
+    constants.ENABLE_RAY_CLUSTER = False
+    _set(settings)
+    try:
+        yield
+    finally:
+        constants.ENABLE_RAY_CLUSTER = several
+        _set(before)
+
+
+def _set(variables: Mapping[str, str | None]) -> None:
+    """Set or remove variables; make Ray read its token again.
+
+    Source: Ray, _private/authentication_test_utils.py.
+    """
+    for name, value in variables.items():
+        os.environ.pop(name, None)
+        if value is not None:
+            os.environ[name] = value
+    loader = _token_loader()
+    if loader is not None and MODE in variables:
+        need_ray()._raylet.Config.initialize("")
+        loader.reset_cache()
 
 
 def disarm() -> None:

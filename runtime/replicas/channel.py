@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import itertools
+import os
 import secrets
 import socket
 import threading
@@ -58,24 +58,39 @@ def bound(host: str, port: int = 0) -> socket.socket:
 
 Handler = Callable[[str, Sequence[Any], Sequence[int]], Sequence[Any]]
 """(method, arguments, ranks) -> answers, one per rank."""
-LARGEST = 1 << 28
+LARGEST, LARGEST_ON_NETWORK = 1 << 28, 1 << 24
+"""Bytes of a frame, which a stranger may send as the only one of a handshake, within HANDSHAKE ms."""
+HANDSHAKE = 10_000
 LINGER = 500
 ANSWER, ERROR = "answer", "error"
 
 
+def new_key() -> str:
+    """Return a new key, which both sides of a connection must have."""
+    return zmq.curve_keypair()[1].decode()
+
+
 class Endpoint:
-    """Listener on a random port for calls with the `key`; exceptions return as text."""
+    """Listener on a random port for calls; exceptions return as text.
+
+    `host` "" listens on this machine alone, for processes of the same user. Who lacks the `key` is
+    refused in the handshake (CurveZMQ), which also encrypts.
+    """
 
     def __init__(self, handler: Handler, host: str, key: str = "") -> None:
-        self.key = key or secrets.token_hex(16)
+        self.key = key or new_key()
         self._handler = handler
         self._closing = threading.Lock()
         self._context = zmq.Context()
         router = self._context.socket(zmq.ROUTER)
-        for option, value in ((zmq.LINGER, LINGER), (zmq.MAXMSGSIZE, LARGEST), (zmq.IPV6, int(":" in host))):
+        options = {
+            zmq.LINGER: LINGER, zmq.MAXMSGSIZE: LARGEST_ON_NETWORK if host else LARGEST, zmq.IPV6: int(":" in host), zmq.HANDSHAKE_IVL: HANDSHAKE, zmq.CURVE_SERVER: 1, zmq.CURVE_SECRETKEY: self.key.encode(),
+            zmq.IPC_FILTER_UID: os.getuid(),
+        }  # fmt: skip
+        for option, value in options.items():
             router.setsockopt(option, value)
         try:
-            router.bind(f"tcp://{host_port(host, '*')}")
+            router.bind(f"tcp://{host_port(host, '*')}" if host else f"ipc://@placewright-{secrets.token_hex(8)}")  # @: no file
         except zmq.ZMQError:
             self._context.destroy(0)
             raise
@@ -94,11 +109,8 @@ class Endpoint:
         with ThreadPoolExecutor(1, "placewright-engine") as pool, router:
             try:
                 while True:
-                    parts = router.recv_multipart()
-                    if len(parts) < 4 or not hmac.compare_digest(parts[2], self.key.encode()):
-                        continue
-                    sender, number, _, *frames = parts
-                    router.send_multipart([sender, number, *self._answered(pool, frames)])
+                    sender, *parts = router.recv_multipart()
+                    router.send_multipart([sender, *parts[:1], *self._answered(pool, parts[1:])])
             except zmq.ContextTerminated:
                 return
 
@@ -164,7 +176,9 @@ class Channel:
 
     def _connect(self, peer: Peer) -> None:
         dealer = self._sockets[peer] = self._context.socket(zmq.DEALER)
+        public, secret = zmq.curve_keypair()
         options = {
+            zmq.CURVE_SERVERKEY: zmq.curve_public(peer.key.encode()), zmq.CURVE_PUBLICKEY: public, zmq.CURVE_SECRETKEY: secret,
             zmq.LINGER: 0, zmq.MAXMSGSIZE: LARGEST, zmq.IPV6: int("[" in peer.address), zmq.RECONNECT_IVL: -1,
             zmq.HEARTBEAT_IVL: BEAT, zmq.HEARTBEAT_TIMEOUT: BEATS_LOST,
         }  # fmt: skip
@@ -222,7 +236,7 @@ class Channel:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._pending[number] = future, peer
         future.add_done_callback(lambda done: self._pending.pop(number, None))
-        self._sockets[peer].send_multipart([number, peer.key.encode(), *frames])
+        self._sockets[peer].send_multipart([number, *frames])
         return future
 
     async def _read(self, peer: Peer, dealer: zmq.asyncio.Socket) -> None:

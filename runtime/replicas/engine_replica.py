@@ -63,7 +63,8 @@ class EngineReplica(Replica):
             self._servers.kill()
 
     def _launch_servers(self) -> tuple[str, int]:
-        from .servers import Servers, access, new_key
+        from .channel import new_key
+        from .servers import Servers, access
         from .settings import ServerSettings
 
         group = self.worker_group

@@ -65,9 +65,15 @@ class Serving:
         if model != self.name:
             raise RequestRefused(404, f"the model `{model}` does not exist; this is `{self.name}`", NOT_FOUND, "model", "model_not_found")
         if self.trouble:
-            raise RequestRefused(503, self.trouble, SERVER, None, "replica_failed")
+            raise self.broken("")
         if self.asleep:
             raise RequestRefused(503, "the replica is asleep", SERVER, None, "asleep")
+
+    def broken(self, words: str) -> RequestRefused:
+        """Return the refusal after a failure: that of the whole replica, or else its words."""
+        if self.trouble:
+            return RequestRefused(503, self.trouble, SERVER, None, "replica_failed")
+        return RequestRefused(500, words, SERVER, None, "internal_error")
 
     def wanted_of_chat(self, request: ChatRequest) -> list[WantedChoices]:
         """Return the answers that a conversation requests. Raises RequestRefused."""
@@ -110,6 +116,24 @@ class Serving:
             message = f"a context has at most {longest} tokens; {prompt} of the prompt and {most or 1} of the answer are more"
             raise RequestRefused(400, message, INVALID, param, "context_length_exceeded")
         return most or room
+
+
+class KeyFirst:
+    """Middleware that refuses requests below /v1 without the key, before the body is read."""
+
+    def __init__(self, app: ASGIApp, key: str) -> None:
+        self._app = app
+        self._key = key.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a connection of the ASGI server."""
+        if scope["type"] == "http" and scope["path"].startswith("/v1"):
+            scheme, _, token = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
+            if scheme.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self._key):
+                refusal = RequestRefused(401, "the API key is not right", UNAUTHORIZED, None, "invalid_api_key")
+                await refusal.response(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
 
 
 class BodyLimit:
@@ -181,7 +205,9 @@ def build_app(serving: Serving) -> FastAPI:
     """Build the application of a served engine."""
     app = FastAPI(title="placewright", docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(BodyLimit, most=serving.limits.max_body_bytes)
-    _errors(app)
+    if serving.api_key is not None:
+        app.add_middleware(KeyFirst, key=serving.api_key)
+    _errors(app, serving)
 
     @app.get("/health")
     async def health() -> JSONResponse:
@@ -190,25 +216,21 @@ def build_app(serving: Serving) -> FastAPI:
         return JSONResponse({"status": "asleep" if serving.asleep else "ok"})
 
     @app.get("/v1/models")
-    async def models(request: Request) -> Body:
-        _authorize(serving, request)
+    async def models() -> Body:
         return {"object": "list", "data": [_model(serving)]}
 
     @app.get("/v1/models/{name:path}")
-    async def model(request: Request, name: str) -> Body:
-        _authorize(serving, request)
+    async def model(name: str) -> Body:
         if name != serving.name:
             raise RequestRefused(404, f"the model `{name}` does not exist; this is `{serving.name}`", NOT_FOUND, "model", "model_not_found")
         return _model(serving)
 
     @app.post("/v1/chat/completions")
     async def chat(request: Request, body: ChatRequest) -> Response:
-        _authorize(serving, request)
         return await _answer(serving, request, body, CHAT, serving.wanted_of_chat(body))
 
     @app.post("/v1/completions")
     async def completions(request: Request, body: CompletionRequest) -> Response:
-        _authorize(serving, request)
         return await _answer(serving, request, body, COMPLETION, serving.wanted_of_completion(body))
 
     return app
@@ -216,12 +238,6 @@ def build_app(serving: Serving) -> FastAPI:
 
 def _model(serving: Serving) -> Body:
     return {"id": serving.name, "object": "model", "created": serving.created, "owned_by": "placewright"}
-
-
-def _authorize(serving: Serving, request: Request) -> None:
-    presented = request.headers.get("authorization", "").removeprefix("Bearer ").encode()
-    if serving.api_key is not None and not hmac.compare_digest(presented, serving.api_key.encode()):
-        raise RequestRefused(401, "the API key is not right", UNAUTHORIZED, None, "invalid_api_key")
 
 
 async def _answer(
@@ -234,7 +250,8 @@ async def _answer(
 
         async def begun() -> Response:
             first = await anext(coming)  # a failure before the first chunk has its own status
-            return StreamingResponse(_events(answer, first, coming, body.stream_options.include_usage), media_type="text/event-stream")
+            events = _events(serving, answer, first, coming, body.stream_options.include_usage)
+            return StreamingResponse(events, media_type="text/event-stream")
 
         return await _unless_disconnected(request, begun)
 
@@ -248,8 +265,8 @@ async def _answer(
 
 
 async def _events(
-    answer: AnswerBody, first: tuple[int, TextPiece], coming: AsyncGenerator[tuple[int, TextPiece], None], with_usage: bool
-) -> AsyncGenerator[str, None]:
+    serving: Serving, answer: AnswerBody, first: tuple[int, TextPiece], coming: AsyncGenerator[tuple[int, TextPiece], None], with_usage: bool
+) -> AsyncGenerator[str, None]:  # fmt: skip
     """Yield the chunks of a stream; a late failure becomes the last event."""
     try:
         async with aclosing(coming):
@@ -260,7 +277,7 @@ async def _events(
         yield event(_failed(problem).body)
         return
     except GenerationFailed as problem:
-        yield event(_broken(problem).body)
+        yield event(serving.broken(str(problem)).body)
         return
     if with_usage:
         yield event(answer.last())
@@ -287,12 +304,7 @@ def _failed(problem: ChannelFailed) -> RequestRefused:
     return RequestRefused(503 if problem.lost else 500, str(problem), SERVER, None, "replica_failed" if problem.lost else "worker_failed")
 
 
-def _broken(problem: Exception) -> RequestRefused:
-    words = str(problem) if isinstance(problem, GenerationFailed) else f"{type(problem).__name__}: {problem}"
-    return RequestRefused(500, words, SERVER, None, "internal_error")
-
-
-def _errors(app: FastAPI) -> None:
+def _errors(app: FastAPI, serving: Serving) -> None:
     """Register handlers that answer every failure in OpenAI's format."""
 
     @app.exception_handler(RequestRefused)
@@ -315,4 +327,4 @@ def _errors(app: FastAPI) -> None:
     @app.exception_handler(GenerationFailed)
     @app.exception_handler(Exception)
     async def broken(request: Request, problem: Exception) -> JSONResponse:
-        return _broken(problem).response
+        return serving.broken(str(problem) if isinstance(problem, GenerationFailed) else f"{type(problem).__name__}: {problem}").response

@@ -42,12 +42,18 @@ class ChatTurn(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
     role: Literal["system", "developer", "user", "assistant", "tool"]
-    content: str | list[TextPart]
+    content: str | list[TextPart] | None
 
     @property
     def words(self) -> str:
         """Whole text."""
-        return self.content if isinstance(self.content, str) else "".join(part.text for part in self.content)
+        return self.content if isinstance(self.content, str) else "".join(part.text for part in self.content or ())
+
+    @model_validator(mode="after")
+    def _has_content(self) -> ChatTurn:
+        if self.content is None and self.role != "assistant":
+            raise ValueError("only the content of an assistant may be null")
+        return self
 
 
 class StreamOptions(BaseModel):
@@ -60,7 +66,7 @@ class StreamOptions(BaseModel):
 class GenerationRequest(BaseModel):
     """Common fields of requests. `temperature` 0 is greedy; else equal `seed`, equal answer."""
 
-    model_config = ConfigDict(extra="forbid", strict=False)
+    model_config = ConfigDict(extra="forbid", strict=True)  # else `true` is 1
     model: str
     temperature: float = Field(1.0, ge=0, le=2)
     top_p: float = Field(1.0, gt=0, le=1)

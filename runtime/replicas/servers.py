@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import replace
 from typing import Any, Sequence
 
@@ -90,8 +89,3 @@ def access(group: WorkerGroup, ranks: Sequence[int]) -> list[tuple[str, str]]:
     """Return (ZeroMQ address, key) of workers."""
     address, key = (answers(group, ranks, method, ASK_LIMIT) for method in ACCESS)
     return list(zip(address, key))
-
-
-def new_key() -> str:
-    """Return a new key of headless servers for the master."""
-    return secrets.token_hex(16)

@@ -7,7 +7,6 @@ import socket
 from typing import Any, Mapping, Sequence
 
 from ..engines.engine import EngineWorker, ReplicaShape, engine_class
-from .channel import own_address
 from .wire import Malformed
 
 OPEN, RELEASE, IDENTIFY = "open", "release", "identify"
@@ -20,18 +19,18 @@ class ServesReplica:
     _engine_worker: EngineWorker | None = None
 
     def get_zeromq_address(self) -> str:
-        """Return the listening address ``tcp://ip:port``: own node, random port."""
+        """Return the listening address, reachable on this node alone."""
         return str(self._listening().address)
 
     def get_zeromq_key(self) -> str:
-        """Return the key that every call must carry."""
+        """Return the key of every connection."""
         return str(self._listening().key)
 
     def _listening(self) -> Any:
         if self._endpoint is None:
             from .channel import Endpoint
 
-            self._endpoint = Endpoint(self._serve_call, own_address(os.environ.get("MASTER_ADDR", "127.0.0.1")))
+            self._endpoint = Endpoint(self._serve_call, "")
         return self._endpoint
 
     def _serve_call(self, method: str, arguments: Sequence[Any], ranks: Sequence[int]) -> list[Any]:

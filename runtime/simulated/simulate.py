@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import selectors
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Iterable, Iterator, Mapping
 
@@ -18,13 +19,15 @@ from ...models.machines.cluster import Cluster
 from ...models.machines.node import Node
 from ...models.machines.shorthand import read_shorthand
 from ..failure import LaunchFailed, failed, last_line
-from ..port.ray_compat import need_ray
+from ..port.ray_compat import knows_tokens, need_ray, on_loopback
 from ..shield import shielded
 from ..world.ray_machine import labels_of
 from ..world.vendors import BENEATH, VARIABLES, vendor_of
 
 MOST_NODES = 64
 START_LIMIT, PER_NODE, END_LIMIT = 120.0, 10.0, 10.0
+SUBREAPER = "RAY_kill_child_processes_on_worker_exit_with_raylet_subreaper"
+"""Ray's switch to end the daemons of ended workers."""
 LONGEST_PATH = 80  # the path of a socket has at most 107 bytes
 _PROGRAM = Path(__file__).with_name("simulated_nodes.py")
 
@@ -33,11 +36,13 @@ class SimulatedCluster:
     """Simulated Ray cluster in a separate process, which ends with this process.
 
     Every node carries its rank as a label, because all share an address. No dashboard, no usage
-    statistics, no file outside a temporary directory; a real cluster on this machine is not
-    touched.
+    statistics, no file outside a temporary directory of this user; a real cluster on this machine
+    is not touched. It listens on 127.0.0.1, and from Ray 2.52 on asks for a token, which this
+    process uses until the stop, unless it was connected to another cluster before.
     """
 
     def __init__(self) -> None:
+        self._access = ExitStack()
         self._holder: subprocess.Popen[str] | None = None
         self._directory = ""
 
@@ -53,6 +58,8 @@ class SimulatedCluster:
             raise _not_started(f"{len(wanted)} nodes are more than the {MOST_NODES} that one machine simulates")
         with shielded():
             self._directory = tempfile.mkdtemp(prefix="pw-", dir=None if len(tempfile.gettempdir()) < LONGEST_PATH else "/tmp")
+            own = knows_tokens() and not need_ray().is_initialized()
+            self._access.enter_context(on_loopback(_new_token(self._directory) if own else ""))
             with open(os.path.join(self._directory, "holder.log"), "w") as log:
                 self._holder = subprocess.Popen(
                     [sys.executable, str(_PROGRAM)], text=True, start_new_session=True, env=_environment(self._directory),
@@ -102,6 +109,7 @@ class SimulatedCluster:
             holder, self._holder = self._holder, None
             if holder is not None:
                 _end(holder)
+            self._access.close()
             if self._directory:
                 shutil.rmtree(self._directory, ignore_errors=True)
 
@@ -136,10 +144,18 @@ def describe(node: Node, processes: int) -> dict[str, object]:
     }
 
 
+def _new_token(directory: str) -> str:
+    """Write a token for this user alone; return its path."""
+    path = Path(directory, "token")
+    path.touch(0o600)
+    path.write_text(secrets.token_hex(32))
+    return str(path)
+
+
 def _environment(directory: str) -> dict[str, str]:
     """Return this process's environment without links to real devices or another cluster."""
     kept_variables = {name: value for name, value in os.environ.items() if name not in (*VARIABLES, *BENEATH, "RAY_ADDRESS")}
-    return kept_variables | {"RAY_TMPDIR": directory, "RAY_USAGE_STATS_ENABLED": "0"}
+    return kept_variables | {"RAY_TMPDIR": os.path.join(directory, "ray"), "RAY_USAGE_STATS_ENABLED": "0", SUBREAPER: "1"}
 
 
 def _not_started(reason: str) -> LaunchFailed:

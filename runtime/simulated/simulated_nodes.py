@@ -22,7 +22,7 @@ import threading
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 OBJECT_STORE = 80 << 20
@@ -39,6 +39,7 @@ NODE_LIMIT, PAUSE = 45.0, 0.05
 
 Ray itself gives up after 30 s, however busy the machine.
 """
+REAP_PERIOD = 1.0
 _PR_SET_CHILD_SUBREAPER = 36
 # A killed node refuses the connection, so that three checks at this pace find it within two
 # seconds; a node that is only slow has as long to answer as in any cluster.
@@ -49,7 +50,7 @@ def main() -> None:
     """Hold the cluster until the input ends."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # all output of Ray goes to stderr
-    directory = os.environ["RAY_TMPDIR"]
+    directory = os.path.dirname(os.environ["RAY_TMPDIR"])  # Ray opens that to all, but not the one around it
     _adopt_orphans()
     requests: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=_listen, args=(requests, directory), daemon=True).start()
@@ -63,7 +64,12 @@ def main() -> None:
     answers.write(json.dumps({"address": address}) + "\n")
     answers.flush()
     while True:
-        answers.write(json.dumps(nodes.change(json.loads(requests.get()))) + "\n")
+        try:
+            request = requests.get(timeout=REAP_PERIOD)
+        except Empty:
+            _reap()  # orphans of workers, whose parent this process has become
+            continue
+        answers.write(json.dumps(nodes.change(json.loads(request))) + "\n")
         answers.flush()
 
 
@@ -112,10 +118,10 @@ class SimulatedNodes:
 
     def _start(self, node: dict[str, Any], wait: bool = False, **more: Any) -> Any:
         number = next(self._numbers)
-        sockets = {name: os.path.join(self._directory, f"{name}-{number}") for name in ("raylet", "plasma")}
+        sockets = {name: os.path.join(self._directory, "ray", f"{name}-{number}") for name in ("raylet", "plasma")}
         try:
             started = self._cluster.add_node(
-                wait=wait, num_cpus=node["cpus"], num_gpus=node["gpus"], resources=node["resources"], labels=node["labels"],
+                wait=wait, node_ip_address="127.0.0.1", num_cpus=node["cpus"], num_gpus=node["gpus"], resources=node["resources"], labels=node["labels"],
                 object_store_memory=OBJECT_STORE, include_log_monitor=False,
                 raylet_socket_name=sockets["raylet"], plasma_store_socket_name=sockets["plasma"], **more,
             )  # fmt: skip

@@ -12,7 +12,7 @@ from ...models.placements.plan import Plan
 from ..failure import LaunchFailed, failed, last_line, last_lines
 from ..port.ray_compat import send_by_value
 from . import inside
-from .inside.host import EXTENSION, Reporter
+from .inside.host import Reporter
 
 
 def send_code() -> None:
@@ -24,23 +24,26 @@ def send_code() -> None:
     send_by_value(inside)
 
 
-NAMES = frozenset({"PATH", "BASH_ENV", "ENV", "IFS", "PERL5LIB", "NODE_OPTIONS", "GCONV_PATH", EXTENSION})
-PREFIXES = ("LD_", "DYLD_", "PYTHON", "RAY_", "GIT_", "VLLM_PLUGINS", "NCCL_NET_PLUGIN", "NCCL_TUNER_PLUGIN", "NCCL_PROFILER_PLUGIN")
-"""Prefixes of variables from which loaders, Python, Ray, shells or plug-ins take code.
-
-NAMES has the complete names of further ones, RLinf's among them.
-"""
+HARMLESS = {
+    "CUDA_DEVICE_ORDER", "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_LAUNCH_BLOCKING", "HF_DATASETS_OFFLINE", "HF_HUB_OFFLINE",
+    "HYDRA_FULL_ERROR", "MUJOCO_EGL_DEVICE_ID", "MUJOCO_GL", "NCCL_ALGO", "NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_IB_HCA",
+    "NCCL_NET_GDR_LEVEL", "NCCL_P2P_LEVEL", "NCCL_PROTO", "NCCL_SOCKET_FAMILY", "PYOPENGL_PLATFORM", "PYTORCH_ALLOC_CONF",
+    "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_NPU_ALLOC_CONF", "TOKENIZERS_PARALLELISM", "TORCH_DISTRIBUTED_DEBUG", "TRANSFORMERS_OFFLINE",
+    "TRANSFORMERS_VERBOSITY", "VLLM_ATTENTION_BACKEND", "VLLM_LOGGING_LEVEL", "VLLM_USE_V1",
+}  # fmt: skip
+"""Variables that choose among built-in behaviours: no path, address, library or module."""
+_PLAIN, _NUMBER = re.compile(r"[\w.,:=^~+*-]*", re.ASCII), re.compile(r"-?\d{1,18}", re.ASCII)
 INTERPRETER = "python_interpreter_path"
 
 
 def untrusted(plan: Plan, trusted: Collection[str]) -> Iterator[Finding]:
-    """Yield a PW711 per code-running variable or interpreter not in `trusted`."""
+    """Yield a PW711 per interpreter and per possibly harmful variable not in `trusted`."""
     groups = {run.node_group for name in plan.components for run in plan.assignment.of(name)}
     for group in plan.cluster.declared:
-        names = dict.fromkeys(name for config in group.env_configs for name, _ in config.env_vars)
-        for name in names if group.label in groups else ():
-            if is_dangerous(name) and name not in trusted:
-                message = f"node group `{group.label}` sets `{name}`, which can make the workers run other code"
+        harmful = dict.fromkeys(name for config in group.env_configs for name, value in config.env_vars if not is_harmless(name, value))
+        for name in harmful if group.label in groups else ():
+            if name not in trusted:
+                message = f"node group `{group.label}` sets `{name}`, which may make the workers run other code"
                 yield error("PW711", group.label, message, help=f"if you trust the file, add `--trust-env {name}`", witnesses=(name,))
         if INTERPRETER not in trusted and group.label in groups and any(config.python_interpreter_path for config in group.env_configs):
             message = f"node group `{group.label}` names a `{INTERPRETER}`, which the workers would run in"
@@ -49,15 +52,21 @@ def untrusted(plan: Plan, trusted: Collection[str]) -> Iterator[Finding]:
 
 
 def check_trusted(plan: Plan, trusted: Collection[str]) -> None:
-    """Raise LaunchFailed (PW711) for code-running variables or interpreters not in `trusted`."""
+    """Raise LaunchFailed (PW711) for the findings of `untrusted`."""
     distrusted = tuple(untrusted(plan, trusted))
     if distrusted:
         raise LaunchFailed(*distrusted)
 
 
-def is_dangerous(name: str) -> bool:
-    """Return True if a variable of this name can make a process run other code."""
-    return name.upper() in NAMES or name.upper().startswith(PREFIXES)
+def is_harmless(name: str, value: str) -> bool:
+    """Return True if a variable can neither load code nor lead elsewhere.
+
+    Allowed: HARMLESS, network interfaces and numbers of threads with a plain value, and numbers of
+    NCCL and its kin. Their other settings name plug-ins, files or hosts.
+    """
+    if name.startswith(("NCCL_", "TORCH_NCCL_", "HCCL_")) and _NUMBER.fullmatch(value):
+        return True
+    return (name in HARMLESS or name.endswith(("_SOCKET_IFNAME", "_NUM_THREADS"))) and bool(_PLAIN.fullmatch(value))
 
 
 IMPORT_LIMIT = 120.0

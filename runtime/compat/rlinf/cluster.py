@@ -161,7 +161,7 @@ class Cluster(metaclass=CurrentInstance):
     address : HOST:PORT of the Ray cluster; default: this process's connection, else RAY_ADDRESS.
     simulate : shorthand of machines to simulate on this machine, such as ``2x8xH100``.
     wait : time limit, in seconds, for resources that other jobs hold.
-    trusted_env : variables that node groups may set although they can make a process run other
+    trusted_env : variables that node groups may set although they may make a process run other
         code, such as PYTHONPATH.
     environment : names of variables of this process that its workers get too, such as MUJOCO_GL,
         beside RLinf's own (RLINF_...). RLinf forwards all variables that the head node lacks;

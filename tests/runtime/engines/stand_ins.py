@@ -35,7 +35,6 @@ class Vllm:
         self.args = args
         self.model_config = SimpleNamespace(max_model_len=args.max_model_len)
         self.errored = False
-        self.dead_error = RuntimeError("EngineCore encountered an issue")
         self.calls: list[str] = []
 
     @classmethod

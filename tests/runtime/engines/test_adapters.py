@@ -114,7 +114,7 @@ def test_vllm_that_is_dead_is_told() -> None:
         engine, _ = answer("vllm")
     assert engine.failure == ""
     engine._engine.errored = True
-    assert engine.failure == "EngineCore encountered an issue"
+    assert engine.failure == "the engine `vllm` has died; the log of its server has the reason"
 
 
 def test_vllm_on_several_nodes_meets_at_the_first_and_is_headless_on_the_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Callable, Iterator
 
 import pytest
@@ -67,8 +69,8 @@ def test_another_server_is_told_from_ray(server: Callable[[bytes], str], answer:
 
 
 def test_a_server_that_opens_as_ray_does_is_taken_for_it(server: Callable[[bytes], str], monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = connection.is_another_service
-    monkeypatch.setattr(connection, "is_another_service", lambda address, limit: asked(address, 0.2))  # which it does not answer
+    asked = connection.head_status
+    monkeypatch.setattr(connection, "head_status", lambda address, limit: asked(address, 0.2))  # which it does not answer
     probe(server(b"\0\0\x06\x04\0\0\0\0\0\0\0\0\0\0\0"))
 
 
@@ -83,6 +85,24 @@ def test_a_grpc_server_that_is_no_head_is_told_at_once() -> None:
         assert unhindered() - before < 2
     finally:
         other.stop(None).wait()
+
+
+def test_a_missing_token_is_told_at_once_with_the_variables_to_set(server: Callable[[bytes], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "head_status", lambda address, limit: "UNAUTHENTICATED")
+    with pytest.raises(LaunchFailed, match="it asks for a token, which is missing here or not the right one") as caught:
+        probe(server(b"\0\0\x06\x04\0\0\0\0\0\0\0\0\0\0\0"))
+    assert caught.value.findings[0].help.startswith("set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH")
+
+
+@pytest.mark.ray
+def test_a_simulated_cluster_asks_for_its_own_token(address: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
+    program = f"from placewright.runtime.port.connection import probe; probe({address!r})"
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60)
+    assert "it asks for a token" in done.stderr
+    path = Path(os.environ["RAY_AUTH_TOKEN_PATH"])
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert address.startswith("127.0.0.1:")
 
 
 def test_where_ray_encrypts_it_alone_can_tell_who_answers(server: Callable[[bytes], str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,13 +11,13 @@ from typing import Any, Callable, Iterator
 
 import openai
 import pytest
-from placewright.runtime.replicas.channel import host_port
+from placewright.runtime.replicas.channel import host_port, new_key
 from placewright.runtime.replicas.server import ReplicaServer
 from placewright.runtime.replicas.settings import ServerSettings
 from placewright.runtime.replicas.worker import ReplicaWorker
 
 MODEL = "tiny"
-KEY = "the key of this replica"
+KEY = new_key()
 WORKER = (
     "import sys\n"
     "from placewright.runtime.replicas.worker import ReplicaWorker\n"

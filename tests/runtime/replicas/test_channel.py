@@ -5,15 +5,26 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any, Awaitable, Callable, Iterator, Sequence
 
 import numpy as np
 import pytest
 import zmq
-from placewright.runtime.replicas.channel import Channel, ChannelFailed, Endpoint, Peer, bound, host_port, own_address
+from placewright.runtime.replicas.channel import (
+    LARGEST_ON_NETWORK,
+    Channel,
+    ChannelFailed,
+    Endpoint,
+    Peer,
+    bound,
+    host_port,
+    new_key,
+    own_address,
+)
 
 from ...unhindered import unhindered
 from .conftest import process
@@ -159,7 +170,7 @@ def test_a_worker_that_stands_still_is_lost_when_its_heart_stops() -> None:
 
 def test_nobody_behind_an_address_is_noticed() -> None:
     with bound("127.0.0.1") as nobody:  # it does not listen, and nobody else can take its port meanwhile
-        peer = Peer(f"tcp://127.0.0.1:{nobody.getsockname()[1]}", "key", (0,))
+        peer = Peer(f"tcp://127.0.0.1:{nobody.getsockname()[1]}", new_key(), (0,))
         with pytest.raises(ChannelFailed, match="rank 0 died, or cannot be reached"):
             on([peer], lambda channel: channel.collective_rpc("step", limit=60))
 
@@ -167,19 +178,47 @@ def test_nobody_behind_an_address_is_noticed() -> None:
 def test_a_call_without_the_key_is_not_answered(serve: Serve) -> None:
     asked: list[str] = []
     end = serve(asked.append)
-    with pytest.raises(ChannelFailed, match="in time"):
-        on([Peer(end.address, "another key", (0,))], lambda channel: channel.collective_rpc("step", limit=0.3))
+    with pytest.raises(ChannelFailed, match="rank 0 died, or cannot be reached any more"):
+        on([Peer(end.address, new_key(), (0,))], lambda channel: channel.collective_rpc("step", limit=10))
     assert asked == []
+
+
+@pytest.mark.parametrize("mechanism", ["NULL", "PLAIN", "CURVE"])
+@pytest.mark.parametrize("sizes", [[LARGEST_ON_NETWORK + 1], [1 << 20] * 4])
+def test_a_stranger_cannot_fill_the_memory_of_a_worker(mechanism: str, sizes: list[int], serve: Serve) -> None:
+    end = serve(lambda method: "alive")
+    host, _, port = end.address.removeprefix("tcp://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=5) as stranger, suppress(ConnectionError):
+        # ZMTP's greeting, then frames: a long command, or the parts of a message without an end
+        stranger.sendall(b"\xff" + bytes(8) + b"\x7f\x03\x00" + mechanism.encode().ljust(20, b"\0") + bytes(32))
+        for size in sizes:
+            stranger.sendall((b"\x06" if len(sizes) == 1 else b"\x03") + size.to_bytes(8, "big") + bytes(1 << 20))
+        for _ in range(5000):
+            stranger.sendall(bytes(1 << 16))
+            time.sleep(0.001)
+        pytest.fail("the worker reads on")
+    assert on(peers(end), lambda channel: channel.collective_rpc("step")) == ["alive"]
+
+
+def test_a_worker_listens_on_its_machine_alone_and_answers_its_server() -> None:
+    end = Endpoint(lambda method, arguments, ranks: [method], "")
+    try:
+        assert end.address.startswith("ipc://@placewright-")
+        assert on([Peer(end.address, end.key, (0,))], lambda channel: channel.collective_rpc("step")) == ["step"]
+    finally:
+        end.close()
 
 
 def test_bytes_that_are_no_call_leave_the_worker_as_it_was(serve: Serve) -> None:
     end = serve(lambda method: "alive")
     with zmq.Context() as context, context.socket(zmq.DEALER) as stranger:
+        stranger.curve_publickey, stranger.curve_secretkey = zmq.curve_keypair()
+        stranger.curve_serverkey = zmq.curve_public(end.key.encode())
         stranger.connect(end.address)
-        for parts in ([b"x"], [b"1", end.key.encode(), b"\xff"], [b"1", end.key.encode(), b'{"x": 1}'], [b"1", end.key.encode(), b"[]"]):
+        for parts in ([b"x"], [b"1", b"\xff"], [b"1", b'{"x": 1}'], [b"1", b"[]"]):
             stranger.send_multipart(parts)
         stranger.setsockopt(zmq.RCVTIMEO, 2000)
-        assert all(b"Malformed" in stranger.recv_multipart()[1] for _ in range(3))
+        assert all(b"Malformed" in stranger.recv_multipart()[1] for _ in range(4))
     assert on(peers(end), lambda channel: channel.collective_rpc("step")) == ["alive"]
 
 

@@ -9,11 +9,13 @@ import time
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
 import openai
 import pytest
+from placewright.runtime.replicas.openai_api import Serving
 from placewright.runtime.replicas.settings import Limits
 
 from ...unhindered import unhindered
@@ -158,6 +160,9 @@ WRONG = (
     (chat(n=1000), "n", "invalid_value"),
     (chat(stop=["a"] * 5), "stop", "invalid_value"),
     (chat(stop=""), "stop", "invalid_value"),
+    (chat(max_tokens=True), "max_tokens", "invalid_value"),
+    (chat(temperature=True), "temperature", "invalid_value"),
+    (chat(messages=[{"role": "user", "content": None}]), "messages", "invalid_value"),
     (chat(stream="perhaps"), "stream", "invalid_value"),
     (chat(tools=[{"type": "function"}]), "tools", "unsupported_parameter"),
     (chat(logprobs=True), "logprobs", "unsupported_parameter"),
@@ -243,6 +248,31 @@ def test_a_key_is_asked_for_where_one_is_set(replica: Maker) -> None:
     with pytest.raises(openai.AuthenticationError):
         made.client("guess").completions.create(model=MODEL, prompt="a")
     assert curl(made, "/health")[0] == 200
+    for header, status in (("secret", 401), ("bearer secret", 200), ("BEARER secret", 200), ("Bearer secreta", 401), ("Basic secret", 401)):
+        assert curl(made, "/v1/models", None, "-H", f"Authorization: {header}")[0] == status
+    assert curl(made, "/v1/completions", "not json")[0] == 401
+
+
+def test_the_key_is_asked_for_before_the_body_is_sent(replica: Maker) -> None:
+    address = urlsplit(replica("echo", api_key="secret").url)
+    with closing(HTTPConnection(address.hostname or "", address.port, timeout=10)) as client:
+        client.putrequest("POST", "/v1/completions")
+        client.putheader("Content-Length", str(Limits().max_body_bytes))
+        client.endheaders()
+        answer = client.getresponse()
+        assert (answer.status, json.load(answer)["error"]["code"]) == (401, "invalid_api_key")
+
+
+@pytest.mark.parametrize(("failure", "status", "code"), [("", 500, "internal_error"), ("the engine has died", 503, "replica_failed")])
+def test_a_dead_engine_is_a_failed_replica_from_the_first_moment(failure: str, status: int, code: str) -> None:
+    engine: Any = SimpleNamespace(failure=failure)
+    refusal = Serving("tiny", engine).broken("EngineDeadError: stack trace (above)")
+    assert (refusal.status, refusal.body["error"]["code"]) == (status, code)
+
+
+def test_an_assistant_that_said_nothing_is_heard(echo: Replica) -> None:
+    turns = [{"role": "assistant", "content": None, "tool_calls": []}, *HELLO]
+    assert curl(echo, "/v1/chat/completions", chat(messages=turns))[0] == 200
 
 
 def test_a_client_that_hangs_up_ends_a_stream(echo: Replica) -> None:

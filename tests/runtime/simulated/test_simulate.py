@@ -45,7 +45,7 @@ def test_devices_and_clusters_of_this_machine_are_kept_away(monkeypatch: pytest.
     found = simulate._environment("/somewhere")
     assert "CUDA_VISIBLE_DEVICES" not in found
     assert "RAY_ADDRESS" not in found
-    assert (found["RAY_TMPDIR"], found["RAY_USAGE_STATS_ENABLED"]) == ("/somewhere", "0")
+    assert (found["RAY_TMPDIR"], found["RAY_USAGE_STATS_ENABLED"]) == ("/somewhere/ray", "0")
 
 
 def test_more_nodes_than_one_machine_can_simulate_are_refused_before_anything_starts() -> None:
