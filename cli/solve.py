@@ -11,7 +11,7 @@ import click
 from ..models.findings.finding import Finding, Severity, UnusableInput
 from ..report.terminal import escape, wants_colour
 from .asking.answers import ExtraOptions, Previous, further_options, previous_options
-from .asking.options import ReadOptions, Seconds, form_option, level_option, memory_mib, model_option, said_as_json, source_options
+from .asking.options import ReadOptions, Seconds, echo_unusable, form_option, level_option, memory_mib, model_option, source_options
 from .asking.solvable import solvable
 from .exit_codes import FINDINGS, OUR_FAULT, UNDECIDED, UNUSABLE
 from .showing.findings import echo_findings
@@ -90,7 +90,7 @@ def solve(
     except UnusableInput as fault:
         if form != "json":
             raise
-        return said_as_json(fault)
+        return echo_unusable(fault)
     with Session() as session:  # the first Ctrl-C ends every search here; the results so far are shown
         with shown(progress, form == "json", _costs(problem)) as sinks:
             answer = solver(limit, seed, True, sinks.of_placements, memory_limit, reading, sinks.of_counts, session)(problem)

@@ -9,21 +9,22 @@ import click
 
 from ..models.dialects.load import load_all, load_settings
 from ..models.findings.finding import Finding, UnusableInput
-from ..models.report import UNUSABLE, Report, exit_code
+from ..models.report import Report, exit_code
 from ..planner.verify import verify as verdict_on
 from ..report.terminal import wants_colour
 from .asking.inputs import Inputs
-from .asking.options import ReadOptions, form_option, level_option, model_option, source_options
+from .asking.options import ReadOptions, formats_option, level_option, model_option, site_option, source_options
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE|FOLDER|KEY=VALUE...")
 @source_options
-@form_option
+@formats_option
+@site_option
 @click.option("--placements", is_flag=True, help="List every process, not only the sizes of the components.")
 @level_option
 @model_option
-def verify(files: tuple[str, ...], source: ReadOptions, form: str, placements: bool) -> int:
+def verify(files: tuple[str, ...], source: ReadOptions, form: str, site: str, placements: bool) -> int:
     """Check the placements of configuration files, without any cluster.
 
     Every fault is reported at its line, with its reason and a fix. An unusable file does not stop
@@ -43,20 +44,23 @@ def verify(files: tuple[str, ...], source: ReadOptions, form: str, placements: b
         lambda texts: load_settings(texts, *how, source.composer),
     )
     reports = (verdict_on(source.with_model(reading)) for reading in readings)
-    verdicts = _echo_json(reports, inputs, placements) if form == "json" else _echo_text(reports, inputs, placements)
-    return exit_code(verdicts)
+    if form == "text":
+        return exit_code(_echo_text(reports, inputs, placements))
+    return _echo(form, reports, inputs, placements, site)
 
 
-def _echo_json(reports: Iterable[Report], inputs: Inputs, placements: bool) -> list[str]:
-    from ..report.json import render
+def _echo(form: str, reports: Iterable[Report], inputs: Inputs, placements: bool, site: str) -> int:
+    """Print the reports in a format for programs, and return the exit code."""
+    from ..report.results import Results, render
 
     printed, findings = list[Report](), tuple[Finding, ...]()
     try:
         printed += reports
     except UnusableInput as problem:
         findings = problem.findings
-    click.echo(render(printed, placements, findings, inputs.skipped))
-    return [*(report.verdict for report in printed), *(UNUSABLE for _ in findings)]
+    results = Results(printed, findings, inputs.skipped, placements, site)
+    click.echo(render(form, results))
+    return results.exit_code
 
 
 def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool) -> list[str]:

@@ -14,12 +14,12 @@ from ..report.terminal import wants_colour
 from .asking.options import (
     ReadOptions,
     Seconds,
+    echo_unusable,
     form_option,
     level_option,
     memory_mib,
     model_option,
     node_words,
-    said_as_json,
     source_options,
 )
 from .asking.solvable import solvable
@@ -79,7 +79,7 @@ def whatif(
     except UnusableInput as problem:
         if form != "json":
             raise
-        return said_as_json(problem)
+        return echo_unusable(problem)
     changed = None
     if source.settings:
         changed, code = read(source)

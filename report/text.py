@@ -110,7 +110,7 @@ def summary(reports: Sequence[Report], skipped: int = 0, colour: bool = False) -
     if skipped:
         lines.append(f"{with_noun(skipped, 'file')} {'places' if skipped == 1 else 'place'} nothing")
     lines.append(more_about(finding for report in reports for finding in report.findings))
-    return "\n".join([*filter(None, lines), _verdicts(reports, colour)])
+    return "\n".join([*filter(None, lines), verdicts(reports, colour)])
 
 
 def _by_code(reports: Sequence[Report], severity: Severity) -> str:
@@ -123,9 +123,10 @@ def _by_code(reports: Sequence[Report], severity: Severity) -> str:
     return f"{with_noun(sum(map(bool, found)), 'file')} with {severity.value}s: {codes_text}"
 
 
-def _verdicts(reports: Sequence[Report], colour: bool) -> str:
-    verdicts = [report.verdict for report in reports]
-    parts = [paint(f"{verdicts.count(word)} {word}", style, colour) for word, style in STYLES.items() if word in verdicts]
+def verdicts(reports: Sequence[Report], colour: bool = False) -> str:
+    """Format the number of files by verdict: `3 files: 2 ok, 1 faulty`."""
+    words = [report.verdict for report in reports]
+    parts = [paint(f"{words.count(word)} {word}", style, colour) for word, style in STYLES.items() if word in words]
     return f"{with_noun(len(reports), 'file')}: {', '.join(parts)}"
 
 
