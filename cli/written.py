@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Sequence
 
 from ..models.findings.finding import UnusableInput, error
 from ..models.findings.span import Edit, apply_edits
@@ -11,11 +11,15 @@ from ..models.findings.span import Edit, apply_edits
 if TYPE_CHECKING:
     from ..models.answer import Answer
     from ..models.reading import Reading
+    from ..planner.fixing import FixedFile
+
+_BOM = b"\xef\xbb\xbf"
 
 
 def save(output: str, answer: Answer) -> None:
     """Write the plan to a file. Raises UnusableInput if that fails."""
-    from ..models.placements.plan_file import plan_to_json, write_whole
+    from ..models.placements.plan_file import plan_to_json
+    from ..models.text.files import write_whole
 
     if answer.plan is not None:
         try:
@@ -26,7 +30,7 @@ def save(output: str, answer: Answer) -> None:
 
 def write_new(output: str, text: str, force: bool) -> None:
     """Write a new file, whole or not at all; overwrite only with `force`. Raises UnusableInput."""
-    from ..models.placements.plan_file import write_whole
+    from ..models.text.files import write_whole
 
     if os.path.exists(output) and not force:
         raise UnusableInput([error("PW001", "", f"there is a file `{output}` already", help="name another one, or add `--force`")])
@@ -38,7 +42,7 @@ def write_new(output: str, text: str, force: bool) -> None:
 
 def write_edits(file: str, reading: Reading, edits: list[Edit]) -> None:
     """Apply the edits to the file. Raises UnusableInput if that fails."""
-    from ..models.placements.plan_file import write_whole
+    from ..models.text.files import write_whole
 
     try:
         with open(file, "rb") as now:
@@ -47,6 +51,36 @@ def write_edits(file: str, reading: Reading, edits: list[Edit]) -> None:
         write_whole(file, mark + apply_edits(reading.source.text, edits))
     except OSError as problem:
         raise _not_written(file, problem) from None
+
+
+def write_fixes(files: Sequence[FixedFile]) -> None:
+    """Write all fixed files, or none. Raises UnusableInput, also if a file has changed since."""
+    from ..models.text.files import Change, write_together
+
+    changes = dict[str, Change]()
+    for file in files:
+        try:
+            if not os.path.isfile(file.name):
+                raise OSError(0, "it is no regular file")
+            with open(file.name, "rb") as opened:
+                before = opened.read()
+            mark = _BOM if before.startswith(_BOM) else b""
+            if before != mark + file.before.encode():
+                raise _changed(file.name)
+            changes[file.name] = Change(before, mark + file.text.encode())
+        except OSError as problem:
+            raise _not_written(file.name, problem) from None
+    try:
+        changed = write_together(changes)
+    except OSError as problem:
+        raise _not_written(problem.filename or ", ".join(changes), problem) from None
+    if changed:
+        raise _changed(changed)
+
+
+def _changed(path: str) -> UnusableInput:
+    message = f"`{path}` was changed while it was fixed; no file was written"
+    return UnusableInput([error("PW001", "", message, help="run the command again")])
 
 
 def _not_written(path: str, problem: OSError) -> UnusableInput:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from ..models.findings.finding import Finding, Severity
 from ..models.report import INCOMPLETE, Report
-from .results import Results, path_of, whole_message
+from .results import VerifyResults, path_of, whole_message
 from .terminal import escape
 from .text import verdicts
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-def render(results: Results) -> str:
+def render(results: VerifyResults) -> str:
     """Format a command per finding and per incomplete file; the last line counts verdicts."""
     lines = [_command(finding, None) for finding in results.findings]
     for report in results.reports:

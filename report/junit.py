@@ -10,12 +10,12 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from ..models.findings.finding import Finding
 from ..models.report import FAULTY, INCOMPLETE, UNUSABLE, Report
-from .results import Results
+from .results import VerifyResults
 from .terminal import escape
 from .text import count_findings, render_findings, verdict
 
 
-def render(results: Results) -> str:
+def render(results: VerifyResults) -> str:
     """Format the reports as XML, in ASCII."""
     tests = len(results.reports) + bool(results.findings)
     verdicts = [report.verdict for report in results.reports]
@@ -39,8 +39,8 @@ def _add_case(suite: Element, report: Report) -> None:
     elif report.missing:
         message = " ".join(f"{missing.fact}. {missing.add}." for missing in report.missing)
         SubElement(case, "skipped", type=INCOMPLETE, message=escape(message))
-    others = [finding for finding in report.findings if finding not in report.errors]
-    SubElement(case, "system-out").text = "\n\n".join(filter(None, [render_findings(others, report.texts), verdict(report)]))
+    remarks = [finding for finding in report.findings if finding not in report.errors]
+    SubElement(case, "system-out").text = "\n\n".join(filter(None, [render_findings(remarks, report.texts), verdict(report)]))
 
 
 def _add_failure(case: Element, kind: str, findings: Sequence[Finding], report: Report) -> None:

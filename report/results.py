@@ -14,7 +14,7 @@ from .json import render as render_json
 
 
 @dataclass(frozen=True)
-class Results:
+class VerifyResults:
     """Reports of a command.
 
     Attributes
@@ -38,7 +38,7 @@ class Results:
         return worst_exit_code([*(report.verdict for report in self.reports), *(UNUSABLE for _ in self.findings)])
 
 
-def render(form: str, results: Results) -> str:
+def render(form: str, results: VerifyResults) -> str:
     """Format the results, without a line end. Only the module of the format is loaded."""
     if form == "json":
         return render_json(results.reports, results.placements, results.findings, results.skipped, results.site)

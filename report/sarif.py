@@ -1,6 +1,6 @@
 """Reports as SARIF 2.1.0, which code scanning of GitHub, GitLab and Azure reads.
 
-Source: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0", errata 01.
+Source: OASIS, "Static Analysis VerifyResults Interchange Format (SARIF) Version 2.1.0", errata 01.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..models.findings.span import Edit, Span
 from ..models.report import UNUSABLE, Report
 from .explain import render as page_as_text
 from .page import read_page
-from .results import Results, path_of, whole_message
+from .results import VerifyResults, path_of, whole_message
 from .version import version
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -25,7 +25,7 @@ _LINE_ENDS = ["\r\n", "\n", "\r", "\x85", "\u2028", "\u2029"]
 Data = dict[str, object]
 
 
-def render(results: Results) -> str:
+def render(results: VerifyResults) -> str:
     """Format the reports as a SARIF log of one run."""
     codes = sorted({finding.code for report in results.reports for finding in report.findings} | {f.code for f in results.findings})
     number = version()
@@ -51,7 +51,7 @@ def _rule(code: str, site: str) -> Data:
     return {"id": code, "shortDescription": {"text": CODES[code]}, "help": {"text": text}, **({"helpUri": url} if url else {})}
 
 
-def _invocation(results: Results) -> Data:
+def _invocation(results: VerifyResults) -> Data:
     """Return the end of the command; incomplete files and its own findings are notifications."""
     notifications: list[Data] = [
         {"level": finding.severity.value, "descriptor": {"id": finding.code}, "message": {"text": whole_message(finding)}}

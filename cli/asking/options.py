@@ -81,10 +81,10 @@ def node_words(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...
 
 def echo_unusable(problem: UnusableInput | ValueError, form: str = "json") -> int:
     """Print unusable machines, nodes or plans in a format for programs; return the exit code."""
-    from ...report.results import Results, render
+    from ...report.results import VerifyResults, render
 
     unread = (error("PW011", "", str(problem), help="write it like `2x8xH100` or `x8`"),)
-    click.echo(render(form, Results(findings=problem.findings if isinstance(problem, UnusableInput) else unread)))
+    click.echo(render(form, VerifyResults(findings=problem.findings if isinstance(problem, UnusableInput) else unread)))
     return 2
 
 

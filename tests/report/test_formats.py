@@ -14,7 +14,7 @@ from placewright.cli.main import run
 from placewright.models.findings.finding import Missing, error, warning
 from placewright.models.findings.span import Edit, Span, apply_edits
 from placewright.models.report import Report
-from placewright.report.results import Results, render
+from placewright.report.results import VerifyResults, render
 
 DATA = Path(__file__).parents[1] / "data"
 TEXT = "a: 1\nb: {c: 'ü',\n  d: 2}\n"
@@ -31,15 +31,15 @@ REPORTS = (
     Report("/gone.yaml", "unknown", (error("PW001", "", "there is no file"),)),
     Report("good.yaml", "native"),
 )
-RESULTS = Results(REPORTS, (error("PW011", "", HOSTILE),), skipped=2, site="https://docs.example.org/")
+RESULTS = VerifyResults(REPORTS, (error("PW011", "", HOSTILE),), skipped=2, site="https://docs.example.org/")
 
 
-def sarif(results: Results = RESULTS) -> dict[str, object]:
+def sarif(results: VerifyResults = RESULTS) -> dict[str, object]:
     return json.loads(render("sarif", results))["runs"][0]
 
 
-@pytest.mark.parametrize("results", [RESULTS, Results(), Results(REPORTS[:1])])
-def test_sarif_is_valid(results: Results) -> None:
+@pytest.mark.parametrize("results", [RESULTS, VerifyResults(), VerifyResults(REPORTS[:1])])
+def test_sarif_is_valid(results: VerifyResults) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     schema = json.loads(gzip.decompress((DATA / "sarif-schema-2.1.0.json.gz").read_bytes()))
     validator = jsonschema.Draft4Validator(schema, format_checker=jsonschema.FormatChecker())
@@ -70,14 +70,14 @@ def test_a_result_of_sarif_has_its_place_its_page_and_its_fix() -> None:
     assert rules[2]["help"]["text"].startswith("PW102: ")
     assert run_["invocations"][0]["exitCode"] == 2
     assert [note["descriptor"]["id"] for note in run_["invocations"][0]["toolExecutionNotifications"]] == ["PW011", "incomplete"]
-    assert "helpUri" not in sarif(Results(REPORTS))["tool"]["driver"]["rules"][0]
+    assert "helpUri" not in sarif(VerifyResults(REPORTS))["tool"]["driver"]["rules"][0]
 
 
 def test_junit_is_valid() -> None:
     xmlschema = pytest.importorskip("xmlschema")
     schema = xmlschema.XMLSchema(str(DATA / "junit-10.xsd"))
     schema.validate(render("junit", RESULTS))
-    schema.validate(render("junit", Results()))
+    schema.validate(render("junit", VerifyResults()))
 
 
 def test_junit_counts_what_it_lists() -> None:
@@ -127,7 +127,7 @@ def test_workflow_commands_are_read_back() -> None:
 def test_paths_below_the_current_folder_are_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     findings = (error("PW010", "", "x", Span(f"{tmp_path}/a.yaml", 0, 1, 1, 1)),)
-    assert "file=a.yaml," in render("github", Results((Report(f"{tmp_path}/a.yaml", "", findings),)))
+    assert "file=a.yaml," in render("github", VerifyResults((Report(f"{tmp_path}/a.yaml", "", findings),)))
 
 
 def test_json_has_ends_edits_and_the_page() -> None:
@@ -144,7 +144,7 @@ def test_edits_by_lines_and_columns_make_what_edits_by_offsets_make(end: str) ->
     start = text.index("{")
     span = Span(FILE, start, text.index("}") + 1, 2, 4)
     report = Report(FILE, "", (error("PW102", "", "x", span, edit=Edit(span, "{}")),), texts={FILE: text})
-    (edit,) = json.loads(render("json", Results((report,))))["files"][0]["findings"][0]["edits"]
+    (edit,) = json.loads(render("json", VerifyResults((report,))))["files"][0]["findings"][0]["edits"]
     lines = re.split("(?<=\n)|(?<=\r)(?!\n)|(?<=[\x85\u2028])", text)
     offset = lambda line, column: sum(map(len, lines[: line - 1])) + column - 1  # noqa: E731
     begin, stop = offset(edit["line"], edit["column"]), offset(edit["end_line"], edit["end_column"])
