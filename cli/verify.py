@@ -14,7 +14,7 @@ from ..models.report import Report, exit_code
 from ..planner.verify import verify as verdict_on
 from ..report.terminal import wants_colour
 from .asking.inputs import Inputs
-from .asking.options import ReadOptions, formats_option, level_option, model_option, site_option, source_options
+from .asking.options import ReadOptions, formats_option, level_option, model_option, page_of, site_option, source_options
 
 
 @click.command()
@@ -75,7 +75,7 @@ def _echo(form: str, reports: Iterable[Report], inputs: Inputs, placements: bool
         printed += reports
     except UnusableInput as problem:
         findings = problem.findings
-    results = VerifyResults(printed, findings, inputs.skipped, placements, site)
+    results = VerifyResults(printed, findings, inputs.skipped, placements, site, page_of)
     click.echo(render(form, results))
     return results.exit_code
 

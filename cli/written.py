@@ -55,9 +55,9 @@ def write_edits(file: str, reading: Reading, edits: list[Edit]) -> None:
 
 def write_fixes(files: Sequence[FixedFile]) -> None:
     """Write all fixed files, or none. Raises UnusableInput, also if a file has changed since."""
-    from ..models.text.files import Change, write_together
+    from ..models.text.files import FileChange, write_together
 
-    changes = dict[str, Change]()
+    changes = dict[str, FileChange]()
     for file in files:
         try:
             if not os.path.isfile(file.name):
@@ -67,7 +67,7 @@ def write_fixes(files: Sequence[FixedFile]) -> None:
             mark = _BOM if before.startswith(_BOM) else b""
             if before != mark + file.before.encode():
                 raise _changed(file.name)
-            changes[file.name] = Change(before, mark + file.text.encode())
+            changes[file.name] = FileChange(before, mark + file.text.encode())
         except OSError as problem:
             raise _not_written(file.name, problem) from None
     try:

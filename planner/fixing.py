@@ -47,9 +47,9 @@ class FixedFile:
 
 
 def fix(readings: Sequence[Reading], judge: Judge) -> FixedFile:
-    """Make the edits of a file's findings, as long as it verifies better and no error is new.
+    """Make the edits of findings with which a file verifies better.
 
-    Edits that show what a misspelling hid are tried first; if an error is left there, only edits
+    No error is new afterwards. Edits that show what a misspelling hid are tried first; if an error is left there, only edits
     that show no error are made.
     """
     unfixed = FixedFile(readings, readings[0].source.text, [judge(reading) for reading in readings], 0)
@@ -83,7 +83,7 @@ def _step(file: FixedFile, judge: Judge, accepts: Accepts) -> FixedFile | None:
 
 
 def offered(name: str, reports: Reports) -> list[Edit]:
-    """Return the edits of errors and warnings in a file that do not overlap, in text order.
+    """Return the edits of errors and warnings in a file, in text order, without overlaps.
 
     A warning's edit that only deletes is left to the user: the framework ignores the text, but a
     fork may read it.

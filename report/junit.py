@@ -21,14 +21,15 @@ def render(results: VerifyResults) -> str:
     verdicts = [report.verdict for report in results.reports]
     counts = {"tests": tests, "failures": verdicts.count(FAULTY), "errors": verdicts.count(UNUSABLE) + bool(results.findings)}
     attributes = {name: str(count) for name, count in counts.items()}
-    root = Element("testsuites", name="placewright", **attributes)
-    suite = SubElement(root, "testsuite", name="placewright verify", **attributes, skipped=str(verdicts.count(INCOMPLETE)))
+    root = Element("testsuites", {"name": "placewright", **attributes})
+    suite = SubElement(root, "testsuite", {"name": "placewright verify", **attributes, "skipped": str(verdicts.count(INCOMPLETE))})
     if results.findings:
         case = SubElement(suite, "testcase", name="command line", classname="placewright")
         _add_failure(case, "error", results.findings, Report("", ""))
     for report in results.reports:
         _add_case(suite, report)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="us-ascii").decode()
+    text: bytes = tostring(root, encoding="us-ascii")
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + text.decode()
 
 
 def _add_case(suite: Element, report: Report) -> None:

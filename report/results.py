@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import Sequence
+from typing import Callable, Sequence
 
+from ..models.findings.codes import CODES
 from ..models.findings.finding import Finding
 from ..models.record import dataclass
 from ..models.report import UNUSABLE, Report
@@ -24,6 +25,7 @@ class VerifyResults:
     skipped : number of files of a folder that place nothing.
     placements : True if every process is to be listed.
     site : address of the documentation; "" if unknown.
+    page_of : function from a code to the text of its page.
     """
 
     reports: Sequence[Report] = ()
@@ -31,6 +33,7 @@ class VerifyResults:
     skipped: int = 0
     placements: bool = False
     site: str = ""
+    page_of: Callable[[str], str] = CODES.__getitem__
 
     @property
     def exit_code(self) -> int:

@@ -14,8 +14,6 @@ from ..models.findings.codes import CODES, url_of
 from ..models.findings.finding import Finding
 from ..models.findings.span import Edit, Span
 from ..models.report import UNUSABLE, Report
-from .explain import render as page_as_text
-from .page import read_page
 from .results import VerifyResults, path_of, whole_message
 from .version import version
 
@@ -30,7 +28,7 @@ def render(results: VerifyResults) -> str:
     codes = sorted({finding.code for report in results.reports for finding in report.findings} | {f.code for f in results.findings})
     number = version()
     driver: Data = {"name": "placewright", **({"version": number} if number else {})}
-    driver["rules"] = [_rule(code, results.site) for code in codes]
+    driver["rules"] = [_rule(code, results) for code in codes]
     found = [_result(finding, report, codes) for report in results.reports for finding in report.findings]
     run: Data = {
         "tool": {"driver": driver},
@@ -42,13 +40,10 @@ def render(results: VerifyResults) -> str:
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1)
 
 
-def _rule(code: str, site: str) -> Data:
-    from ..solver.advice import ADVICE
-    from ..solver.rules import RULES
-
-    url = url_of(code, site)
-    text = page_as_text(read_page(code, (*RULES, *ADVICE)))
-    return {"id": code, "shortDescription": {"text": CODES[code]}, "help": {"text": text}, **({"helpUri": url} if url else {})}
+def _rule(code: str, results: VerifyResults) -> Data:
+    url = url_of(code, results.site)
+    page = {"text": results.page_of(code)}
+    return {"id": code, "shortDescription": {"text": CODES[code]}, "help": page, **({"helpUri": url} if url else {})}
 
 
 def _invocation(results: VerifyResults) -> Data:

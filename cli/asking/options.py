@@ -84,8 +84,19 @@ def echo_unusable(problem: UnusableInput | ValueError, form: str = "json") -> in
     from ...report.results import VerifyResults, render
 
     unread = (error("PW011", "", str(problem), help="write it like `2x8xH100` or `x8`"),)
-    click.echo(render(form, VerifyResults(findings=problem.findings if isinstance(problem, UnusableInput) else unread)))
+    results = VerifyResults(findings=problem.findings if isinstance(problem, UnusableInput) else unread, page_of=page_of)
+    click.echo(render(form, results))
     return 2
+
+
+def page_of(code: str) -> str:
+    """Return the page of a code as text, for formats that carry it."""
+    from ...report.explain import render
+    from ...report.page import read_page
+    from ...solver.advice import ADVICE
+    from ...solver.rules import RULES
+
+    return render(read_page(code, (*RULES, *ADVICE)))
 
 
 def _known_frameworks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:

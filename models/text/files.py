@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Mapping, NamedTuple
 
 
-class Change(NamedTuple):
+class FileChange(NamedTuple):
     """Text of a file before and after a change, in bytes."""
 
     before: bytes
@@ -29,8 +29,8 @@ def write_whole(path: str | Path, text: str) -> None:
         raise
 
 
-def write_together(changes: Mapping[str, Change]) -> str:
-    """Change all files, or none. Raises OSError.
+def write_together(changes: Mapping[str, FileChange]) -> str:
+    """FileChange all files, or none. Raises OSError.
 
     Returns the name of a file that differs from the text before; "" if all were changed.
     """

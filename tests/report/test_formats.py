@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import pytest
+from placewright.cli.asking.options import page_of
 from placewright.cli.main import run
 from placewright.models.findings.finding import Missing, error, warning
 from placewright.models.findings.span import Edit, Span, apply_edits
@@ -31,7 +32,7 @@ REPORTS = (
     Report("/gone.yaml", "unknown", (error("PW001", "", "there is no file"),)),
     Report("good.yaml", "native"),
 )
-RESULTS = VerifyResults(REPORTS, (error("PW011", "", HOSTILE),), skipped=2, site="https://docs.example.org/")
+RESULTS = VerifyResults(REPORTS, (error("PW011", "", HOSTILE),), skipped=2, site="https://docs.example.org/", page_of=page_of)
 
 
 def sarif(results: VerifyResults = RESULTS) -> dict[str, object]:
