@@ -13,9 +13,10 @@ from ..models.reading import Reading
 from ..models.report import Report, exit_code
 from ..planner.fixing import FixedFile, Judge, fix
 from ..report.diff import diff_of
-from ..report.terminal import escape, wants_colour
+from ..report.terminal import escape
 from ..report.text import verdict
 from .exit_codes import FINDINGS, UNUSABLE
+from .showing.colour import wants_colour
 from .written import write_fixes
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NoReturn, Sequence
 import click
 
 from .exit_codes import BROKEN_PIPE, INTERRUPTED, OK, OUR_FAULT, UNUSABLE
+from .showing.colour import color_option
 
 if TYPE_CHECKING:
     from ..models.findings.finding import UnusableInput
@@ -101,6 +102,7 @@ def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> N
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--verbose", is_flag=True, is_eager=True, help="With --version, list the known releases of the frameworks.")
+@color_option
 @click.option("--version", is_flag=True, expose_value=False, callback=_show_version, help="Show the version and exit.")
 def cli(verbose: bool) -> None:
     """Which process of a distributed RL training job runs on which accelerator of which node.

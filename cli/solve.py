@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Mapping
 import click
 
 from ..models.findings.finding import Finding, Severity, UnusableInput
-from ..report.terminal import escape, wants_colour
+from ..report.terminal import escape
 from .asking.answers import ExtraOptions, Previous, further_options, previous_options
 from .asking.options import ReadOptions, Seconds, echo_unusable, form_option, level_option, memory_mib, model_option, source_options
 from .asking.solvable import solvable
 from .exit_codes import FINDINGS, OUR_FAULT, UNDECIDED, UNUSABLE
+from .showing.colour import wants_colour
 from .showing.findings import echo_findings
 from .showing.planned import account_of
 from .showing.progress import AUTO, WAYS, shown

@@ -10,7 +10,6 @@ import click
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED
 from ..models.findings.finding import UnusableInput
-from ..report.terminal import wants_colour
 from .asking.options import (
     ReadOptions,
     Seconds,
@@ -25,6 +24,7 @@ from .asking.options import (
 from .asking.solvable import solvable
 from .exit_codes import FINDINGS, OK
 from .exit_codes import UNDECIDED as UNDECIDED_CODE
+from .showing.colour import wants_colour
 
 if TYPE_CHECKING:
     from ..models.answer import Answer

@@ -6,7 +6,7 @@ import json
 from typing import Iterable, Mapping
 
 from ..models.findings.codes import url_of
-from ..models.findings.finding import Finding, Unchecked
+from ..models.findings.finding import Finding, IgnoredFinding, Unchecked
 from ..models.findings.span import Span
 from ..models.placements.placement import Placement
 from ..models.placements.plan import Plan
@@ -37,6 +37,7 @@ def report_to_data(report: Report, placements: bool = False, site: str = "") -> 
         "verdict": report.verdict,
         "missing": [{"what": missing.fact, "add": missing.add} for missing in report.missing],
         "findings": [finding_to_data(finding, report.file, report.texts, site) for finding in report.findings],
+        **({"ignored": [_ignored_to_data(item, report, site) for item in report.ignored]} if report.ignored else {}),
         "unchecked": [unchecked_to_data(item) for item in report.unchecked],
         "components": plan_to_data(plan, placements) if (plan := report.plan or report.sizes) else {},
         "pending": list(report.pending),
@@ -76,6 +77,11 @@ def finding_to_data(finding: Finding, file: str = "", texts: Mapping[str, str] |
         **({"edits": [{**_place(finding.edit.span, file, texts), "text": finding.edit.text}]} if finding.edit and texts else {}),
         **({"url": url} if url else {}),
     }
+
+
+def _ignored_to_data(item: IgnoredFinding, report: Report, site: str) -> dict[str, object]:
+    """Convert an ignored finding to JSON data, with what ignores it."""
+    return {**finding_to_data(item.finding, report.file, report.texts, site), "by": "comment" if item.in_source else "options"}
 
 
 def _place(span: Span, file: str, texts: Mapping[str, str] | None) -> dict[str, object]:

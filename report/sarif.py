@@ -25,17 +25,18 @@ Data = dict[str, object]
 
 def render(results: VerifyResults) -> str:
     """Format the reports as a SARIF log of one run."""
-    codes = sorted({finding.code for report in results.reports for finding in report.findings} | {f.code for f in results.findings})
+    found = [(finding, report, None) for report in results.reports for finding in report.findings]
+    ignored = [(item.finding, report, item.in_source) for report in results.reports for item in report.ignored]
+    codes = sorted({finding.code for finding, *_ in (*found, *ignored)} | {finding.code for finding in results.findings})
     number = version()
     driver: Data = {"name": "placewright", **({"version": number} if number else {})}
     driver["rules"] = [_rule(code, results) for code in codes]
-    found = [_result(finding, report, codes) for report in results.reports for finding in report.findings]
     run: Data = {
         "tool": {"driver": driver},
         "invocations": [_invocation(results)],
         "columnKind": "unicodeCodePoints",
         "newlineSequences": _LINE_ENDS,
-        "results": found,
+        "results": [_result(*result, codes) for result in (*found, *ignored)],
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1)
 
@@ -67,7 +68,8 @@ def _invocation(results: VerifyResults) -> Data:
     return {**data, "toolExecutionNotifications": notifications} if notifications else data
 
 
-def _result(finding: Finding, report: Report, codes: list[str]) -> Data:
+def _result(finding: Finding, report: Report, in_source: bool | None, codes: list[str]) -> Data:
+    """Return a finding; `in_source` is None if it is not ignored."""
     data: Data = {
         "ruleId": finding.code,
         "ruleIndex": codes.index(finding.code),
@@ -75,6 +77,8 @@ def _result(finding: Finding, report: Report, codes: list[str]) -> Data:
         "message": {"text": whole_message(finding)},
         "locations": [_location(report, finding.span)],
     }
+    if in_source is not None:
+        data["suppressions"] = [{"kind": "inSource" if in_source else "external"}]
     if finding.origin:
         data["relatedLocations"] = [{**_location(report, finding.origin), "message": {"text": finding.origin_label}}]
     if finding.edit and finding.edit.span.file in report.texts:

@@ -137,6 +137,7 @@ CODES = {
     "PW803": "nothing starts a component",
     "PW804": "accelerators are lost by rounding down",
     "PW805": "by an estimate, memory does not suffice",
+    "PW806": "a comment ignores nothing",
 }
 
 _TOPICS = {

@@ -7,7 +7,8 @@ from dataclasses import field, replace
 
 from ..record import dataclass
 
-_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # ends of lines in YAML 1.1
+BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+"""End of a line in YAML 1.1."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -41,7 +42,7 @@ class Span:
 
     def end_in(self, text: str) -> tuple[int, int]:
         """Return the line and column behind the last character; `text` is that of the file."""
-        *before, last = _BREAK.split(text[self.start : self.end])
+        *before, last = BREAK.split(text[self.start : self.end])
         return (self.line + len(before), len(last) + 1) if before else (self.line, self.column + len(last))
 
     @property
