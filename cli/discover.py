@@ -10,6 +10,7 @@ import click
 from ..models.findings.finding import UnusableInput
 from ..models.findings.wording import with_noun
 from .asking.options import echo_unusable, form_option
+from .asking.unnamed import DASH
 from .exit_codes import OK
 from .showing.findings import echo_findings
 
@@ -85,6 +86,7 @@ def _shown(discovered: Discovered, output: str | None, force: bool, form: str) -
     from ..report.text import render_unchecked
     from .written import write_new
 
+    output = None if output == DASH else output
     if output:
         write_new(output, to_cluster_file(discovered.cluster), force)
     if form == "json":

@@ -15,6 +15,7 @@ from ..planner.fixing import FixedFile, Judge, fix
 from ..report.diff import diff_of
 from ..report.terminal import escape
 from ..report.text import verdict
+from .asking.unnamed import STANDARD_INPUT, UNNAMED
 from .exit_codes import FINDINGS, UNUSABLE
 from .showing.colour import wants_colour
 from .written import write_fixes
@@ -27,9 +28,15 @@ def fixed_files(readings: Iterable[Reading], judge: Judge) -> list[FixedFile]:
 
 
 def written(files: Sequence[FixedFile]) -> list[Report]:
-    """Write what was fixed and return the reports. Raises UnusableInput."""
+    """Write what was fixed and return the reports; print a text that is no file.
+
+    Raises UnusableInput.
+    """
     changed = [file for file in files if file.count]
-    write_fixes(changed)
+    write_fixes([file for file in changed if file.name not in UNNAMED])
+    for file in files:
+        if file.name in UNNAMED:
+            click.echo(file.text, nl=file.name != STANDARD_INPUT)
     for file in changed:
         click.echo(f"{escape(file.name)}: {with_noun(file.count, 'edit')} made", err=True)
     return [report for file in files for report in file.reports]

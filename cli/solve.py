@@ -13,6 +13,7 @@ from ..report.terminal import escape
 from .asking.answers import ExtraOptions, Previous, further_options, previous_options
 from .asking.options import ReadOptions, Seconds, echo_unusable, form_option, level_option, memory_mib, model_option, source_options
 from .asking.solvable import solvable
+from .asking.unnamed import DASH
 from .exit_codes import FINDINGS, OUR_FAULT, UNDECIDED, UNUSABLE
 from .showing.colour import wants_colour
 from .showing.findings import echo_findings
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file", metavar="FILE")
 @source_options
-@click.option("-o", "--output", "output", metavar="PLAN", help="Write the plan to this file, as JSON.")
+@click.option("-o", "--output", "output", metavar="PLAN", help="Write the plan to this file, as JSON; - for standard output.")
 @click.option("--write", is_flag=True, help="Write the placements into FILE itself; without it the difference is only shown.")
 @click.option(
     "--limit",
@@ -77,6 +78,9 @@ def solve(
     """
     if output and Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
         raise click.UsageError("-o names the configuration itself; name another file for the plan")
+    prints_file = output == DASH or (write and file == DASH)
+    if prints_file and (form == "json" or (output == DASH and write and file == DASH)):
+        raise click.UsageError("only one thing can be written to standard output: name a file for the rest")
     reading, answer_code, before = solvable(source.with_model(source.load(file).to_solve), form)
     if reading is None or reading.problem is None:
         return answer_code
@@ -133,7 +137,7 @@ def solve(
         reading, answer, edits, file_findings, placements, write, output or "", wants_colour(sys.stdout), moves, blocks,
         planned.blocks, planned.keeps, planned.brief,
     )  # fmt: skip
-    click.echo(text, color=True)
+    click.echo(text, err=prints_file, color=True)
     if write and edits and source.settings:
         click.echo("these ranks are those for the `--set` of this command: the job itself and every later command need the same", err=True)
     return code

@@ -16,11 +16,12 @@ from ..planner.verify import verify as verdict_on
 from .asking.inputs import Inputs
 from .asking.options import ReadOptions, formats_option, level_option, model_option, page_of, site_option, source_options
 from .asking.selecting import selection_options
+from .asking.unnamed import UNNAMED, TakesCommand
 from .showing.colour import color_option, wants_colour
 
 
-@click.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILE|FOLDER|KEY=VALUE...")
+@click.command(cls=TakesCommand)
+@click.argument("files", nargs=-1, required=True, metavar="FILE|FOLDER|-|KEY=VALUE|COMMAND...")
 @source_options
 @formats_option
 @site_option
@@ -51,6 +52,8 @@ def verify(
     placewright verify configs --cluster x8 -q --ignore PW8 --warnings-as-errors
     placewright verify run_ppo.sh --cluster 2x8xH100
     placewright verify --dialect verl trainer.nnodes=2 trainer.n_gpus_per_node=8
+    placewright verify --cluster 2x8 -- python3 -m verl.trainer.main_ppo trainer.nnodes=2
+    cat train.yaml | placewright verify - --cluster 2x8
     """
     if diff and (fix or form != "text"):
         raise click.UsageError("--diff prints a patch and writes nothing: leave out --fix and --format")
@@ -67,15 +70,16 @@ def verify(
         return report.with_warnings_as_errors() if strict else report
 
     reports: Iterable[Report] = map(judge, readings)
+    err = False
     if fix or diff:
         from .fixing import fixed_files, print_diff, written
 
         fixed = fixed_files(readings, judge)
         if diff:
             return print_diff(fixed)
-        reports = written(fixed)
+        reports, err = written(fixed), any(file.name in UNNAMED for file in fixed)
     if form == "text":
-        return exit_code(_echo_text(reports, inputs, placements, quiet, verbose))
+        return exit_code(_echo_text(reports, inputs, placements, quiet, verbose, err))
     return _echo(form, reports, inputs, placements, site)
 
 
@@ -93,10 +97,10 @@ def _echo(form: str, reports: Iterable[Report], inputs: Inputs, placements: bool
     return results.exit_code
 
 
-def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool, quiet: bool, verbose: bool) -> list[str]:
+def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool, quiet: bool, verbose: bool, err: bool) -> list[str]:
     from ..report.text import is_plain_ok, render, render_brief, render_ignored, summary
 
-    colour = wants_colour(sys.stdout)
+    colour = wants_colour(sys.stderr if err else sys.stdout)
     every = list[Report]()
     for report in reports:
         every.append(report)
@@ -105,7 +109,7 @@ def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool, quie
         if verbose and report.ignored:
             text = f"{render_ignored(report, colour)}\n\n{text}"
         if text:
-            click.echo(text + ("\n" if several else ""), color=True)
+            click.echo(text + ("\n" if several else ""), err=err, color=True)
     if (inputs.several or len(every) > 1) and not (quiet and all(map(is_plain_ok, every))):
-        click.echo(summary(every, inputs.skipped, colour), color=True)
+        click.echo(summary(every, inputs.skipped, colour), err=err, color=True)
     return [report.verdict for report in every]

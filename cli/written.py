@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Sequence
 
+import click
+
 from ..models.findings.finding import UnusableInput, error
 from ..models.findings.span import Edit, apply_edits
+from .asking.unnamed import DASH
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
@@ -17,11 +20,13 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def save(output: str, answer: Answer) -> None:
-    """Write the plan to a file. Raises UnusableInput if that fails."""
+    """Write the plan to a file, or to standard output for `-`. Raises UnusableInput."""
     from ..models.placements.plan_file import plan_to_json
     from ..models.text.files import write_whole
 
-    if answer.plan is not None:
+    if answer.plan is not None and output == DASH:
+        click.echo(plan_to_json(answer.plan), nl=False)
+    elif answer.plan is not None:
         try:
             write_whole(output, plan_to_json(answer.plan))
         except OSError as problem:
@@ -41,9 +46,12 @@ def write_new(output: str, text: str, force: bool) -> None:
 
 
 def write_edits(file: str, reading: Reading, edits: list[Edit]) -> None:
-    """Apply the edits to the file. Raises UnusableInput if that fails."""
+    """Apply the edits to the file; print the new text for `-`. Raises UnusableInput."""
     from ..models.text.files import write_whole
 
+    if file == DASH:
+        click.echo(apply_edits(reading.source.text, edits), nl=False)
+        return
     try:
         with open(file, "rb") as now:
             before = now.read()

@@ -132,10 +132,11 @@ class ReadOptions:
         return Composer(self.roots, self.settings, self.allowed, self.frameworks)
 
     def load(self, file: str, machines: Cluster | AsDeclared | None = None) -> Reading:
-        """Read a file, on other machines if named. The model is not known yet."""
+        """Read a file, or standard input for `-`. The model is not known yet."""
         from ...models.dialects.load import load
+        from .unnamed import source_of
 
-        return load(file, machines or self.machines, self.dialect, self.level, self.composer)
+        return load(source_of(file), machines or self.machines, self.dialect, self.level, self.composer)
 
     def with_model(self, reading: Reading) -> Reading:
         """Return a reading with the model of `--model-config`, if one is named."""
