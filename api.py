@@ -98,7 +98,8 @@ def read_plan(path: str | Path) -> Plan:
 
 def write_plan(plan: Plan, path: str | Path) -> None:
     """Write a plan to a file, whole or not at all. Raises OSError."""
-    from .models.placements.plan_file import plan_to_json, write_whole
+    from .models.placements.plan_file import plan_to_json
+    from .models.text.files import write_whole
 
     write_whole(path, plan_to_json(plan))
 

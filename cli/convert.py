@@ -9,6 +9,7 @@ import click
 from ..models.dialect_names import DIALECTS
 from ..report.conversion import render_json, summary
 from .asking.options import ReadOptions, form_option, level_option, source_options
+from .asking.unnamed import DASH
 from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def convert(
     from ..solver.convert import convert as converted
     from .written import write_new
 
+    output = None if output == DASH else output
     reading = source.load(file)
     conversion = converted(reading, target, strict)
     code = EXIT_CODES[conversion.verdict]

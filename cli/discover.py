@@ -9,7 +9,8 @@ import click
 
 from ..models.findings.finding import UnusableInput
 from ..models.findings.wording import with_noun
-from .asking.options import form_option, said_as_json
+from .asking.options import echo_unusable, form_option
+from .asking.unnamed import DASH
 from .exit_codes import OK
 from .showing.findings import echo_findings
 
@@ -59,7 +60,7 @@ def discover(
     except UnusableInput as problem:
         if form != "json":
             raise
-        return said_as_json(problem)
+        return echo_unusable(problem)
     return discovered if isinstance(discovered, int) else _shown(discovered, output, force, form)
 
 
@@ -72,7 +73,7 @@ def _discover_ray(address: str, form: str) -> Discovered | int:
         return at_address(address)
     except LaunchFailed as problem:
         if form == "json":
-            said_as_json(UnusableInput(problem.findings))
+            echo_unusable(UnusableInput(problem.findings))
         else:
             echo_findings(problem.findings, err=True)
             click.echo("nothing was discovered", err=True)
@@ -85,6 +86,7 @@ def _shown(discovered: Discovered, output: str | None, force: bool, form: str) -
     from ..report.text import render_unchecked
     from .written import write_new
 
+    output = None if output == DASH else output
     if output:
         write_new(output, to_cluster_file(discovered.cluster), force)
     if form == "json":

@@ -10,9 +10,9 @@ import click
 
 from ..models.report import exit_code
 from ..report.page import means_code
-from ..report.terminal import wants_colour
 from .asking.completed import codes
 from .asking.options import ReadOptions, form_option, level_option, model_option, source_options
+from .showing.colour import wants_colour
 
 if TYPE_CHECKING:
     from ..models.machines.shorthand import AsDeclared

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Iterable, Sequence
 import click
 
 from ..models.record import dataclass
-from ..report.terminal import escape, paint, wants_colour
+from ..report.terminal import escape, paint
 from .exit_codes import OK
+from .showing.colour import wants_colour
 from .showing.findings import echo_findings
 from .showing.progress import StepOutput, shown_steps
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NoReturn, Sequence
 import click
 
 from .exit_codes import BROKEN_PIPE, INTERRUPTED, OK, OUR_FAULT, UNUSABLE
+from .showing.colour import color_option
 
 if TYPE_CHECKING:
     from ..models.findings.finding import UnusableInput
@@ -92,13 +93,9 @@ def _are_codes(words: Sequence[str]) -> bool:
 
 def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        from importlib.metadata import PackageNotFoundError, version
+        from ..report.version import version
 
-        try:
-            number = version("placewright")
-        except PackageNotFoundError:  # run from a checkout on the path without an installation
-            number = "(not installed)"
-        click.echo(f"placewright {number}")
+        click.echo(f"placewright {version() or '(not installed)'}")
         if ctx.params.get("verbose"):
             from .releases import known_releases
 
@@ -108,6 +105,7 @@ def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> N
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--verbose", is_flag=True, is_eager=True, help="With --version, list the known releases of the frameworks.")
+@color_option
 @click.option("--version", is_flag=True, expose_value=False, callback=_show_version, help="Show the version and exit.")
 def cli(verbose: bool) -> None:
     """Which process of a distributed RL training job runs on which accelerator of which node.
@@ -148,7 +146,7 @@ def run(arguments: Sequence[str]) -> int:
         problem.show()
         return UNUSABLE
     except UnusableInput as problem:
-        return _unusable(problem, as_json=_asks_for_json(arguments))
+        return _unusable(problem, _format_of(arguments))
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
         return INTERRUPTED
@@ -177,16 +175,18 @@ def _invoke(arguments: Sequence[str]) -> int:
         return done.exit_code
 
 
-def _asks_for_json(arguments: Sequence[str]) -> bool:
-    """Return True if the words contain `--format json`."""
-    return "--format=json" in arguments or ("--format", "json") in zip(arguments, arguments[1:])
+def _format_of(arguments: Sequence[str]) -> str:
+    """Return the format that the words ask for with `--format`."""
+    named = [word.partition("=")[2] for word in arguments if word.startswith("--format=")]
+    named += [value for word, value in zip(arguments, arguments[1:]) if word == "--format"]
+    return named[-1] if named else "text"
 
 
-def _unusable(problem: UnusableInput, as_json: bool = False) -> int:
-    if as_json:
-        from .asking.options import said_as_json
+def _unusable(problem: UnusableInput, form: str) -> int:
+    if form != "text":
+        from .asking.options import echo_unusable
 
-        return said_as_json(problem)
+        return echo_unusable(problem, form)
     from ..report.text import count_findings
     from .showing.findings import echo_findings
 

@@ -5,6 +5,7 @@ The nearest file counts, from the current folder upwards.
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import sys
@@ -18,6 +19,7 @@ from ..models.level import LEVELS
 from ..models.machines.shorthand import looks_like_shorthand, read_shorthand
 from ..models.text.nearest import nearest
 from .asking.options import DIALECTS
+from .asking.selecting import read_codes, read_ignored
 
 CODE = "PW016"
 FILE, PROJECT, TABLE = "placewright.toml", "pyproject.toml", "tool.placewright"
@@ -50,7 +52,8 @@ def _has_table(path: str) -> bool:
     """Return True if a `pyproject.toml` contains the table; avoids parsing every file."""
     try:
         with open(path, "rb") as opened:
-            return f"[{TABLE}]".encode() in opened.read(MAX_BYTES)
+            text = opened.read(MAX_BYTES)
+            return any(f"[{TABLE}{end}".encode() in text for end in "].")
     except OSError:
         return False
 
@@ -87,6 +90,10 @@ class _SettingsReader:
             "level": ("level", lambda value: _among(value, LEVELS), f"one of {', '.join(LEVELS)}"),
             "config-root": ("roots", self._folders, "an existing folder, or a list of them"),
             "framework": ("frameworks", _frameworks, "a release such as `verl==0.6.1`, or a list of them"),
+            "select": ("select", lambda value: read_codes(_texts(value)), "a code such as `PW102`, the beginning of codes, or a list"),
+            "ignore": ("ignore", lambda value: read_ignored(_texts(value)), "a code such as `PW801`, the beginning of codes, or a list"),
+            "warnings-as-errors": ("strict", _boolean, "true or false"),
+            "per-path": ("by_path", self._by_path, 'tables such as `"examples/**" = {ignore = ["PW801"]}`'),
             "dialect": ("dialect", lambda value: _among(value, DIALECTS), f"one of {', '.join(DIALECTS)}"),
         }
 
@@ -108,7 +115,7 @@ class _SettingsReader:
         return settings
 
     def _fault(self, key: str, message: str, label: str, help_: str) -> None:
-        match = re.search(rf"^[ \t]*[\"']?({re.escape(key)})[\"']?[ \t]*[=.]", self._text, re.MULTILINE)
+        match = re.search(rf"^[ \t]*(?:\[(?:{TABLE}\.)?)?[\"']?({re.escape(key)})[\"']?[ \t]*[=.]", self._text, re.MULTILINE)
         span = None
         if match:
             start, line = match.start(1), self._text.count("\n", 0, match.start(1)) + 1
@@ -125,11 +132,27 @@ class _SettingsReader:
             raise ValueError("there is no such file")
         return os.path.relpath(path)
 
+    def _by_path(self, value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Return (pattern of absolute paths, ignored codes) for each table."""
+        if not isinstance(value, dict):
+            raise ValueError("not a table")
+        for pattern, table in value.items():
+            if not isinstance(table, dict) or set(table) != {"ignore"}:
+                raise ValueError(f"`{pattern[:40]}` needs `ignore`, and nothing else")
+        folder = glob.escape(os.path.abspath(self._folder))
+        return tuple((os.path.join(folder, pattern), read_ignored(_texts(table["ignore"]))) for pattern, table in value.items())
+
     def _folders(self, value: object) -> tuple[str, ...]:
         folders = tuple(self._folder / text for text in _texts(value))
         if not all(map(Path.is_dir, folders)):
             raise ValueError("there is no such folder")
         return tuple(map(os.path.relpath, folders))
+
+
+def _boolean(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("neither true nor false")
+    return value
 
 
 def _frameworks(value: object) -> tuple[str, ...]:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Mapping
 import click
 
 from ..models.findings.finding import Finding, Severity, UnusableInput
-from ..report.terminal import escape, wants_colour
+from ..report.terminal import escape
 from .asking.answers import ExtraOptions, Previous, further_options, previous_options
-from .asking.options import ReadOptions, Seconds, form_option, level_option, memory_mib, model_option, said_as_json, source_options
+from .asking.options import ReadOptions, Seconds, echo_unusable, form_option, level_option, memory_mib, model_option, source_options
 from .asking.solvable import solvable
+from .asking.unnamed import DASH
 from .exit_codes import FINDINGS, OUR_FAULT, UNDECIDED, UNUSABLE
+from .showing.colour import wants_colour
 from .showing.findings import echo_findings
 from .showing.planned import account_of
 from .showing.progress import AUTO, WAYS, shown
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file", metavar="FILE")
 @source_options
-@click.option("-o", "--output", "output", metavar="PLAN", help="Write the plan to this file, as JSON.")
+@click.option("-o", "--output", "output", metavar="PLAN", help="Write the plan to this file, as JSON; - for standard output.")
 @click.option("--write", is_flag=True, help="Write the placements into FILE itself; without it the difference is only shown.")
 @click.option(
     "--limit",
@@ -76,6 +78,9 @@ def solve(
     """
     if output and Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
         raise click.UsageError("-o names the configuration itself; name another file for the plan")
+    prints_file = output == DASH or (write and file == DASH)
+    if prints_file and (form == "json" or (output == DASH and write and file == DASH)):
+        raise click.UsageError("only one thing can be written to standard output: name a file for the rest")
     reading, answer_code, before = solvable(source.with_model(source.load(file).to_solve), form)
     if reading is None or reading.problem is None:
         return answer_code
@@ -90,7 +95,7 @@ def solve(
     except UnusableInput as fault:
         if form != "json":
             raise
-        return said_as_json(fault)
+        return echo_unusable(fault)
     with Session() as session:  # the first Ctrl-C ends every search here; the results so far are shown
         with shown(progress, form == "json", _costs(problem)) as sinks:
             answer = solver(limit, seed, True, sinks.of_placements, memory_limit, reading, sinks.of_counts, session)(problem)
@@ -132,7 +137,7 @@ def solve(
         reading, answer, edits, file_findings, placements, write, output or "", wants_colour(sys.stdout), moves, blocks,
         planned.blocks, planned.keeps, planned.brief,
     )  # fmt: skip
-    click.echo(text, color=True)
+    click.echo(text, err=prints_file, color=True)
     if write and edits and source.settings:
         click.echo("these ranks are those for the `--set` of this command: the job itself and every later command need the same", err=True)
     return code

@@ -9,21 +9,35 @@ import click
 
 from ..models.dialects.load import load_all, load_settings
 from ..models.findings.finding import Finding, UnusableInput
-from ..models.report import UNUSABLE, Report, exit_code
+from ..models.findings.selection import CodeSelection
+from ..models.reading import Reading
+from ..models.report import Report, exit_code
 from ..planner.verify import verify as verdict_on
-from ..report.terminal import wants_colour
 from .asking.inputs import Inputs
-from .asking.options import ReadOptions, form_option, level_option, model_option, source_options
+from .asking.options import ReadOptions, formats_option, level_option, model_option, page_of, site_option, source_options
+from .asking.selecting import selection_options
+from .asking.unnamed import UNNAMED, TakesCommand
+from .showing.colour import color_option, wants_colour
 
 
-@click.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILE|FOLDER|KEY=VALUE...")
+@click.command(cls=TakesCommand)
+@click.argument("files", nargs=-1, required=True, metavar="FILE|FOLDER|-|KEY=VALUE|COMMAND...")
 @source_options
-@form_option
+@formats_option
+@site_option
 @click.option("--placements", is_flag=True, help="List every process, not only the sizes of the components.")
+@click.option("--fix", is_flag=True, help="Make the edits that verify better, in all files or in none; then report what is left.")
+@click.option("--diff", is_flag=True, help="Print what --fix would change; write nothing. Exit code 1 if there is a change.")
+@selection_options
+@click.option("-q", "--quiet", is_flag=True, help="Print errors and what is not ok; nothing if all is ok.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every file with its findings and sizes, and the findings that are ignored.")
+@color_option
 @level_option
 @model_option
-def verify(files: tuple[str, ...], source: ReadOptions, form: str, placements: bool) -> int:
+def verify(
+    files: tuple[str, ...], source: ReadOptions, form: str, site: str, placements: bool, fix: bool, diff: bool, selection: CodeSelection,
+    strict: bool, quiet: bool, verbose: bool,
+) -> int:  # fmt: skip
     """Check the placements of configuration files, without any cluster.
 
     Every fault is reported at its line, with its reason and a fix. An unusable file does not stop
@@ -33,41 +47,69 @@ def verify(files: tuple[str, ...], source: ReadOptions, form: str, placements: b
     \b
     placewright verify train.yaml --cluster 2x8xH100
     placewright verify train.yaml --set cluster.num_nodes=4 --config-root configs
-    placewright verify configs --cluster x8 --format json
+    placewright verify configs --cluster x8 --format github
+    placewright verify configs --cluster x8 --fix
+    placewright verify configs --cluster x8 -q --ignore PW8 --warnings-as-errors
     placewright verify run_ppo.sh --cluster 2x8xH100
     placewright verify --dialect verl trainer.nnodes=2 trainer.n_gpus_per_node=8
+    placewright verify --cluster 2x8 -- python3 -m verl.trainer.main_ppo trainer.nnodes=2
+    cat train.yaml | placewright verify - --cluster 2x8
     """
+    if diff and (fix or form != "text"):
+        raise click.UsageError("--diff prints a patch and writes nothing: leave out --fix and --format")
+    if quiet and verbose:
+        raise click.UsageError("-q and -v exclude each other")
     inputs, how = Inputs(files), (source.machines, source.dialect, source.level)
     readings = inputs.readings(
         lambda file, folder: load_all(file, *how, source.composer.reading_in(folder)),
         lambda texts: load_settings(texts, *how, source.composer),
     )
-    reports = (verdict_on(source.with_model(reading)) for reading in readings)
-    verdicts = _echo_json(reports, inputs, placements) if form == "json" else _echo_text(reports, inputs, placements)
-    return exit_code(verdicts)
+
+    def judge(reading: Reading) -> Report:
+        report = verdict_on(source.with_model(reading), selection)
+        return report.with_warnings_as_errors() if strict else report
+
+    reports: Iterable[Report] = map(judge, readings)
+    err = False
+    if fix or diff:
+        from .fixing import fixed_files, print_diff, written
+
+        fixed = fixed_files(readings, judge)
+        if diff:
+            return print_diff(fixed)
+        reports, err = written(fixed), any(file.name in UNNAMED for file in fixed)
+    if form == "text":
+        return exit_code(_echo_text(reports, inputs, placements, quiet, verbose, err))
+    return _echo(form, reports, inputs, placements, site)
 
 
-def _echo_json(reports: Iterable[Report], inputs: Inputs, placements: bool) -> list[str]:
-    from ..report.json import render
+def _echo(form: str, reports: Iterable[Report], inputs: Inputs, placements: bool, site: str) -> int:
+    """Print the reports in a format for programs, and return the exit code."""
+    from ..report.results import VerifyResults, render
 
     printed, findings = list[Report](), tuple[Finding, ...]()
     try:
         printed += reports
     except UnusableInput as problem:
         findings = problem.findings
-    click.echo(render(printed, placements, findings, inputs.skipped))
-    return [*(report.verdict for report in printed), *(UNUSABLE for _ in findings)]
+    results = VerifyResults(printed, findings, inputs.skipped, placements, site, page_of)
+    click.echo(render(form, results))
+    return results.exit_code
 
 
-def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool) -> list[str]:
-    from ..report.text import render, summary
+def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool, quiet: bool, verbose: bool, err: bool) -> list[str]:
+    from ..report.text import is_plain_ok, render, render_brief, render_ignored, summary
 
-    colour = wants_colour(sys.stdout)
+    colour = wants_colour(sys.stderr if err else sys.stdout)
     every = list[Report]()
     for report in reports:
-        several = inputs.several or (report.program is not None and report.program.count > 1)
-        click.echo(render(report, placements, sizes=not inputs.several, colour=colour) + ("\n" if several else ""), color=True)
         every.append(report)
-    if inputs.several or len(every) > 1:
-        click.echo(summary(every, inputs.skipped, colour), color=True)
+        several = inputs.several or (report.program is not None and report.program.count > 1)
+        text = render_brief(report, colour) if quiet else render(report, placements, sizes=not inputs.several, colour=colour)
+        if verbose and report.ignored:
+            text = f"{render_ignored(report, colour)}\n\n{text}"
+        if text:
+            click.echo(text + ("\n" if several else ""), err=err, color=True)
+    if (inputs.several or len(every) > 1) and not (quiet and all(map(is_plain_ok, every))):
+        click.echo(summary(every, inputs.skipped, colour), err=err, color=True)
     return [report.verdict for report in every]

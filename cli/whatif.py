@@ -10,22 +10,22 @@ import click
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED
 from ..models.findings.finding import UnusableInput
-from ..report.terminal import wants_colour
 from .asking.completed import nodes as node_names
 from .asking.options import (
     ReadOptions,
     Seconds,
+    echo_unusable,
     form_option,
     level_option,
     memory_mib,
     model_option,
     node_words,
-    said_as_json,
     source_options,
 )
 from .asking.solvable import solvable
 from .exit_codes import FINDINGS, OK
 from .exit_codes import UNDECIDED as UNDECIDED_CODE
+from .showing.colour import wants_colour
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
@@ -88,7 +88,7 @@ def whatif(
     except UnusableInput as problem:
         if form != "json":
             raise
-        return said_as_json(problem)
+        return echo_unusable(problem)
     changed = None
     if source.settings:
         changed, code = read(source)

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Sequence
+
+import click
 
 from ..models.findings.finding import UnusableInput, error
 from ..models.findings.span import Edit, apply_edits
+from .asking.unnamed import DASH
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
     from ..models.reading import Reading
+    from ..planner.fixing import FixedFile
+
+_BOM = b"\xef\xbb\xbf"
 
 
 def save(output: str, answer: Answer) -> None:
-    """Write the plan to a file. Raises UnusableInput if that fails."""
+    """Write the plan to a file, or to standard output for `-`. Raises UnusableInput."""
     from ..models.placements.plan_file import plan_to_json
 
-    if answer.plan is not None:
+    if answer.plan is not None and output == DASH:
+        click.echo(plan_to_json(answer.plan), nl=False)
+    elif answer.plan is not None:
         write_text(output, plan_to_json(answer.plan))
 
 
@@ -30,7 +38,7 @@ def write_new(output: str, text: str, force: bool) -> None:
 
 def write_text(output: str, text: str) -> None:
     """Write a file, whole or not at all, also over an old one. Raises UnusableInput."""
-    from ..models.placements.plan_file import write_whole
+    from ..models.text.files import write_whole
 
     try:
         write_whole(output, text)
@@ -39,9 +47,12 @@ def write_text(output: str, text: str) -> None:
 
 
 def write_edits(file: str, reading: Reading, edits: list[Edit]) -> None:
-    """Apply the edits to the file. Raises UnusableInput if that fails."""
-    from ..models.placements.plan_file import write_whole
+    """Apply the edits to the file; print the new text for `-`. Raises UnusableInput."""
+    from ..models.text.files import write_whole
 
+    if file == DASH:
+        click.echo(apply_edits(reading.source.text, edits), nl=False)
+        return
     try:
         with open(file, "rb") as now:
             before = now.read()
@@ -49,6 +60,36 @@ def write_edits(file: str, reading: Reading, edits: list[Edit]) -> None:
         write_whole(file, mark + apply_edits(reading.source.text, edits))
     except OSError as problem:
         raise _not_written(file, problem) from None
+
+
+def write_fixes(files: Sequence[FixedFile]) -> None:
+    """Write all fixed files, or none. Raises UnusableInput, also if a file has changed since."""
+    from ..models.text.files import FileChange, write_together
+
+    changes = dict[str, FileChange]()
+    for file in files:
+        try:
+            if not os.path.isfile(file.name):
+                raise OSError(0, "it is no regular file")
+            with open(file.name, "rb") as opened:
+                before = opened.read()
+            mark = _BOM if before.startswith(_BOM) else b""
+            if before != mark + file.before.encode():
+                raise _changed(file.name)
+            changes[file.name] = FileChange(before, mark + file.text.encode())
+        except OSError as problem:
+            raise _not_written(file.name, problem) from None
+    try:
+        changed = write_together(changes)
+    except OSError as problem:
+        raise _not_written(problem.filename or ", ".join(changes), problem) from None
+    if changed:
+        raise _changed(changed)
+
+
+def _changed(path: str) -> UnusableInput:
+    message = f"`{path}` was changed while it was fixed; no file was written"
+    return UnusableInput([error("PW001", "", message, help="run the command again")])
 
 
 def _not_written(path: str, problem: OSError) -> UnusableInput:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Iterable, Mapping, Sequence
 
-from .findings.finding import Finding, Missing, Severity, Unchecked
+from .findings.finding import Finding, IgnoredFinding, Missing, Severity, Unchecked
 from .level import DEFAULT_LEVEL
 from .machines.cluster import Cluster
 from .placements.plan import Plan
@@ -38,6 +38,7 @@ class Report:
     findings : findings in the order of the texts, the file itself first.
     plan : placements of components with given ranks; None if the file has errors.
     sizes : sizes of the error-free components, shown beside the errors; only if `plan` is None.
+    ignored : findings that the user ignores, which do not count for the verdict.
     pending : components left to solve.
     texts : name -> text, for every text of the configuration.
     program : program that a script starts with it.
@@ -59,6 +60,7 @@ class Report:
     level: str = DEFAULT_LEVEL
     machines: str = ""
     sizes: Plan | None = None
+    ignored: tuple[IgnoredFinding, ...] = ()
 
     @property
     def is_read(self) -> bool:
@@ -77,6 +79,15 @@ class Report:
     def errors(self) -> tuple[Finding, ...]:
         """Findings that are errors."""
         return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
+
+    def with_warnings_as_errors(self) -> Report:
+        """Return the report with every warning as an error, with a note."""
+        note = "a warning, made an error by `--warnings-as-errors`"
+        findings = (
+            replace(finding, severity=Severity.ERROR, notes=(*finding.notes, note)) if finding.severity is Severity.WARNING else finding
+            for finding in self.findings
+        )
+        return replace(self, findings=tuple(findings))
 
     @property
     def verdict(self) -> str:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import Iterator
 
 from ..models.findings.finding import Finding
+from ..models.findings.selection import CodeSelection
 from ..models.problem import Problem
 from ..models.reading import Reading
 from ..models.report import Report
 from ..solver.verify import verify as verify_given
 
 
-def verify(reading: Reading) -> Report:
-    """Verify a file: findings of reading, of its ranks, and quick infeasibility."""
-    return verify_given(reading, why_not)
+def verify(reading: Reading, selection: CodeSelection | None = None) -> Report:
+    """Verify a file: findings of reading, of its ranks, and quick infeasibility.
+
+    Findings that `selection` ignores do not count for the verdict.
+    """
+    return verify_given(reading, why_not, selection)
 
 
 def why_not(problem: Problem) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import unified_diff
 
 from ..models.findings.span import Edit, apply_edits
@@ -9,15 +10,19 @@ from ..models.text.source import Source
 from .terminal import escape, paint
 
 CONTEXT = 2
+_LINE = re.compile("[^\n]*\n|[^\n]+")  # a patch ends lines here alone
 
 
 def diff(source: Source, edits: list[Edit], colour: bool = False) -> str:
     """Format the changed lines with two lines of context; "" without changes."""
-    before = source.text.splitlines(keepends=True)
-    after = apply_edits(source.text, edits).splitlines(keepends=True)
+    return diff_of(source.name, source.text, apply_edits(source.text, edits), colour)
+
+
+def diff_of(name: str, old: str, new: str, colour: bool = False) -> str:
+    """Format the lines that differ between two texts of a file."""
     lines = []
-    for line in unified_diff(before, after, source.name, source.name, n=CONTEXT):
-        text = escape(line.rstrip("\r\n"))
+    for line in unified_diff(_LINE.findall(old), _LINE.findall(new), name, name, n=CONTEXT):
+        text = escape(line.rstrip("\r\n")) + "\r" * line.endswith("\r\n")
         shade = "green" if line.startswith("+") else "red" if line.startswith("-") else ""
         lines.append(paint(text, shade, colour) if shade else text)
         if not line.endswith("\n"):

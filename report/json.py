@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Iterable
+from typing import Iterable, Mapping
 
-from ..models.findings.finding import Finding, Unchecked
+from ..models.findings.codes import url_of
+from ..models.findings.finding import Finding, IgnoredFinding, Unchecked
+from ..models.findings.span import Span
 from ..models.placements.placement import Placement
 from ..models.placements.plan import Plan
 from ..models.releases.choice import ReleaseChoice
@@ -15,16 +17,16 @@ from ..models.text.document import Program
 SCHEMA = 1
 
 
-def render(reports: Iterable[Report], placements: bool = False, findings: Iterable[Finding] = (), skipped: int = 0) -> str:
+def render(reports: Iterable[Report], placements: bool = False, findings: Iterable[Finding] = (), skipped: int = 0, site: str = "") -> str:
     """Format reports as JSON; `findings` concern the whole command, `skipped` counts files."""
-    data: dict[str, object] = {"schema": SCHEMA, "files": [report_to_data(report, placements) for report in reports]}
+    data: dict[str, object] = {"schema": SCHEMA, "files": [report_to_data(report, placements, site) for report in reports]}
     about_all = [finding_to_data(finding) for finding in findings]
     data.update({"findings": about_all} if about_all else {}, **({"skipped": skipped} if skipped else {}))
     return json.dumps(data, indent=1)
 
 
-def report_to_data(report: Report, placements: bool = False) -> dict[str, object]:
-    """Convert a report to JSON data."""
+def report_to_data(report: Report, placements: bool = False, site: str = "") -> dict[str, object]:
+    """Convert a report to JSON data; `site` is the address of the documentation."""
     return {
         "file": report.file,
         **program_to_data(report.program),
@@ -34,7 +36,8 @@ def report_to_data(report: Report, placements: bool = False) -> dict[str, object
         "machines": report.machines or None,
         "verdict": report.verdict,
         "missing": [{"what": missing.fact, "add": missing.add} for missing in report.missing],
-        "findings": [finding_to_data(finding, report.file) for finding in report.findings],
+        "findings": [finding_to_data(finding, report.file, report.texts, site) for finding in report.findings],
+        **({"ignored": [_ignored_to_data(item, report, site) for item in report.ignored]} if report.ignored else {}),
         "unchecked": [unchecked_to_data(item) for item in report.unchecked],
         "components": plan_to_data(plan, placements) if (plan := report.plan or report.sizes) else {},
         "pending": list(report.pending),
@@ -56,21 +59,38 @@ def program_to_data(program: Program | None) -> dict[str, object]:
     return {"program": data}
 
 
-def finding_to_data(finding: Finding, file: str = "") -> dict[str, object]:
-    """Convert a finding to JSON data; its file is added if it is not `file`."""
-    elsewhere = finding.span and file and finding.span.file != file
+def finding_to_data(finding: Finding, file: str = "", texts: Mapping[str, str] | None = None, site: str = "") -> dict[str, object]:
+    """Convert a finding to JSON data; its file is added if it is not `file`.
+
+    `texts` : file name -> text; with it the ends of places and the edits are added.
+    """
+    span, url = finding.span, url_of(finding.code, site)
     return {
         "code": finding.code,
         "severity": finding.severity.value,
         "subject": finding.subject,
         **({"also": list(finding.also)} if finding.also else {}),
         "message": finding.message,
-        **({"file": finding.span.file} if finding.span and elsewhere else {}),
-        "line": finding.span.line if finding.span else None,
-        "column": finding.span.column if finding.span else None,
+        **(_place(span, file, texts) if span else {"line": None, "column": None}),
         "help": finding.help,
         **({"notes": list(finding.notes)} if finding.notes else {}),
+        **({"edits": [{**_place(finding.edit.span, file, texts), "text": finding.edit.text}]} if finding.edit and texts else {}),
+        **({"url": url} if url else {}),
     }
+
+
+def _ignored_to_data(item: IgnoredFinding, report: Report, site: str) -> dict[str, object]:
+    """Convert an ignored finding to JSON data, with what ignores it."""
+    return {**finding_to_data(item.finding, report.file, report.texts, site), "by": "comment" if item.in_source else "options"}
+
+
+def _place(span: Span, file: str, texts: Mapping[str, str] | None) -> dict[str, object]:
+    """Convert a place to JSON data; columns count characters from 1, the end is exclusive."""
+    data: dict[str, object] = {"file": span.file} if file and span.file != file else {}
+    data |= {"line": span.line, "column": span.column}
+    if texts and span.file in texts:
+        data["end_line"], data["end_column"] = span.end_in(texts[span.file])
+    return data
 
 
 def unchecked_to_data(item: Unchecked) -> dict[str, object]:

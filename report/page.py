@@ -25,7 +25,7 @@ from ..models.record import dataclass
 from .terminal import escape
 
 SECTIONS = ("Wrong", "Right", "Mend", "Source", "See also")
-_CODE, _PATH = re.compile(r"PW\d{3}", re.IGNORECASE), re.compile(r"[./\\]")
+_CODE, _PATH = re.compile(r"PW\d{3}", re.IGNORECASE), re.compile(r"[./\\]|^-$")
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _FENCE = re.compile(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

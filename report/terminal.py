@@ -43,7 +43,12 @@ def cells(text: str) -> int:
 
 
 def wants_colour(stream: TextIO) -> bool:
-    """Return True for a terminal without NO_COLOR. Source: no-color.org."""
+    """Return True for a terminal or FORCE_COLOR, without NO_COLOR.
+
+    Source: no-color.org, force-color.org.
+    """
+    if os.environ.get("FORCE_COLOR", "") not in ("", "0") and not os.environ.get("NO_COLOR"):
+        return True
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 

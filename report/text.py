@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Iterable, Mapping, Sequence
 
+from ..models.findings.causes import by_cause
 from ..models.findings.codes import topic_of
 from ..models.findings.finding import Finding, Missing, Severity, Unchecked
 from ..models.findings.wording import with_noun
@@ -37,6 +38,29 @@ def render(report: Report, placements: bool = False, sizes: bool = True, colour:
     return "\n\n".join([*shown, verdict(report, colour)])
 
 
+def render_brief(report: Report, colour: bool = False) -> str:
+    """Format errors and verdict of a file; "" for a plain `ok`."""
+    if is_plain_ok(report):
+        return ""
+    return "\n\n".join(filter(None, [render_findings(report.errors, report.texts, colour), verdict(report, colour)]))
+
+
+def render_ignored(report: Report, colour: bool = False) -> str:
+    """Format the ignored findings."""
+    findings = by_cause(item.finding for item in report.ignored)
+    return f"ignored:\n\n{render_findings(findings, report.texts, colour)}"
+
+
+def is_plain_ok(report: Report) -> bool:
+    """Return True for a file that is ok without ignoring an error."""
+    return report.verdict == OK and not hides_errors(report)
+
+
+def hides_errors(report: Report) -> bool:
+    """Return True if an error of the file is ignored."""
+    return any(item.finding.severity is Severity.ERROR for item in report.ignored)
+
+
 def render_findings(findings: Iterable[Finding], texts: Mapping[str, str], colour: bool = False) -> str:
     """Format findings as frames, separated by empty lines. `texts` : file name -> text."""
     return "\n\n".join(frame(finding, texts, colour) for finding in findings)
@@ -63,13 +87,16 @@ def render_unchecked(unchecked: Iterable[Unchecked], title: str = "not checked")
 
 def verdict(report: Report, colour: bool = False) -> str:
     """Format the verdict line: file, verdict, scope, size, unchecked demands."""
-    word, found = report.verdict, count_findings(report.findings)
-    head = f"{escape(report.title)}: {paint(word, STYLES[word], colour)}: "
+    word, found = report.verdict, _joined(count_findings(report.findings), ignored_counts([report]))
+    style = STYLES[INCOMPLETE] if word == OK and hides_errors(report) else STYLES[word]
+    head = f"{escape(report.title)}: {paint(word, style, colour)}: "
     pending = f"to solve: {', '.join(map(escape, report.pending))}" if report.pending else ""
     if word == UNUSABLE:
-        return head + paint(found, STYLES[word], colour)
+        return head + paint(found, style, colour)
     if word == FAULTY:
-        return head + _joined(paint(found, STYLES[word], colour), scope(report), _not_checked(report))
+        return head + _joined(paint(found, style, colour), scope(report), _not_checked(report))
+    if word == OK and hides_errors(report):
+        return head + _joined(found, scope(report), _size(report), pending, _not_checked(report))
     if word == OK:
         return head + _joined(scope(report), found, _size(report), pending, _not_checked(report))
     first = report.missing[0]
@@ -104,13 +131,19 @@ def count_findings(findings: Iterable[Finding]) -> str:
     return ", ".join(with_noun(count, severity.value) for severity, count in by_severity.items() if count)
 
 
+def ignored_counts(reports: Iterable[Report]) -> str:
+    """Format the number of ignored findings: `1 error, 2 warnings ignored`; "" without any."""
+    findings = [finding for report in reports for finding in by_cause(item.finding for item in report.ignored)]
+    return f"{count_findings(findings)} ignored" if findings else ""
+
+
 def summary(reports: Sequence[Report], skipped: int = 0, colour: bool = False) -> str:
     """Format the summary of several files: codes, skipped files, `explain`, verdicts."""
     lines = [_by_code(reports, severity) for severity in (Severity.ERROR, Severity.WARNING)]
     if skipped:
         lines.append(f"{with_noun(skipped, 'file')} {'places' if skipped == 1 else 'place'} nothing")
     lines.append(more_about(finding for report in reports for finding in report.findings))
-    return "\n".join([*filter(None, lines), _verdicts(reports, colour)])
+    return "\n".join([*filter(None, lines), verdicts(reports, colour)])
 
 
 def _by_code(reports: Sequence[Report], severity: Severity) -> str:
@@ -123,10 +156,11 @@ def _by_code(reports: Sequence[Report], severity: Severity) -> str:
     return f"{with_noun(sum(map(bool, found)), 'file')} with {severity.value}s: {codes_text}"
 
 
-def _verdicts(reports: Sequence[Report], colour: bool) -> str:
-    verdicts = [report.verdict for report in reports]
-    parts = [paint(f"{verdicts.count(word)} {word}", style, colour) for word, style in STYLES.items() if word in verdicts]
-    return f"{with_noun(len(reports), 'file')}: {', '.join(parts)}"
+def verdicts(reports: Sequence[Report], colour: bool = False) -> str:
+    """Format the number of files by verdict: `3 files: 2 ok, 1 faulty`."""
+    words = [report.verdict for report in reports]
+    parts = [paint(f"{words.count(word)} {word}", style, colour) for word, style in STYLES.items() if word in words]
+    return _joined(f"{with_noun(len(reports), 'file')}: {', '.join(parts)}", ignored_counts(reports))
 
 
 def _size(report: Report) -> str:

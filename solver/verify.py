@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import Callable, Container, Iterable, Iterator, Sequence
 
 from ..models.findings.causes import by_cause, first_causes, go_together, of_one_use
-from ..models.findings.finding import Finding
+from ..models.findings.finding import Finding, IgnoredFinding
+from ..models.findings.selection import CodeSelection, unused_comments
 from ..models.findings.span import Span
+from ..models.level import DEFAULT_LEVEL
 from ..models.machines.cluster import Cluster
 from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
@@ -15,7 +17,7 @@ from ..models.placements.plan import VERIFIED, Plan
 from ..models.placements.run import Run
 from ..models.problem import Problem
 from ..models.reading import Reading
-from ..models.report import Report
+from ..models.report import OK, Report
 from ..models.sharing import given_part
 from .advice import ADVICE
 from .check import check_explicit, errors
@@ -69,28 +71,44 @@ def findings_of(reading: Reading, why_not: HintCheck = no_hint_check) -> list[Fi
     return of_one_use(go_together(findings), reading.document.shared)
 
 
-def verify(reading: Reading, why_not: HintCheck = no_hint_check) -> Report:
+def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: CodeSelection | None = None) -> Report:
     """Return the verdict on a file, by reading and by the rules on explicit ranks.
 
     `why_not` gives reasons against hinted components (planner/verify.py). In a file with errors
-    every offered edit was applied and verified.
+    every offered edit was applied and verified. Findings that `selection` ignores are apart.
     """
-    findings = with_tested_edits(reading, findings_of(reading, why_not), lambda reread: findings_of(reread, why_not))
-    findings, withheld = first_causes(findings)
-    ordered, problem = by_cause(_in_order(findings, reading.source.name), reading.document.shared), reading.problem
+    document, problem, selection = reading.document, reading.problem, selection or CodeSelection()
+
+    def split(file: Reading) -> tuple[list[Finding], list[IgnoredFinding]]:
+        return selection.split(findings_of(file, why_not), file.source.name, file.document.texts)
+
+    reported, ignored = split(reading)
+    tested = with_tested_edits(reading, reported, lambda reread: split(reread)[0])
+    left_out = {item.finding: None for item in ignored}
+    findings, withheld = first_causes([*tested, *left_out])
+    ordered = by_cause(_in_order([finding for finding in findings if finding not in left_out], reading.source.name), document.shared)
     not_judged = [*reading.unchecked, *(unchecked(given_part(problem), problem.given()) if problem is not None else ()), *withheld]
     # Ranks that depend on an unknown cluster are listed as unchecked; they are not hinted.
     pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans) if problem is not None else ()
-    document = reading.document
     report = Report(
         reading.source.name, reading.dialect, tuple(ordered), tuple(not_judged), None, pending, document.texts, document.program,
-        missing_in(reading, not_judged), document.release, reading.level, machines_of(reading),
+        missing_in(reading, not_judged), document.release, reading.level, machines_of(reading), ignored=tuple(dict.fromkeys(ignored)),
     )  # fmt: skip
+    wrong = errors([*report.findings, *left_out])
+    if not wrong and report.verdict == OK:
+        notes = unused_comments(report.file, reading.source.text, [*findings], (item.rule for item in not_judged))
+        report = replace(report, findings=(*report.findings, *(notes if _reads_comments(reading) else ())))
     if problem is None:
         return report
-    if report.errors:
-        return replace(report, sizes=_sound(problem, report.errors, document.environment.places, reading.machines))
+    if wrong:
+        return replace(report, sizes=_sound(problem, wrong, document.environment.places, reading.machines))
     return replace(report, plan=_plan(problem, problem.given()))
+
+
+def _reads_comments(reading: Reading) -> bool:
+    """Return True if this reading judges all that a comment may be about."""
+    program = reading.document.program
+    return reading.level == DEFAULT_LEVEL and (program is None or program.count == 1)
 
 
 def _plan(problem: Problem, assignment: Assignment) -> Plan:

@@ -13,10 +13,12 @@ from ...models.reading import Reading
 from ...models.record import dataclass
 from ...models.script.recognise import DOTTED_SETTING
 from ...models.script.recognise import ENDINGS as SCRIPTS
+from ...models.text.source import Source
+from .unnamed import is_command, source_of
 
 ENDINGS = (".yaml", ".yml", *SCRIPTS)
-Load = Callable[[str, Union[str, None]], Sequence[Reading]]
-"""Reader, called with a file and the folder of the search.
+Load = Callable[[Union[str, Source], Union[str, None]], Sequence[Reading]]
+"""Reader, called with a file or a text and the folder of the search.
 
 The folder is None for a file that was named. Other files of the folder may be parts of the
 configuration.
@@ -40,7 +42,7 @@ class Inputs:
     @cached_property
     def settings(self) -> list[str]:
         """Words that are settings."""
-        return [word for word in self.words if "=" in word and not os.path.exists(word)]
+        return [word for word in self.words if "=" in word and not os.path.exists(word) and not is_command(word)]
 
     @property
     def several(self) -> bool:
@@ -60,7 +62,7 @@ class Inputs:
             if os.path.isdir(path):
                 yield from self._readings_in(path, load)
             else:
-                yield from load(path, None)
+                yield from load(source_of(path), None)
 
     def _readings_in(self, folder: str, load: Load) -> Iterator[Reading]:
         file_count, skipped_before = 0, self.skipped

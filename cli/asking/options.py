@@ -13,6 +13,9 @@ from ...models.findings.finding import UnusableInput, error
 from ...models.level import DEFAULT_LEVEL, LEVELS
 from ...models.record import dataclass
 
+FORMATS = ("json", "github", "sarif", "junit")
+"""Formats for programs, each a module of `report/`."""
+
 if TYPE_CHECKING:
     from ...models.composition import Composer
     from ...models.machines.cluster import Cluster
@@ -76,13 +79,24 @@ def node_words(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...
     return nodes
 
 
-def said_as_json(problem: UnusableInput | ValueError) -> int:
-    """Print unusable machines, nodes or plans as JSON and return the exit code."""
-    from ...report.json import render
+def echo_unusable(problem: UnusableInput | ValueError, form: str = "json") -> int:
+    """Print unusable machines, nodes or plans in a format for programs; return the exit code."""
+    from ...report.results import VerifyResults, render
 
     unread = (error("PW011", "", str(problem), help="write it like `2x8xH100` or `x8`"),)
-    click.echo(render((), findings=problem.findings if isinstance(problem, UnusableInput) else unread))
+    results = VerifyResults(findings=problem.findings if isinstance(problem, UnusableInput) else unread, page_of=page_of)
+    click.echo(render(form, results))
     return 2
+
+
+def page_of(code: str) -> str:
+    """Return the page of a code as text, for formats that carry it."""
+    from ...report.explain import render
+    from ...report.page import read_page
+    from ...solver.advice import ADVICE
+    from ...solver.rules import RULES
+
+    return render(read_page(code, (*RULES, *ADVICE)))
 
 
 def _known_frameworks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -118,10 +132,11 @@ class ReadOptions:
         return Composer(self.roots, self.settings, self.allowed, self.frameworks)
 
     def load(self, file: str, machines: Cluster | AsDeclared | None = None) -> Reading:
-        """Read a file, on other machines if named. The model is not known yet."""
+        """Read a file, or standard input for `-`. The model is not known yet."""
         from ...models.dialects.load import load
+        from .unnamed import source_of
 
-        return load(file, machines or self.machines, self.dialect, self.level, self.composer)
+        return load(source_of(file), machines or self.machines, self.dialect, self.level, self.composer)
 
     def with_model(self, reading: Reading) -> Reading:
         """Return a reading with the model of `--model-config`, if one is named."""
@@ -147,8 +162,8 @@ def source_options(verb: Verb) -> Verb:
 
                 model = read_model_config(model_config)
         except (UnusableInput, ValueError) as problem:
-            if options.get("form") == "json":
-                return said_as_json(problem)
+            if (form := options.get("form", "text")) != "text":
+                return echo_unusable(problem, form)
             if isinstance(problem, ValueError):
                 raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'--cluster'") from None
             raise
@@ -171,6 +186,18 @@ def source_options(verb: Verb) -> Verb:
 
 form_option = click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program."
+)
+formats_option = click.option(
+    "--format", "form", type=click.Choice(["text", *FORMATS]), default="text", show_default=True,
+    help="For a person or a program: annotations of GitHub, SARIF for code scanning, JUnit for test views.",
+)  # fmt: skip
+site_option = click.option(
+    "--docs-url",
+    "site",
+    metavar="URL",
+    default="",
+    envvar="PLACEWRIGHT_DOCS_URL",
+    help="Where you serve the documentation, for links to codes.",
 )
 level_option = click.option(
     "--level", type=click.Choice(LEVELS), default=DEFAULT_LEVEL, show_default=True, help="How much is checked; placement is faster."

@@ -9,8 +9,8 @@ import click
 
 from ...models.findings.finding import Finding, UnusableInput
 from ...models.text.source import Source
-from ...report.terminal import wants_colour
 from ...report.text import more_about, render_findings
+from .colour import wants_colour
 
 
 def text_of(path: str) -> str:

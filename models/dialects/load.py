@@ -44,9 +44,13 @@ _FIRST_ADVICE = re.compile(r"write `[^`]*`")
 
 
 def load(
-    path: str | Path, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
+    path: str | Path | Source,
+    machines: Machines = None,
+    dialect: str = "auto",
+    level: str = DEFAULT_LEVEL,
+    composer: Composer | None = None,
 ) -> Reading:
-    """Read a file; a text that cannot be used gives a Reading without a problem.
+    """Read a file or a text; unusable input gives a Reading without a problem.
 
     Parameters
     ----------
@@ -59,17 +63,22 @@ def load(
         file's own folder.
     """
     readings = load_all(path, machines, dialect, level, composer)
-    return _rereadable(_first(readings), ReadParameters(str(path), machines, dialect, level, composer))
+    name = path.name if isinstance(path, Source) else str(path)
+    return _rereadable(_first(readings), ReadParameters(name, machines, dialect, level, composer))
 
 
 def load_all(
-    path: str | Path, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
+    path: str | Path | Source,
+    machines: Machines = None,
+    dialect: str = "auto",
+    level: str = DEFAULT_LEVEL,
+    composer: Composer | None = None,
 ) -> list[Reading]:
     """Read a file: one Reading, or a Reading per program of a script; see `load`."""
     if dialect != "auto":
         dialect_named(dialect)
     try:
-        source = Source.read(path)
+        source = path if isinstance(path, Source) else Source.read(path)
     except UnusableInput as problem:
         return [Reading(Document.unread(str(path)), "unknown", None, problem.findings)]
     readings = read_all(source, machines, dialect, level, composer)

@@ -137,6 +137,7 @@ CODES = {
     "PW803": "nothing starts a component",
     "PW804": "accelerators are lost by rounding down",
     "PW805": "by an estimate, memory does not suffice",
+    "PW806": "a comment ignores nothing",
 }
 
 _TOPICS = {
@@ -150,3 +151,8 @@ _TOPICS = {
 def topic_of(code: str) -> str:
     """Return the subject of a rule in a word or two; else the code."""
     return _TOPICS.get(code) or ("ranks" if code.startswith("PW2") else code)
+
+
+def url_of(code: str, site: str) -> str:
+    """Return the address of a code's page; "" without the address of the documentation."""
+    return f"{site.rstrip('/')}/reference/codes/{code}/" if site else ""

@@ -86,6 +86,14 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class IgnoredFinding:
+    """Finding that the user ignores; `in_source` : by a comment of the file."""
+
+    finding: Finding
+    in_source: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Unchecked:
     """Rule that could not be judged, with the reason; reported so silence is no approval.
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import field, replace
 
 from ..record import dataclass
+
+BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+"""End of a line in YAML 1.1."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -35,6 +39,11 @@ class Span:
     def used_at(self, alias: Span) -> Span:
         """Return the span of a value that comes through an alias."""
         return replace(self, via=(alias.start, alias.end, alias.line, alias.column))
+
+    def end_in(self, text: str) -> tuple[int, int]:
+        """Return the line and column behind the last character; `text` is that of the file."""
+        *before, last = BREAK.split(text[self.start : self.end])
+        return (self.line + len(before), len(last) + 1) if before else (self.line, self.column + len(last))
 
     @property
     def alias(self) -> Span | None:

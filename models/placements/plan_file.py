@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -95,26 +93,6 @@ def plan_to_json(plan: Plan) -> str:
     terms = [{"name": t.name, "value": t.value, "bound": t.bound, "weight": t.weight, "tier": t.tier} for t in plan.terms]
     rest = {"terms": terms, "bound": plan.bound, "seed": plan.seed, "seconds": round(plan.seconds, 3), "digest": plan.digest}
     return json.dumps({**plan.canonical(), **rest}, indent=1) + "\n"
-
-
-def write_whole(path: str | Path, text: str) -> None:
-    """Write a text file atomically: a new file replaces the old one. Raises OSError."""
-    target = Path(path)
-    if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
-        target.write_text(text, encoding="utf-8", newline="")
-        return
-    mode = target.stat().st_mode & 0o777 if target.exists() else 0o644
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.resolve().parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, mode)
-        os.replace(name, target.resolve())
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def read_plan(path: str | Path) -> Plan:

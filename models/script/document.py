@@ -27,11 +27,11 @@ from .follow import Follower
 from .launch import LaunchCommand, Started, launch_of, machine_of
 from .pieces import VariableValue, WordPiece, WordText
 from .program import StartedProgram
-from .recognise import DOTTED_SETTING, listed
+from .recognise import COMMAND_LINE, DOTTED_SETTING, listed
 from .state import LimitExceeded, State
 from .syntax import Script, Unreadable
 
-NAME = "command line"
+NAME = COMMAND_LINE
 """Name of the text with the settings of a command line, one a line."""
 _MAIN = re.compile(r"(.*[./])?(main|main_\w+|\w+_main)(\.py)?")
 _COUNT = re.compile(r"(\d{1,4})")

@@ -10,6 +10,8 @@ from ..text.tree import ListNode, MapNode, Scalar, Value, find
 
 ENDINGS = (".sh", ".bash", ".slurm", ".sbatch")
 """File extensions of scripts."""
+COMMAND_LINE = "command line"
+"""Name of the text of a command line."""
 YAML = (".yaml", ".yml", ".json")
 DOTTED_SETTING = re.compile(r"(?<![\w.])[+~]{0,2}[A-Za-z_]\w*(?:[./@][\w-]+)+=", re.ASCII)
 """Setting of a nested key, which only programs with Hydra take."""
@@ -30,7 +32,7 @@ _TASK_KEYS = {
 
 def is_script(source: Source) -> bool:
     """Return True if a file is a shell script: by name, first line, or started program."""
-    if source.name.endswith(ENDINGS) or _SHELL.match(source.text):
+    if source.name == COMMAND_LINE or source.name.endswith(ENDINGS) or _SHELL.match(source.text):
         return True
     if source.name.endswith(YAML) or "=" not in source.text or not _COMMAND.search(source.text):
         return False

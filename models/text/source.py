@@ -325,6 +325,11 @@ class Source:
         except (OSError, ValueError) as problem:  # a name with a null character is a ValueError
             message = f"`{name}` cannot be read: {getattr(problem, 'strerror', None) or problem}"
             raise UnusableInput([error("PW001", "", message, help="name a readable file")]) from None
+        return Source.of(name, data)
+
+    @staticmethod
+    def of(name: str, data: bytes) -> Source:
+        """Return the source of a file's bytes. Raises UnusableInput as `read` does."""
         if len(data) > MAX_BYTES:
             message = f"`{name}` is larger than {MAX_BYTES:,} bytes, the most that is read"
             raise UnusableInput([error("PW002", "", message, help="real configurations are below 40,000 bytes: is this the right file?")])

@@ -16,7 +16,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...models.findings.finding import Finding, Unchecked, error
-from ...models.placements.plan_file import write_whole
+from ...models.text.files import write_whole
 from ..failure import LaunchFailed, failed
 from ..launch import Launch
 from ..port.ray_compat import TOKEN_PATH

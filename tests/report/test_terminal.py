@@ -33,7 +33,18 @@ def test_columns() -> None:
     assert [cells(text) for text in ("abc", "名前", "e\u0301", "")] == [3, 4, 1, 0]
 
 
+def test_colour_may_be_forced_but_a_refusal_counts_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for value, wanted in (("1", True), ("0", False), ("", False)):
+        monkeypatch.setenv("FORCE_COLOR", value)
+        assert wants_colour(io.StringIO()) == wanted
+    monkeypatch.setenv("FORCE_COLOR", "3")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not wants_colour(Terminal())
+
+
 def test_colour_needs_a_terminal_and_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     assert wants_colour(Terminal())

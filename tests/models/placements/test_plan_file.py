@@ -16,8 +16,9 @@ from placewright.models.machines.node_group import NODE, EnvConfig, NodeGroup
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import OPTIMAL, Plan, TermValue
-from placewright.models.placements.plan_file import plan_to_json, read_plan, write_whole
+from placewright.models.placements.plan_file import plan_to_json, read_plan
 from placewright.models.placements.run import Run
+from placewright.models.text.files import write_whole
 
 MACHINES = read_shorthand("2x8xH100+1x0")
 assert isinstance(MACHINES, Cluster)

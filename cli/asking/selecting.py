@@ -1,0 +1,72 @@
+"""Options `--select`, `--ignore` and `--warnings-as-errors` of `placewright verify`."""
+
+from __future__ import annotations
+
+import re
+from functools import wraps
+from typing import Any, Callable, Sequence, TypeVar, cast
+
+import click
+
+from ...models.findings.finding import UnusableInput, error
+from ...models.findings.selection import CodeSelection, is_known, may_be_ignored
+from ...models.findings.wording import are, plural
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+_SELECT = "Report these findings only: codes or their first characters, such as PW1,PW201."
+_IGNORE = "Leave these findings out, and count them in the last line; `# placewright: ignore[CODE]` in a file does so for a line."
+_STRICT = "Count a warning as an error: exit code 1."
+
+
+def selection_options(verb: Verb) -> Verb:
+    """Add the options to a verb, as the arguments `selection` and `strict`."""
+
+    @wraps(verb)
+    def with_selection(*arguments: Any, select: Sequence[str], ignore: Sequence[str], **options: Any) -> Any:
+        by_path = (click.get_current_context().default_map or {}).get("by_path", ())
+        return verb(*arguments, selection=CodeSelection(tuple(select), tuple(ignore), by_path), **options)
+
+    result = cast(Verb, with_selection)
+    for option in (
+        click.option("--warnings-as-errors", "strict", is_flag=True, help=_STRICT),
+        click.option(
+            "--ignore", multiple=True, metavar="CODE,...", envvar="PLACEWRIGHT_IGNORE", show_envvar=True, callback=_ignored, help=_IGNORE
+        ),
+        click.option(
+            "--select", multiple=True, metavar="CODE,...", envvar="PLACEWRIGHT_SELECT", show_envvar=True, callback=_codes, help=_SELECT
+        ),
+    ):
+        result = option(result)
+    return result
+
+
+def read_codes(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the codes in texts such as `PW1,PW201`. Raises ValueError that names unknown ones."""
+    codes = tuple(code.upper() for text in texts for code in re.split(r"[,\s]+", text) if code)
+    if unknown := [code[:20] for code in codes if not is_known(code)]:
+        raise ValueError(f"{', '.join(unknown)} {are(len(unknown))} no {plural('code', len(unknown))} of placewright")
+    return codes
+
+
+def read_ignored(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return codes to ignore. Raises ValueError for unknown codes and for unusable input."""
+    codes = read_codes(texts)
+    if kept := [code for code in codes if not may_be_ignored(code)]:
+        raise ValueError(f"{', '.join(kept)} cannot be ignored: the input is unusable, and nothing was checked")
+    return codes
+
+
+def _codes(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> tuple[str, ...]:
+    return _read(read_codes, param, texts)
+
+
+def _ignored(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> tuple[str, ...]:
+    return _read(read_ignored, param, texts)
+
+
+def _read(read: Callable[[Sequence[str]], tuple[str, ...]], param: click.Parameter, texts: Sequence[str]) -> tuple[str, ...]:
+    try:
+        return read(texts)
+    except ValueError as problem:
+        help_ = "`placewright explain` lists the codes"
+        raise UnusableInput([error("PW016", "", f"{param.opts[0]}: {problem}", help=help_)]) from None

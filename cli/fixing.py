@@ -1,0 +1,55 @@
+"""Options `--fix` and `--diff` of `placewright verify`."""
+
+from __future__ import annotations
+
+import sys
+from itertools import groupby
+from typing import Iterable, Sequence
+
+import click
+
+from ..models.findings.wording import with_noun
+from ..models.reading import Reading
+from ..models.report import Report, exit_code
+from ..planner.fixing import FixedFile, Judge, fix
+from ..report.diff import diff_of
+from ..report.terminal import escape
+from ..report.text import verdict
+from .asking.unnamed import STANDARD_INPUT, UNNAMED
+from .exit_codes import FINDINGS, UNUSABLE
+from .showing.colour import wants_colour
+from .written import write_fixes
+
+
+def fixed_files(readings: Iterable[Reading], judge: Judge) -> list[FixedFile]:
+    """Fix every file in memory."""
+    by_file = (tuple(group) for _, group in groupby(readings, key=lambda reading: reading.source.name))
+    return [fix(group, judge) for group in by_file]
+
+
+def written(files: Sequence[FixedFile]) -> list[Report]:
+    """Write what was fixed and return the reports; print a text that is no file.
+
+    Raises UnusableInput.
+    """
+    changed = [file for file in files if file.count]
+    write_fixes([file for file in changed if file.name not in UNNAMED])
+    for file in files:
+        if file.name in UNNAMED:
+            click.echo(file.text, nl=file.name != STANDARD_INPUT)
+    for file in changed:
+        click.echo(f"{escape(file.name)}: {with_noun(file.count, 'edit')} made", err=True)
+    return [report for file in files for report in file.reports]
+
+
+def print_diff(files: Sequence[FixedFile]) -> int:
+    """Print the patch, the verdicts with it on standard error, and return the exit code."""
+    colour = wants_colour(sys.stdout)
+    for file in files:
+        if file.count:
+            click.echo(diff_of(file.name, file.before, file.text, colour), color=True)
+        for report in file.reports:
+            with_edits = f" (with {with_noun(file.count, 'edit')})" if file.count else ""
+            click.echo(verdict(report) + with_edits, err=True)
+    code = exit_code(report.verdict for file in files for report in file.reports)
+    return max(code, FINDINGS) if any(file.count for file in files) and code != UNUSABLE else code

@@ -1,0 +1,71 @@
+"""Files written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Mapping, NamedTuple
+
+
+class FileChange(NamedTuple):
+    """Text of a file before and after a change, in bytes."""
+
+    before: bytes
+    after: bytes
+
+
+def write_whole(path: str | Path, text: str) -> None:
+    """Write a text file atomically: a new file replaces the old one. Raises OSError."""
+    target = Path(path)
+    if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
+        target.write_text(text, encoding="utf-8", newline="")
+        return
+    staged = _staged(target, text.encode())
+    try:
+        os.replace(staged, target.resolve())
+    except BaseException:
+        staged.unlink(missing_ok=True)
+        raise
+
+
+def write_together(changes: Mapping[str, FileChange]) -> str:
+    """FileChange all files, or none. Raises OSError.
+
+    Returns the name of a file that differs from the text before; "" if all were changed.
+    """
+    staged = dict[str, Path]()
+    written = list[str]()
+    try:
+        for name, change in changes.items():
+            staged[name] = _staged(Path(name), change.after)
+        for name, change in changes.items():
+            if Path(name).read_bytes() != change.before:
+                return name
+        for name in changes:
+            os.replace(staged[name], Path(name).resolve())
+            written.append(name)
+        return ""
+    except BaseException:
+        for name in written:
+            os.replace(_staged(Path(name), changes[name].before), Path(name).resolve())
+        raise
+    finally:
+        for path in staged.values():
+            path.unlink(missing_ok=True)
+
+
+def _staged(target: Path, data: bytes) -> Path:
+    """Write a new file beside the target, with the same mode, and return its path."""
+    mode = target.stat().st_mode & 0o777 if target.exists() else 0o644
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.resolve().parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, mode)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return Path(name)
