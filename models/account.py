@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Mapping, Sequence
 
-from .memory_estimate import MemoryTerm, with_slack
+from .memory_terms import MemoryTerm
 from .planning.design import Block, Design
 from .planning.planned import CostedDesign, PlanningResult
 from .planning.problem import PlanningProblem, Task
@@ -23,18 +23,19 @@ DECLARED, ESTIMATED, SILENT = "declared", "estimated", "not known"
 
 @dataclass(frozen=True, slots=True)
 class ComponentMemory:
-    """Memory of a component per accelerator in a segment; an estimate has no slack here."""
+    """Memory of a component per accelerator in a segment; `high` of an estimate."""
 
     component: str
     mebibytes: int
     state: str
     origin: str
     terms: tuple[MemoryTerm, ...] = ()
+    high: int = 0
 
     @property
     def demanded(self) -> int:
-        """MiB to reserve; an estimate includes slack."""
-        return with_slack(self.mebibytes) if self.origin == ESTIMATED else self.mebibytes
+        """MiB to reserve: the high of an estimate."""
+        return self.high if self.origin == ESTIMATED else self.mebibytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class SegmentMemory:
 
     @property
     def demanded(self) -> int:
-        """MiB needed per accelerator, with the slack of estimates."""
+        """MiB needed per accelerator, with the highs of estimates."""
         return sum(entry.demanded for entry in self.entries)
 
 
@@ -80,7 +81,7 @@ class BlockBill:
 
     @property
     def tight(self) -> bool:
-        """True if less than the slack of the estimates remains."""
+        """True if the highs of the estimates exceed the capacity."""
         return self.capacity is not None and max(moment.demanded for moment in self.moments) > self.capacity
 
 

@@ -11,11 +11,13 @@ BITS = {"fp32": 32, "bf16": 16, "fp16": 16, "fp8": 8, "int8": 8, "int4": 4}
 TRAINABLE = ("bf16", "fp16", "fp32")
 """Precisions for trained weights."""
 NONE = "none"
-OPTIMIZERS = {"adam": 8, "adam8bit": 2, "momentum": 4, "sgd": 0, NONE: 0}
+ADAM, ADAM_16 = "adam", "adam16"
+OPTIMIZERS = {ADAM: 8, ADAM_16: 4, "adam8bit": 2, "momentum": 4, "sgd": 0, NONE: 0}
 """Optimizer -> bytes of state per parameter.
 
 `adam` has two moments of 4 bytes (ZeRO, arXiv 1910.02054, section 3.1), `adam8bit` two of one byte
-(arXiv 2110.02861), `momentum` one of 4.
+(arXiv 2110.02861), `momentum` one of 4. `adam16` trains weights of 16 bits as they are: two moments
+of 2 bytes, no copy in 32 bits (PyTorch, torch/optim/adamw.py, of parameters in bfloat16).
 """
 ZERO1, ZERO2, ZERO3, FSDP, MEGATRON, DISTRIBUTED = "zero1", "zero2", "zero3", "fsdp", "megatron", "distributed"
 SHARDINGS = (NONE, ZERO1, ZERO2, ZERO3, FSDP, MEGATRON, DISTRIBUTED)
@@ -31,6 +33,10 @@ RECOMPUTED = (FULL, SELECTIVE, NONE)
 
 `full`: all but the inputs of layers. `selective`: attention. `none`: nothing.
 """
+
+WHOLE, CHUNKED = "whole", "chunked"
+LOGITS = (WHOLE, CHUNKED)
+"""How a loss works on logits: on all of a micro batch in 32 bits, or fused or in chunks of tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,10 @@ class MemoryInput:
         group.
     sequence : tokens of one sequence, prompt and answer.
     micro_batch : sequences that one data parallel rank processes at a time.
+    micro_batches : micro batches of one optimizer step on a rank; 0 if unknown. With one, no
+        gradients of an earlier one wait during the loss.
     recompute : a value of `RECOMPUTED`.
+    logits : a value of `LOGITS`; "" if unknown.
     attention_scores : True if attention scores are stored, as without flash attention.
     sequences : sequences that one engine replica caches at the same time.
     cache : precision of the cache; "": precision of the weights, at least 16 bits.
@@ -80,7 +89,9 @@ class MemoryInput:
     shards: int = 0
     sequence: int = 0
     micro_batch: int = 1
+    micro_batches: int = 0
     recompute: str = FULL
+    logits: str = ""
     attention_scores: bool = False
     sequences: int = 0
     cache: str = ""

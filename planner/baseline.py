@@ -216,14 +216,13 @@ def _declared(option: Option) -> Option:
 
 
 def over_estimates(problem: Problem, question: PlanningProblem, design: Design) -> Iterator[str]:
-    """Yield the accelerators overfilled by estimates, with slack."""
+    """Yield the accelerators that the highs of estimates overfill."""
     for bill in bills(problem, question, design, _ranks(problem)):
         declared = (sum(entry.mebibytes for entry in moment.entries if entry.origin == DECLARED) for moment in bill.moments)
         if bill.tight and bill.capacity is not None and max(declared, default=0) <= bill.capacity:
             need = max(moment.demanded for moment in bill.moments)
             names = listed(list(bill.block.components))
-            verb = "need" if len(bill.block.components) > 1 else "needs"
-            yield f"{names} {verb} {write_estimate(need)} of an accelerator, a tenth of which is to stay free, and it has {write_memory(bill.capacity)}"
+            yield f"{names} may need {write_estimate(need)} of an accelerator, and it has {write_memory(bill.capacity)}"
 
 
 def given_over_nodes(problem: Problem, question: PlanningProblem) -> PlanningProblem:

@@ -9,7 +9,6 @@ from ..models.account import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WORKS,
 from ..models.component import Component
 from ..models.findings.finding import Finding, Severity, warning
 from ..models.machines.node_group import ACCELERATOR
-from ..models.memory_estimate import SLACK
 from ..models.placements.assignment import Assignment
 from ..models.planning.design import Block, Design
 from ..models.planning.option import NO_KIND
@@ -99,10 +98,8 @@ def _entry(
     if estimated is None:
         return ComponentMemory(name, 0, state, SILENT)
     if state == KEPT:
-        return ComponentMemory(
-            name, estimated.kept, state, ESTIMATED, tuple(term for term in estimated.terms if term.stays and not estimated.offloaded)
-        )
-    return ComponentMemory(name, estimated.mebibytes, state, ESTIMATED, estimated.terms)
+        return ComponentMemory(name, estimated.kept, state, ESTIMATED, estimated.kept_terms, estimated.kept_high)
+    return ComponentMemory(name, estimated.mebibytes, state, ESTIMATED, estimated.terms, estimated.high)
 
 
 def _state(component: Component, turn: Turn, timed: bool) -> str:
@@ -189,7 +186,7 @@ def _sets(problem: Problem, placed: Assignment, components: Sequence[Component])
 def none_fits(problem: Problem, bills: tuple[BlockBill, ...]) -> Finding:
     """Report that no plan fits the estimates; the answer is the best without them."""
     tight = [bill for bill in bills if bill.tight]
-    message = f"no plan leaves {SLACK} % of each accelerator free by the estimates of memory"
+    message = "no plan fits each accelerator by the most that memory may be by the estimates"
     first = next((name for bill in tight for name in bill.block.components if problem[name].estimate), _first(problem))
     advice = "write the `memory` that was measured, or leave more open: counts, degrees, `sharding`, `recompute`"
     return warning(
@@ -221,17 +218,14 @@ def decides(
 def needed(bill: BlockBill) -> str:
     """Format the need of a block at its worst moment, by component, against the capacity."""
     peak = bill.peak
-    parts = " + ".join(
-        f"{entry.component} {write_estimate(entry.mebibytes)} ({_why(entry.state, entry.origin)})"
-        for entry in peak.entries
-        if entry.mebibytes
-    )
+    parts = " + ".join(f"{entry.component} {write_estimate(entry.mebibytes)} ({_why(entry)})" for entry in peak.entries if entry.mebibytes)
     has = f"of {write_memory(bill.capacity)} " if bill.capacity is not None else ""
     return f"{write_estimate(peak.mebibytes)} {has}on each accelerator of {listed(bill.block.components)}: {parts}"
 
 
-def _why(state: str, origin: str) -> str:
-    return f"{origin}, {state}" if state == "kept" else origin
+def _why(entry: ComponentMemory) -> str:
+    at_most = f", at most {write_estimate(entry.demanded)}" if entry.demanded > entry.mebibytes else ""
+    return entry.origin + at_most + (f", {entry.state}" if entry.state == KEPT else "")
 
 
 def _first(problem: Problem) -> str:

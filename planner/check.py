@@ -95,11 +95,11 @@ def _kinds(question: PlanningProblem, design: Design) -> Iterator[str]:
 
 
 def _needs(design: Design, names: list[str], mebibytes: int) -> str:
-    """Format the need of components on an accelerator; estimates have their slack."""
+    """Format the need of components on an accelerator; of an estimate the high."""
     need = f"{listed(names)} {'need' if len(names) > 1 else 'needs'}"
     if not any(design.options[name].estimated for name in names):
         return f"{need} {write_memory(mebibytes)} of an accelerator"
-    return f"by estimates {need} {write_estimate(mebibytes)} of an accelerator, a tenth of which is to stay free"
+    return f"by estimates {need} up to {write_estimate(mebibytes)} of an accelerator"
 
 
 def _relations(question: PlanningProblem, design: Design) -> Iterator[str]:

@@ -12,12 +12,12 @@ from ..models.problem import Problem
 from ..models.record import dataclass
 
 if TYPE_CHECKING:
-    from ..models.memory_estimate import Estimated
+    from ..models.memory_terms import Estimated
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryNeed:
-    """MiB on each accelerator at work and offloaded; estimates include their slack."""
+    """MiB on each accelerator at work and offloaded; the high of an estimate."""
 
     memory: int
     kept: int
@@ -49,12 +49,10 @@ def need(problem: Problem, component: Component, parallel: Parallel, amount: int
     if component.memory or component.offloaded:
         return MemoryNeed(component.memory, component.offloaded)
     heeded = problem.job.planning.workload is None or problem.job.planning.workload.heeds_estimates
-    found = estimate(problem, component, parallel, amount, capacity) if heeded else None
+    found = estimate(problem, component, parallel, amount, capacity)
     if found is None:
         return MemoryNeed(0, 0)
-    from ..models.memory_estimate import with_slack
-
-    return MemoryNeed(with_slack(found.mebibytes), with_slack(found.kept), True)
+    return MemoryNeed(found.high, found.kept_high, True) if heeded else MemoryNeed(found.certain, 0, found.certain > 0)
 
 
 def unheeded(problem: Problem, component: Component) -> bool:
@@ -70,7 +68,7 @@ def least(problem: Problem, component: Component, parallel: Parallel, amount: in
 
 
 def estimate(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> Estimated | None:
-    """Return the estimate term by term, without slack; None if unknown."""
+    """Return the estimate term by term; None if unknown."""
     if component.estimate is None:
         return None
     from ..models.memory_estimate import estimated  # which is loaded only where something is estimated

@@ -150,8 +150,8 @@ class EstimatedMemory:
 
     Declared memory is used as declared; an `estimate` of the file is computed term by term.
     Components without phases are assumed to take turns: the smallest amount that they need
-    together. The finding is never an error, as an estimate proves nothing. If the components fit
-    but leave less than a tenth of the accelerator, the finding is a note.
+    together. The finding is an error only where the states of one component, all as the file
+    writes them, exceed the accelerator; else a warning, as an estimate proves nothing.
     """
 
     code: ClassVar[str] = "PW805"

@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Iterator, Sequence
 
 from ..models.component import Component
-from ..models.estimate import DISTRIBUTED, FULL, MEGATRON, NONE, ZERO3
+from ..models.estimate import CHUNKED, DISTRIBUTED, FULL, MEGATRON, NONE, ZERO3
 from ..models.findings.finding import Finding, Severity
 from ..models.findings.wording import with_noun
 from ..models.machines.node_group import ACCELERATOR
-from ..models.memory_estimate import SLACK, Estimated, estimated, with_slack
+from ..models.memory_estimate import estimated
+from ..models.memory_terms import EXACT, Estimated, mebibytes
 from ..models.memory_work import optimizer_of
 from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
@@ -42,8 +43,7 @@ def check_estimates(problem: Problem, assignment: Assignment, code: str) -> Iter
     """Yield a finding per set of components that may exceed an accelerator's memory.
 
     A set holds the components that meet on an accelerator of known memory. It is reported if at
-    least one need is an estimate and the sum does not fit, or fits with less slack than `SLACK`
-    percent.
+    least one need is an estimate and the sum of the highs does not fit.
     """
     asking = [component for component in problem.components if component.memory or component.offloaded or component.estimate]
     reported: set[tuple[str, ...]] = set()
@@ -61,25 +61,35 @@ def check_estimates(problem: Problem, assignment: Assignment, code: str) -> Iter
 def _judge(
     code: str, problem: Problem, assignment: Assignment, sharers: Sequence[Component], capacity: int, place: tuple[int, int]
 ) -> Iterator[Finding]:
-    """Yield a finding if the sharers of an accelerator exceed it, or leave little slack."""
+    """Yield a finding if the sharers of an accelerator exceed it, or may exceed it.
+
+    It is an error if a component alone exceeds it by what the user wrote of its states.
+    """
     needs = [_need(problem, assignment, component, capacity) for component in sharers]
     worst, phase = _worst(needs)
-    slack, _ = _worst([_slackened(need) for need in needs])
-    if slack <= capacity or not any(need.estimate for need in needs):
+    most, most_phase = _worst([_at_most(need) for need in needs])
+    if most <= capacity or not any(need.estimate for need in needs):
         return
+    certain = max(needs, key=lambda need: need.estimate.certain if need.estimate else 0)
+    surely = certain.estimate.certain if certain.estimate else 0
+    phase = phase if worst > capacity else most_phase
     first = max((need for need in needs if need.estimate), key=lambda need: need.works if need.component is phase else need.stays).component
     bill = " + ".join(filter(None, (_part(need, phase) for need in needs)))
-    severity, statement = Severity.NOTE, f"an estimate of {write_estimate(worst)} leaves less than {SLACK} %"
-    changes, notes = list[str](), list[str]()
-    if worst > capacity:
-        severity, statement = Severity.WARNING, f"by an estimate {write_estimate(worst)} are needed"
-        changes = list(_changes(problem, assignment, sharers, capacity))
-        notes = [note for need in needs for note in terms_of(need.component.name, need.estimate, not _works(need, phase))]
+    severity, statement = Severity.WARNING, f"by an estimate {write_estimate(worst)} are needed, at most {write_estimate(most)}: {bill}"
+    if surely > capacity:
+        first, severity = certain.component, Severity.ERROR
+        statement = f"{first.name} needs {write_estimate(surely)} for {_states(first)}"
+    changes = list(_changes(problem, assignment, sharers, capacity))
+    notes = [note for need in needs for note in terms_of(need.component.name, need.estimate, not _works(need, phase))]
     yield Finding(
-        code, severity, first.name, f"accelerator {place[1]} of node {place[0]} has {write_memory(capacity)}; {statement}: {bill}",
-        first.span("estimate"), label="estimated", notes=tuple(notes), witnesses=place, amount=worst - capacity,
+        code, severity, first.name, f"accelerator {place[1]} of node {place[0]} has {write_memory(capacity)}; {statement}",
+        first.span("estimate"), label="estimated", notes=tuple(notes), witnesses=place, amount=most - capacity,
         help="; or ".join(changes) or "write the `memory` that was measured, or use more or larger accelerators",
     )  # fmt: skip
+
+
+def _states(component: Component) -> str:
+    return "its weights, gradients and optimizer" if optimizer_of(component) != NONE else "its weights"
 
 
 def _need(problem: Problem, assignment: Assignment, component: Component, capacity: int) -> EstimatedNeed:
@@ -90,8 +100,8 @@ def _need(problem: Problem, assignment: Assignment, component: Component, capaci
     return EstimatedNeed(component, memory.mebibytes, memory.kept, memory) if memory else EstimatedNeed(component, 0, 0)
 
 
-def _slackened(need: EstimatedNeed) -> EstimatedNeed:
-    return replace(need, works=with_slack(need.works), stays=with_slack(need.stays)) if need.estimate else need
+def _at_most(need: EstimatedNeed) -> EstimatedNeed:
+    return replace(need, works=need.estimate.high, stays=need.estimate.kept_high) if need.estimate else need
 
 
 def _worst(needs: Sequence[EstimatedNeed]) -> tuple[int, Component]:
@@ -134,6 +144,8 @@ def _changes(problem: Problem, assignment: Assignment, sharers: Sequence[Compone
             tried.append(("micro_batch", 1))
         if trains and estimate.recompute != FULL:
             tried.append(("recompute", FULL))
+        if estimate.logits != CHUNKED and estimate.sharding not in (MEGATRON, DISTRIBUTED):
+            tried.append(("logits", CHUNKED))
         if trains and estimate.sharding in (NONE, "zero1", "zero2"):
             tried.append(("sharding", ZERO3))
         if trains and estimate.sharding == MEGATRON:
@@ -141,13 +153,15 @@ def _changes(problem: Problem, assignment: Assignment, sharers: Sequence[Compone
         for key, value in tried:
             changed = replace(component, estimate=replace(estimate, **{key: value}))  # type: ignore[arg-type]
             needed = [changed if number == position else current for number, current in enumerate(sharers)]
-            if _worst([_slackened(_need(problem, assignment, changed_component, capacity)) for changed_component in needed])[0] <= capacity:
+            if _worst([_at_most(_need(problem, assignment, changed_component, capacity)) for changed_component in needed])[0] <= capacity:
                 word = "true" if value is True else value
                 yield f"run {component.name} with `{key}: {word}`"
 
 
 def fits_nowhere(problem: Problem, code: str) -> Iterator[Finding]:
-    """Yield a warning per hinted component whose estimate exceeds every accelerator.
+    """Yield a finding per hinted component whose low exceeds every accelerator.
+
+    It is an error if what the user wrote of its states alone does.
 
     The estimate is made for the largest allowed number of accelerators. A component is skipped if
     the memory of some allowed node is unknown.
@@ -164,13 +178,16 @@ def fits_nowhere(problem: Problem, code: str) -> Iterator[Finding]:
         use = problem.job.models.get(component.name)
         choices = problem.job.choices.get(component.name, (component.parallel,))
         estimates = [estimated(component, use.card if use else None, parallel, most, largest) for parallel in choices]
-        best = min((estimate for estimate in estimates if estimate), key=lambda estimate: estimate.mebibytes, default=None)
-        if best is not None and best.mebibytes > largest:
-            need = f"{write_estimate(best.mebibytes)} of each of {with_noun(most, 'accelerator')}"
-            message = f"by an estimate {component.name} needs {need}; the largest has {write_memory(largest)}"
+        best = min((estimate for estimate in estimates if estimate), key=lambda estimate: estimate.low, default=None)
+        if best is not None and best.low > largest:
+            surely, of_each = min(estimate.certain for estimate in estimates if estimate), f"of each of {with_noun(most, 'accelerator')}"
+            severity, need = Severity.WARNING, f"by an estimate {component.name} needs at least {write_estimate(best.low)} {of_each}"
+            if surely > largest:
+                severity, need = Severity.ERROR, f"{component.name} needs {write_estimate(surely)} {of_each} for {_states(component)}"
+            message = f"{need}; the largest has {write_memory(largest)}"
             yield Finding(
-                code, Severity.WARNING, component.name, message, component.span("estimate"), label="estimated",
-                help="use more or larger accelerators, more degrees, or other `sharding`", amount=best.mebibytes - largest,
+                code, severity, component.name, message, component.span("estimate"), label="estimated",
+                help="use more or larger accelerators, more degrees, or other `sharding`", amount=best.low - largest,
                 notes=tuple(terms_of(component.name, best)),
             )  # fmt: skip
 
@@ -180,10 +197,9 @@ def terms_of(name: str, estimate: Estimated | None, waits: bool = False) -> Iter
 
     With `waits`, only terms that stay allocated while another component works.
     """
-    for term in estimate.terms if estimate and not (waits and estimate.offloaded) else ():
-        if waits and not term.stays:
-            continue
-        yield f"{name}: {term.name} {write_estimate(term.mebibytes)} = {term.formula} ({term.source})"
+    for term in (estimate.kept_terms if waits else estimate.terms) if estimate else ():
+        between = "" if term.spread == EXACT else f", {write_estimate(mebibytes((term.low,)))} to {write_estimate(mebibytes((term.high,)))}"
+        yield f"{name}: {term.name} {write_estimate(term.mebibytes)}{between} = {term.formula} ({term.source})"
     for missing in estimate.missing if estimate else ():
         yield f"{name}: not counted are {missing}"
     for assumed in estimate.assumed if estimate and not waits else ():

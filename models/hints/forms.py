@@ -6,7 +6,7 @@ import re
 from itertools import product
 
 from ..component import Parallel
-from ..estimate import BITS, FULL, NONE, OPTIMIZERS, RECOMPUTED, SHARDINGS, MemoryInput
+from ..estimate import BITS, FULL, LOGITS, NONE, OPTIMIZERS, RECOMPUTED, SHARDINGS, MemoryInput
 from ..machines.node_group import CLUSTER_LABEL
 from ..machines.topology import ALL_LEVELS, LEVELS, NODE_LEVEL
 from ..planning.workload import POWER, SCALINGS
@@ -159,6 +159,13 @@ class EstimateForm(Form):
     micro_batch = key(
         Count, default=1, title="sequences that one data parallel rank works on at a time", description="a whole number such as `1`"
     )
+    micro_batches = key(
+        Count, default=None, title="micro batches of one optimizer step on a rank", description="a whole number such as `4`"
+    )
+    logits = key(
+        OneOfValues("logits", LOGITS), default=None, title="how the loss works on logits: on all in 32 bits, or fused or in chunks",
+        description=_one_of(LOGITS),
+    )  # fmt: skip
     recompute = key(
         OneOfValues("recomputation", RECOMPUTED), default=FULL, title="what is computed again in the backward pass",
         description=_one_of(RECOMPUTED),

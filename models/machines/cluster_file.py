@@ -30,6 +30,31 @@ _OF_JOBS = ("components", "cluster", "actor_rollout_ref", "actor_train", "actor_
 _HELP = "a cluster file is `nodes: [{repeat: 2, accelerators: {count: 8, model: H100}}]`"
 
 
+def _figure(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e9:
+        raise ValueError(f"{shown_value(value)} is no number above 0")
+    return float(value)
+
+
+_Figure = ValueKind(_figure, {"type": "number", "exclusiveMinimum": 0})
+
+
+class SpeedForm(Form):
+    """Figures of an accelerator in place of its data sheet's, for estimated times."""
+
+    bf16 = key(_Figure, default=None, description="dense operations a second in 10^12, such as `989`")
+    fp8 = key(_Figure, default=None, description="dense operations a second in 10^12, such as `1979`")
+    bandwidth = key(_Figure, default=None, description="of the memory, in TB/s, such as `3.35`")
+    link = key(_Figure, default=None, description="inside the node, both directions, in GB/s, such as `900`")
+    host = key(_Figure, default=None, description="to the host's memory, both directions, in GB/s, such as `128`")
+    network = key(_Figure, default=None, description="to other nodes for one accelerator, each direction, in GB/s, such as `50`")
+    domain = key(Count, default=None, description="how many accelerators the link joins, such as `72`; those of a node if it is not said")
+
+    def figures(self) -> tuple[tuple[str, float], ...]:
+        """Return the written figures by name."""
+        return tuple((name, float(value)) for name in self.keys if (value := getattr(self, name)) is not None)
+
+
 class AcceleratorsForm(Form):
     """Accelerators of a node: `count` of a `model`, with `memory` each.
 
@@ -45,6 +70,9 @@ class AcceleratorsForm(Form):
     ids = key(list_of(Name), default=(), description="the ids that the visibility variable takes, one each, such as `[0, 1]`")
     taken = key(list_of(Index), default=(), description="local indices that other jobs hold, such as `[6, 7]`")
 
+    speed = key(
+        form_of(SpeedForm), default=SpeedForm(), description="figures of the accelerator, such as `{bf16: 989, bandwidth: 3.35, link: 900}`"
+    )
     numa = key(Count, default=1, description="how many NUMA domains they are divided among, in order, such as `2`")
 
     def check(self) -> None:
@@ -163,7 +191,7 @@ def _nodes_of(forms: Sequence[NodeForm]) -> Nodes:
 
 def _nodes(form: NodeForm, first: int) -> Alike:
     spec = form.accelerators
-    devices = accelerators(spec.count, spec.model, spec.memory, spec.ids, spec.numa)
+    devices = accelerators(spec.count, spec.model, spec.memory, spec.ids, spec.numa, spec.speed.figures())
     hardware = tuple(Hardware(device.type, tuple((key, str(value)) for key, value in device.extra.items())) for device in form.hardware)
     taken = sum(1 << index for index in set(form.accelerators.taken))
     topology = {level: name for level in TopologyForm.keys if (name := getattr(form.topology, level))}
@@ -242,6 +270,8 @@ def _node_to_data(node: Node) -> dict[str, object]:
             devices["memory"] = f"{first.memory}MiB"
         if node.numa_domains > 1:
             devices["numa"] = node.numa_domains
+        if first.speed:
+            devices["speed"] = dict(first.speed)
         if node.taken:
             devices["taken"] = [index for index in range(len(node.accelerators)) if node.taken >> index & 1]
         data["accelerators"] = devices
@@ -328,6 +358,8 @@ def _short_node(node: Node) -> dict[str, object]:
         ids = [device.physical_id for device in node.accelerators]
         if ids != [device.physical_id for device in usual]:
             entry["ids"] = ids
+        if first.speed:
+            entry["speed"] = dict(first.speed)
         if node.taken:
             entry["taken"] = [index for index in range(count) if node.taken >> index & 1]
         data["accelerators"] = entry

@@ -44,6 +44,7 @@ class Accelerator:
     memory : MiB; None if unknown.
     vendor : accelerator type such as ``NV_GPU``.
     numa : number of its NUMA domain on the node.
+    speed : figures of the cluster file that replace those of the model's data sheet, by name.
     """
 
     index: int
@@ -52,6 +53,7 @@ class Accelerator:
     memory: int | None
     vendor: str
     numa: int = 0
+    speed: tuple[tuple[str, float], ...] = ()
 
 
 def vendor_of(model: str) -> str:
@@ -68,7 +70,12 @@ def memory_of(model: str) -> int | None:
 
 
 def accelerators(
-    count: int, model: str = GENERIC, memory: int | None = None, ids: tuple[str, ...] = (), numa: int = 1
+    count: int,
+    model: str = GENERIC,
+    memory: int | None = None,
+    ids: tuple[str, ...] = (),
+    numa: int = 1,
+    speed: tuple[tuple[str, float], ...] = (),
 ) -> tuple[Accelerator, ...]:
     """Return `count` equal accelerators.
 
@@ -78,11 +85,12 @@ def accelerators(
     memory : MiB, overrides the known memory of the model.
     ids : physical ids (default 0, 1, ...).
     numa : number of NUMA domains, filled in order and as evenly as possible.
+    speed : figures in place of the data sheet's.
     """
     vendor, _, name = model.rpartition(":")
     vendor = vendor or vendor_of(name)
     known = memory if memory is not None else memory_of(name)
-    return tuple(Accelerator(i, ids[i] if ids else str(i), name, known, vendor, i * numa // max(count, 1)) for i in range(count))
+    return tuple(Accelerator(i, ids[i] if ids else str(i), name, known, vendor, i * numa // max(count, 1), speed) for i in range(count))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,21 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, Mapping, Sequence
 
-from ...models.account import BEYOND, HUNDRED, Account, Baseline, Basis, BlockBill, BusyInterval, Flip, Sensitivity, Usage, models_of
-from ...models.memory_estimate import MemoryTerm
+from ...models.account import (
+    BEYOND,
+    ESTIMATED,
+    HUNDRED,
+    Account,
+    Baseline,
+    Basis,
+    BlockBill,
+    BusyInterval,
+    Flip,
+    Sensitivity,
+    Usage,
+    models_of,
+)
+from ...models.memory_terms import MemoryTerm, mebibytes
 from ...models.planning.design import Block, Design
 from ...models.planning.option import NO_KIND
 from ...models.planning.planned import CostedDesign, PlanningResult
@@ -117,6 +130,7 @@ def _bill(bill: BlockBill) -> Data:
             "mebibytes": moment.mebibytes,
             "components": [
                 {"component": entry.component, "mebibytes": entry.mebibytes, "state": entry.state, "origin": entry.origin}
+                | ({"high": entry.high} if entry.origin == ESTIMATED else {})
                 for entry in moment.entries
             ],
         }
@@ -233,4 +247,5 @@ def terms(bill: BlockBill) -> dict[str, list[dict[str, Any]]]:
 
 
 def _term(term: MemoryTerm) -> dict[str, Any]:
-    return {"term": term.name, "mebibytes": term.mebibytes, "formula": term.formula, "source": term.source}
+    low, high = mebibytes((term.low,)), mebibytes((term.high,))
+    return {"term": term.name, "mebibytes": term.mebibytes, "low": low, "high": high, "formula": term.formula, "source": term.source}

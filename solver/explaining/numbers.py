@@ -123,6 +123,7 @@ def memory(problem: Problem, component: Component, document: Document) -> Iterat
     if component.estimate is None or not amount:
         return
     from ...models.memory_estimate import estimated
+    from ...models.memory_terms import EXACT, mebibytes
 
     use, capacities = problem.job.models.get(component.name), {node.accelerator_memory for node in problem.cluster.nodes}
     capacity = capacities.pop() if len(capacities) == 1 else None
@@ -130,9 +131,12 @@ def memory(problem: Problem, component: Component, document: Document) -> Iterat
     if estimate is None:
         return
     for term in estimate.terms:
-        yield Derivation(component.name, f"{term.name} (an estimate)", write_estimate(term.mebibytes), f"{term.formula}; {term.source}")
+        between = "" if term.spread == EXACT else f"{write_estimate(mebibytes((term.low,)))} to {write_estimate(mebibytes((term.high,)))}; "
+        formula = f"{between}{term.formula}; {term.source}"
+        yield Derivation(component.name, f"{term.name} (an estimate)", write_estimate(term.mebibytes), formula)
     staying = f"{write_estimate(estimate.kept)} of it stay" if estimate.kept else "nothing of it stays"
     missing = [f"not counted are {missing}" for missing in estimate.missing]
-    formula = "; ".join([f"{staying} while another phase runs", *missing, *estimate.assumed])
+    between = f"{write_estimate(estimate.low)} to {write_estimate(estimate.high)}"
+    formula = "; ".join([between, f"{staying} while another phase runs", *missing, *estimate.assumed])
     total = write_estimate(estimate.mebibytes)
     yield Derivation(component.name, "memory on each accelerator (an estimate)", total, formula, _written(component, "estimate", document))

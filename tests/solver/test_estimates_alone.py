@@ -1,4 +1,4 @@
-"""An estimate alone is never an error: it changes neither a verdict nor a placement, and what is said of it is marked, with formula and source."""
+"""An estimate of what nobody wrote is never an error: it changes neither a verdict nor a placement, and what is said of it is marked, with formula and source."""
 
 from __future__ import annotations
 

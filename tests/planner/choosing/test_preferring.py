@@ -16,7 +16,7 @@ JOB = """
 cluster: {cluster}
 components:
   rollout: {{accelerators: 1-16, seconds: {{8: 120}}, parallel: {{tp: [1, 2, 4]}}, estimate: {{{model}, sequences: {sequences}, offload: true}}{rollout}}}
-  actor: {{accelerators: 1-16, seconds: {{8: 95.7}}, estimate: {{{model}, sharding: fsdp}}{actor}}}
+  actor: {{accelerators: 1-16, seconds: {{8: 95.7}}, estimate: {{{model}, sharding: fsdp, logits: chunked}}{actor}}}
 plan: {{workflow: rollout {arrow} actor, batches: 8}}
 """
 

@@ -103,7 +103,7 @@ def test_an_estimate_is_there_term_by_term(tmp_path: Path) -> None:
                 assert ("logits" in names) is (entry.state == WORKS)
                 assert {"weights", "optimizer"} <= names
             if entry.component == "rollout":
-                assert (entry.mebibytes == 0) is (entry.state == KEPT)
+                assert (entry.mebibytes < 2048) is (entry.state == KEPT)  # context, buffers and graphs stay
 
 
 def test_what_nobody_says_is_not_known(tmp_path: Path) -> None:

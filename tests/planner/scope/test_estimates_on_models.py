@@ -9,7 +9,7 @@ from random import Random
 import placewright as pw
 import pytest
 from placewright.models.answer import Answer
-from placewright.models.memory_estimate import estimated, with_slack
+from placewright.models.memory_estimate import estimated
 from placewright.models.parallel import Parallel
 from placewright.models.problem import Problem
 
@@ -110,7 +110,7 @@ class Instance:
         for name, tp in zip("ab", degrees):
             found = estimated(problem[name], problem.job.models[name].card, Parallel(tp), held[name], size)
             assert found is not None
-            needs[name] = with_slack(found.mebibytes), with_slack(found.kept)
+            needs[name] = found.high, found.kept_high
         return needs
 
     def peak(self, needs: Needs, names: set[str]) -> int:
@@ -140,8 +140,8 @@ def test_as_good_as_every_way_to_lay_them_that_fits_by_the_estimates(first: int,
         problem = pw.load(file).problem
         assert problem is not None
         answer, best = pw.solve(str(file), sandbox=False), instance.best(problem)
-        warned = any(each.code == "PW805" and "no plan leaves" in each.message for each in answer.findings)
-        assert warned == (best is None), seed
+        warned = any(each.code == "PW805" and "no plan fits" in each.message for each in answer.findings)
+        assert (warned or answer.plan is None) == (best is None), seed
         if best is not None:
             assert answer.planned is not None and answer.planned.proved, seed
             assert round(answer.planned.price[0] / 1e9) == best[0], seed
@@ -170,7 +170,8 @@ def test_of_nodes_of_three_sizes_those_are_used_that_have_room_by_the_estimates(
         needs = {count: need_of(problem, tp, count) for count in range(least, total + 1, tp)}
         fitting = [count for count, need in needs.items() if room(nodes, tp, need) >= count]
         answer = pw.solve(file, sandbox=False)
-        warned = any(each.code == "PW805" and "no plan leaves" in each.message for each in answer.findings)
+        warned = any(each.code == "PW805" and "no plan fits" in each.message for each in answer.findings)
+        warned |= answer.verdict in ("impossible", "not solved")  # where weights, gradients and optimizer, as written, do not fit
         assert warned == (not fitting and any(room(nodes, tp, 0) >= count for count in needs)), seed
         if fitting:
             assert answer.planned is not None and answer.planned.proved and answer.plan is not None
@@ -183,16 +184,16 @@ def test_what_has_no_room_on_few_accelerators_may_have_some_on_more(tmp_path: Pa
     """Where more ranks divide the memory each of them needs less: 36 seconds on 3 was the best where 35 on 7 is possible."""
     file = tmp_path / "job.yaml"
     nodes = ", ".join(
-        f"{{accelerators: {{count: {count}, model: H100, memory: {size}GiB}}}}" for count, size in ((3, 20), (2, 40), (3, 16))
+        f"{{accelerators: {{count: {count}, model: H100, memory: {size}MiB}}}}" for count, size in ((3, 20_000), (2, 40_000), (3, 15_900))
     )
-    its = "model: Qwen/Qwen2.5-1.5B-Instruct, sharding: zero1, optimizer: adam, sequence: 8192, offload: true"
+    its = "model: Qwen/Qwen2.5-1.5B-Instruct, sharding: zero1, optimizer: adam, logits: chunked, sequence: 8192, offload: true"
     file.write_text(
         f"cluster: {{nodes: [{nodes}]}}\ncomponents:\n  a: {{accelerators: 1-8, estimate: {{{its}}}, scaling: table, "
         "seconds: {1: 54, 2: 41, 3: 36, 4: 43, 5: 45, 6: 31, 7: 35, 8: 35}}\n"
     )
     problem = pw.load(file).problem
     assert problem is not None
-    assert need_of(problem, 1, 6) > 16 * 1024 >= need_of(problem, 1, 7)
+    assert need_of(problem, 1, 6) > 15_900 >= need_of(problem, 1, 7)
     answer = pw.solve(file, sandbox=False)
     assert answer.planned is not None and answer.planned.proved and answer.planned.price == (35 * 10**9, 7)
 
@@ -201,7 +202,7 @@ def need_of(problem: Problem, tp: int, count: int) -> int:
     """MiB of each of so many accelerators."""
     found = estimated(problem["a"], problem.job.models["a"].card, Parallel(tp), count)
     assert found is not None
-    return with_slack(found.mebibytes)
+    return found.high
 
 
 def room(nodes: list[tuple[int, int]], tp: int, need: int) -> int:

@@ -44,7 +44,7 @@ def test_what_is_estimated_is_on_several_sizes_also_where_an_engine_takes_a_part
     assert account is not None and account.planned.proved
     assert account.planned.best.nanoseconds == 12_750_000_000
     needs = {bill.capacity: entry.mebibytes for bill in account.bills for entry in bill.peak.entries if entry.component == "any"}
-    assert needs == ({size: size * 60 // 100 for size in (40 << 10, 80 << 10)} if takes else dict.fromkeys(needs, needs[40 << 10]))
+    assert needs == ({size: size * 60 // 100 + 512 for size in (40 << 10, 80 << 10)} if takes else dict.fromkeys(needs, needs[40 << 10]))
 
 
 def estimated(tmp_path: Path, takes: str) -> str:

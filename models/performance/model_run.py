@@ -1,0 +1,113 @@
+"""A model on accelerators and the batch of an iteration: what every formula of time starts from."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from ..memory_work import ModelShape
+from ..parallel import Parallel
+from ..record import dataclass
+from .efficiency import USUAL, Efficiency
+from .hardware import GIGA, TERA, AcceleratorSpeed
+from .interval import Interval, exactly
+
+HALF = 2
+"""Bytes of a weight or an activation in 16 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceBatch:
+    """Sequences of an iteration.
+
+    Attributes
+    ----------
+    sequences : all of them: prompts x samples of each.
+    prompt : tokens of a prompt.
+    response : mean tokens of an answer.
+    longest : tokens of the longest answer.
+    """
+
+    sequences: int
+    prompt: float
+    response: Interval
+    longest: int
+
+    @property
+    def tokens(self) -> Interval:
+        """Tokens of all prompts and answers."""
+        return self.response.plus(self.prompt).times(self.sequences)
+
+    @property
+    def length(self) -> Interval:
+        """Mean tokens of a prompt with its answer."""
+        return self.response.plus(self.prompt)
+
+
+@dataclass(frozen=True)
+class ModelRun:
+    """Model on accelerators of one kind.
+
+    Attributes
+    ----------
+    accelerators : of all replicas together.
+    near : accelerators of a node or NVLink domain, which `speed.link` joins.
+    trains : True if it is trained.
+    """
+
+    shape: ModelShape
+    parallel: Parallel
+    accelerators: int
+    speed: AcceleratorSpeed
+    near: int = 8
+    efficiency: Efficiency = USUAL
+
+    @cached_property
+    def active(self) -> float:
+        """Parameters that work on a token: an embedding that is no head is looked up only."""
+        shape = self.shape
+        idle = shape.expert_parameters * (1 - shape.active_experts / shape.experts) if shape.experts else 0.0
+        return shape.total - idle - (shape.embedding if shape.head else 0)
+
+    @cached_property
+    def attention_of_token(self) -> float:
+        """Operations of attention for a token and token of context, forward, all layers."""
+        shape = self.shape
+        return 2.0 * shape.layers * shape.heads * (shape.head_size + (shape.value_size or shape.head_size))
+
+    def forward(self, batch: SequenceBatch) -> Interval:
+        """Return the operations of one forward pass over a batch.
+
+        2 a parameter and token, and causal attention. Source: Reducing Activation Recomputation, arXiv 2205.05198, appendix A; half of attention is
+        masked.
+        """
+        return Interval(
+            *(tokens * (2 * self.active + self.attention_of_token * length / 2) for tokens, length in zip(batch.tokens, batch.length))
+        )
+
+    @property
+    def peak(self) -> float:
+        """Operations a second of all accelerators in bf16."""
+        return self.speed.bf16 * TERA * self.accelerators
+
+    @property
+    def replicas(self) -> float:
+        """Replicas, at least one."""
+        return max(1.0, self.accelerators / self.parallel.replica)
+
+    def crosses(self, ranks: int) -> bool:
+        """Return True if so many neighbouring ranks lie in several domains."""
+        return ranks > self.near
+
+    def link(self, ranks: int) -> Interval:
+        """Return the bytes a second and direction that a rank reaches among so many neighbours."""
+        if self.crosses(ranks):
+            return self.efficiency.network.times(self.speed.network * GIGA)
+        return self.efficiency.link.times(self.speed.link * GIGA / 2)
+
+    def ring(self, sent: float, ranks: int) -> Interval:
+        """Return the seconds of an all-reduce of so many bytes on each of some ranks.
+
+        A ring sends 2 (n - 1) / n times the bytes (Patarasuk and Yuan 2009; NCCL tests,
+        PERFORMANCE.md).
+        """
+        return exactly(2 * (ranks - 1) / ranks * sent).over(self.link(ranks)) if ranks > 1 else exactly(0.0)

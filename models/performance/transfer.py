@@ -1,0 +1,24 @@
+"""Time of weights on their way: to the engines, to the host and back."""
+
+from __future__ import annotations
+
+from .hardware import GIGA
+from .interval import Interval, exactly
+from .model_run import HALF, ModelRun
+
+
+def sync_seconds(trained: ModelRun, engine: ModelRun, shared: bool) -> Interval:
+    """Return the seconds in which the engines get the trained weights.
+
+    At the least each rank receives the part of its engine (HybridFlow, arXiv 2409.19256, section 5.3);
+    most trainers gather each tensor whole on every rank, and the engine cuts its part out: verl,
+    verl/workers/fsdp_workers.py (rollout_mode); NeMo-RL, nemo_rl/models/policy (refit).
+    """
+    whole = engine.shape.total * HALF
+    link = trained.link(trained.accelerators) if shared else trained.efficiency.network.times(trained.speed.network * GIGA)
+    return Interval(whole / (engine.parallel.tp * engine.parallel.pp), whole, whole).over(link)
+
+
+def offload_seconds(run: ModelRun, bytes_each: float) -> Interval:
+    """Return the seconds of moving bytes of each accelerator to its host, or back."""
+    return exactly(bytes_each).over(run.efficiency.host.times(run.speed.host * GIGA / 2))

@@ -1,0 +1,28 @@
+"""Predictions beside published figures: docs/performance.md shows every row, and states the median error."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+from models.performance.published import ROWS, parts_of, step_of, table
+
+PAGE = (Path(__file__).parents[3] / "docs" / "performance.md").read_text("utf-8")
+
+
+def test_the_page_shows_every_row_as_it_is_predicted() -> None:
+    assert "\n".join(table()) in PAGE
+
+
+def test_the_page_states_the_median_the_worst_and_how_many_the_interval_holds() -> None:
+    steps = [(step, row["step_seconds"]) for row in ROWS if (step := step_of(row))]
+    errors = [abs(step.likely / measured - 1) for step, measured in steps]
+    held = sum(step.low <= measured <= step.high for step, measured in steps)
+    said = f"median error {statistics.median(errors):.0%}, worst {max(errors):.0%}; low and high hold {held} of {len(steps)}"
+    assert said.replace("%", " %") in PAGE, said
+
+
+def test_low_is_below_likely_and_likely_below_high() -> None:
+    for row in ROWS:
+        for seconds in (parts_of(row) or {}).values():
+            assert 0 <= seconds.low <= seconds.likely <= seconds.high
