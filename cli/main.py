@@ -31,7 +31,7 @@ VERBS = {
     "status": "Say which launches run, and where their workers are.",
     "stop": "End a launch that was detached or kept.",
     "discover": "Say which machines there are, and write them as a cluster file.",
-    "schema": "Print what may stand in a file, as JSON Schema for editors.",
+    "schema": "Print what a file may contain, as JSON Schema for editors.",
 }
 WORTH_COLLECTING = 200_000
 """Number of new objects before a garbage collection for cycles.

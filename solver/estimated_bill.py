@@ -72,11 +72,11 @@ def _judge(
     severity, statement = Severity.NOTE, f"an estimate of {write_estimate(worst)} leaves less than {SLACK} %"
     changes, notes = list[str](), list[str]()
     if worst > capacity:
-        severity, statement = Severity.WARNING, f"by an estimate {write_estimate(worst)} are needed"
+        severity, statement = Severity.WARNING, f"estimates need {write_estimate(worst)}"
         changes = list(_changes(problem, assignment, sharers, capacity))
         notes = [note for need in needs for note in terms_of(need.component.name, need.estimate, not _works(need, phase))]
     yield Finding(
-        code, severity, first.name, f"accelerator {place[1]} of node {place[0]} has {write_memory(capacity)}; {statement}: {bill}",
+        code, severity, first.name, f"accelerator {place[1]} of node {place[0]} has {write_memory(capacity)}, {statement}: {bill}",
         first.span("estimate"), label="estimated", notes=tuple(notes), witnesses=place, amount=worst - capacity,
         help="; or ".join(changes) or "write the `memory` that was measured, or use more or larger accelerators",
     )  # fmt: skip
@@ -167,7 +167,7 @@ def fits_nowhere(problem: Problem, code: str) -> Iterator[Finding]:
         best = min((estimate for estimate in estimates if estimate), key=lambda estimate: estimate.mebibytes, default=None)
         if best is not None and best.mebibytes > largest:
             need = f"{write_estimate(best.mebibytes)} of each of {with_noun(most, 'accelerator')}"
-            message = f"by an estimate {component.name} needs {need}; the largest has {write_memory(largest)}"
+            message = f"by an estimate {component.name} needs {need}, the largest has {write_memory(largest)}"
             yield Finding(
                 code, Severity.WARNING, component.name, message, component.span("estimate"), label="estimated",
                 help="use more or larger accelerators, more degrees, or other `sharding`", amount=best.mebibytes - largest,

@@ -50,9 +50,7 @@ def test_nothing_is_said_of_accelerators_whose_memory_is_unknown() -> None:
 def test_sixteen_bytes_a_parameter_do_not_fit_undivided() -> None:
     (finding,) = said("1x8xH100", on_all("actor", estimate=MemoryInput(parameters=7 * 10**9)))
     assert (finding.code, finding.severity) == ("PW805", Severity.WARNING)
-    assert (
-        finding.message == "accelerator 0 of node 0 has 80 GiB; by an estimate 104.4 GiB are needed: actor 104.4 GiB"
-    )  # 16 x 7e9 / 2^30 = 104.3
+    assert finding.message == "accelerator 0 of node 0 has 80 GiB, estimates need 104.4 GiB: actor 104.4 GiB"  # 16 x 7e9 / 2^30 = 104.3
     assert finding.help == "run actor with `sharding: zero3`"
 
 
@@ -118,7 +116,7 @@ def open_said(cluster: str, component: Component, *choices: Parallel) -> list[st
 
 def test_what_fits_on_no_count_is_said_before_a_search() -> None:
     large = Component("actor", least=8, most=16, estimate=MemoryInput(parameters=100 * 10**9, sharding=ZERO3))
-    said_of_it = ["by an estimate actor needs 93.2 GiB of each of 16 accelerators; the largest has 80 GiB"]  # 16 x 100e9 / 16
+    said_of_it = ["by an estimate actor needs 93.2 GiB of each of 16 accelerators, the largest has 80 GiB"]  # 16 x 100e9 / 16
     assert open_said("4x8xH100", large) == said_of_it
     assert open_said("4x8xH100", replace(large, most=32)) == []
     assert open_said("4x8xH200", large) == []
