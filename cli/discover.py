@@ -50,7 +50,7 @@ def discover(
     from ..runtime.discover import from_files
 
     if more and not texts:
-        raise click.UsageError(f"unexpected `{more[0]}`; texts of nvidia-smi stand after --nvidia-smi")
+        raise click.UsageError(f"unexpected `{more[0]}`; texts of nvidia-smi follow --nvidia-smi")
     if (address is not None) + (slurm or bool(texts)) != 1:
         raise click.UsageError("name what is to be discovered, one of --address HOST:PORT, --slurm and --nvidia-smi FILE")
     if matrices and not texts:

@@ -35,7 +35,7 @@ VERBS = {
     "discover": "Say which machines there are, and write them as a cluster file.",
     "server": "Serve an editor: findings, fixes, explanations, completion (LSP).",
     "completion": "Print what makes a shell complete verbs, options and names.",
-    "schema": "Print what may stand in a file, as JSON Schema for editors.",
+    "schema": "Print what a file may contain, as JSON Schema for editors.",
 }
 WORTH_COLLECTING = 200_000
 """Number of new objects before a garbage collection for cycles.

@@ -103,7 +103,7 @@ class Component:
     role : function in the job (see roles.py), used to translate between dialects; "" if unknown.
     contiguous : True if its accelerators are one solid range of its groups' numbering, in rank
         order.
-    any_order : True if the processes of a contiguous component may lie in their range in any order.
+    any_order : True if the processes of a contiguous component may be in their range in any order.
     stride : tp groups interleave in blocks of `stride` groups (contiguous components only).
     runs : explicit ranks, already computed; None if the component is searched.
     server : accelerators that an engine server assumes per node; 0 if it asks the nodes.

@@ -212,7 +212,7 @@ def _relation_text(relation: Relation) -> str:
     if relation.kind == NOT_FEWER:
         return f"{names[0]} has at least as many processes as {names[1]}"
     if relation.kind == SUBSET:
-        return f"{names[0]} lies within {names[1]}"
+        return f"{names[0]} is within {names[1]}"
     kind = "one after the other on the whole cluster" if relation.kind == IN_ORDER else relation.kind
     return f"{' and '.join(names)} are {kind}"
 

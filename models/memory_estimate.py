@@ -131,11 +131,11 @@ def _shape(estimate: MemoryInput, card: ModelCard | None) -> ModelShape:
 def _missing(work: Work) -> list[str]:
     """Return sentences on inputs that are unknown and not counted."""
     term, shape = "the cache" if work.serves else "activations", work.shape
-    sentences = ["parts of the model for images or sound: nobody says `parameters`"] if shape.multimodal and not shape.parameters else []
+    sentences = ["parts of the model for images or sound: `parameters` is unset"] if shape.multimodal and not shape.parameters else []
     if work.estimate.lora_rank and not work.estimate.trainable and work.optimizer != NONE and not shape.adapters(1):
         sentences.append("adapters: the layers and the width of the model are not known")
     if not work.estimate.sequence:
-        sentences.append(f"{term}: nobody says `sequence`")
+        sentences.append(f"{term}: `sequence` is unset")
     elif not (shape.layers and shape.hidden and (shape.cached or not work.serves)):
         sentences.append(f"{term}: the layers and the width of the model are not known")
     return sentences

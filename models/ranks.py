@@ -127,7 +127,7 @@ def parse_ranks(text: str, size: int | None, unit: str, offset: int = 0) -> Rank
 
     Parameters
     ----------
-    size : ranks must lie in 0..size-1 and `all` means all of them; None: unbounded, and `all` is
+    size : ranks must be in 0..size-1 and `all` means all of them; None: unbounded, and `all` is
         refused.
     unit : noun for messages, such as "accelerator of `a800`".
     offset : added to every position.
@@ -139,7 +139,7 @@ def parse_ranks(text: str, size: int | None, unit: str, offset: int = 0) -> Rank
         raise RankError("form", f"a rank expression of {len(text):,} characters is longer than {MAX_TEXT:,}", offset, end)
     if text.strip().lower() == "all":
         if size is None:
-            raise RankError("form", "`all` cannot stand here: write the ranks", offset, end, "no list to take all of")
+            raise RankError("form", "`all` is not allowed here: write the ranks", offset, end, "no list to take all of")
         return Ranks((range(size),) if size else (), offset, end)
     ranges, position = [], offset
     for item in text.split(","):

@@ -225,7 +225,7 @@ def _idle_shards(problem: Problem) -> Iterator[Finding]:
     for component in problem.components:
         estimate = component.estimate
         if estimate and estimate.shards and not estimate.divided_among and "sharding" not in estimate.written:
-            message = f"`shards: {estimate.shards}` of `{component.name}` divides nothing: nobody says its `sharding`"
+            message = f"`shards: {estimate.shards}` of `{component.name}` divides nothing: `sharding` is unset"
             advice = "write `sharding: fsdp` too, or another that divides, or leave `shards` out"
             yield error("PW121", component.name, message, component.span("shards"), help=advice)
 

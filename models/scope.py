@@ -18,7 +18,7 @@ LIMITS = {
 """Widening of the scope -> property of every plan in the plain scope."""
 
 WIDENS = {
-    SPANNING: "tp groups lie over nodes",
+    SPANNING: "tp groups span nodes",
     HETEROGENEOUS: "a component be on several accelerator models",
     NESTED: "a component use only some of another's accelerators",
 }

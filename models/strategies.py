@@ -113,7 +113,7 @@ def need_hardware(strategy: str, cluster: Cluster, labels: tuple[str, ...]) -> N
         ]
     )
     if not cluster.counted:
-        message = "nobody said how many accelerators the nodes have"
+        message = "the numbers of accelerators of the nodes are unknown"
         raise UnusableInput([error("PW119", strategy, message, help="describe the cluster, such as `2x8xH100`")])
 
 
@@ -311,7 +311,7 @@ class PackedPlacementStrategy(PlacementStrategy):
 
     def _crosses(self, rank: int, node: int, free: int) -> UnusableInput:
         block = self.num_accelerators_per_process * self.stride
-        message = f"process {rank} would lie on several nodes: its block needs {block} accelerators, node {node} has {free} left"
+        message = f"process {rank} would span several nodes: its block needs {block} accelerators, node {node} has {free} left"
         help_ = f"start where a node starts, or use blocks that divide what a node has (now {block})"
         return UnusableInput([error("PW203", _PACKED, message, help=help_, witnesses=(rank,), amount=block - free)])
 
@@ -435,7 +435,7 @@ def _faults(cluster: Cluster, processes: list[_ProcessSeats]) -> Iterator[Findin
         nodes = sorted({node for (node, _), _ in process_seats})
         kinds = sorted({cluster.groups[label].kind for _, label in process_seats})
         if len(nodes) > 1:
-            message = f"process {rank} would lie on the nodes {', '.join(map(str, nodes))}"
+            message = f"process {rank} would span the nodes {', '.join(map(str, nodes))}"
             yield error("PW203", _FLEXIBLE, message, help="list ranks of one node", witnesses=(rank,))
         if len(kinds) > 1:
             message = f"process {rank} would hold {' and '.join(kinds)}"

@@ -45,7 +45,7 @@ def _left_alone(problem: Problem, question: PlanningProblem) -> Iterator[str]:
     names = [component.name for component in given if problem.kind(component) == ACCELERATOR and component.name not in problem.job.overlaps]
     if names:
         have, ranks_stay = ("has", "its ranks stay") if len(names) == 1 else ("have", "their ranks stay")
-        yield f"{listed(names)}: {ranks_stay}, and nobody else is put onto them, since {'it' if len(names) == 1 else 'they'} {have} no `seconds`"
+        yield f"{listed(names)}: {ranks_stay}, no other component is put onto them, since {'it' if len(names) == 1 else 'they'} {have} no `seconds`"
 
 
 def _beside(question: PlanningProblem) -> Iterator[str]:
@@ -60,7 +60,7 @@ def _beside(question: PlanningProblem) -> Iterator[str]:
         for unnamed_task in (question.tasks[task] for task in unnamed)
     )
     why = "no chain of `workflow` names " + ("it" if len(names) == 1 else "them") if named else "no `workflow` says what works on what"
-    yield f"{listed(list(names))}: {'waits' if len(names) == 1 else 'wait'} for nobody, since {why}"
+    yield f"{listed(list(names))}: {'waits' if len(names) == 1 else 'wait'} for no component, since {why}"
 
 
 def bases(problem: Problem, question: PlanningProblem, design: Design) -> tuple[Basis, ...]:
@@ -139,8 +139,7 @@ def emptied(bills: Sequence[BlockBill]) -> Iterator[str]:
     """Yield a sentence if the whole memory of several components exceeds the capacity."""
     names = dict.fromkeys(name for bill in bills if bill.capacity is not None for name in _emptied(bill, bill.capacity))
     if names:
-        of = "its" if len(names) == 1 else "their"
-        yield f"{listed(list(names))}: nothing of {of} memory stays while others work there, as no `offloaded` says more; all of it would have no room"
+        yield f"{listed(list(names))}: no memory is kept while others work there, as all of it has no room and `offloaded` is unset"
 
 
 def _emptied(bill: BlockBill, capacity: int) -> Iterator[str]:
@@ -179,7 +178,7 @@ def never_shared(problem: Problem, question: PlanningProblem) -> Iterator[str]:
         reason = f"never on the same accelerators: {both} at once are more than the {write_memory(_room(question, first, second))} of one"
     else:
         reason = "not all on the same accelerators, where they would need more memory at once than there is"
-    yield f"{listed(names)}: {reason}; a `phase` of {'each' if phases == names else listed(phases)} would say that they take turns"
+    yield f"{listed(names)}: {reason} (write a `phase` of {'each' if phases == names else listed(phases)} if they take turns)"
 
 
 def _only_in_turns(question: PlanningProblem, first: Component, second: Component) -> bool:

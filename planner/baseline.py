@@ -133,7 +133,7 @@ def _demanded(problem: Problem, question: PlanningProblem) -> PlanningProblem:
     """Return the problem without relations that only guide a plan.
 
     Relations that keep untimed components in place go, and what follows from them, unless they are
-    demanded too. A component that had to lie inside another for that reason may then lie anywhere.
+    demanded too. A component that had to be inside another for that reason may then lie anywhere.
     """
     relations = tuple(relation for relation in problem.job.relations if not relation.proposed)
     if len(relations) == len(problem.job.relations):

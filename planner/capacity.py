@@ -305,7 +305,7 @@ def own_kinds(problem: Problem, parts: Sequence[Component], kinds: Sequence[Kind
     """Return kinds for given components on several models.
 
     With all components that share them, if their times are known; on several models the slowest
-    decides, see planner/times.py. An open component shares them only if it must lie within given
+    decides, see planner/times.py. An open component shares them only if it must be within given
     ranks. No such kind exists if others could share the accelerators, or if traffic counts as time.
     """
     workload = problem.job.planning.workload

@@ -20,7 +20,7 @@ def faults(question: PlanningProblem, model: CostModel, design: Design) -> Itera
     """Yield the faults of a design, a sentence each; none for an admissible design."""
     yield from forbidden(question, model, design)
     for first, second in design.overlapping:
-        yield f"`{first}` and `{second}` share some accelerators, and neither lies inside the other"
+        yield f"`{first}` and `{second}` share some accelerators, and neither is inside the other"
 
 
 def forbidden(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
@@ -199,13 +199,13 @@ def limited(question: PlanningProblem, design: Design) -> Iterator[str]:
             continue
         if not multiple.holds(amount, beside):
             step = f"a multiple of {multiple.step}, and " if multiple.step > 1 else ""
-            yield f"`{multiple.component}` has {amount} accelerators beside {beside} of `{multiple.partner}`: it may have {step}no more than these or a multiple of them"
+            yield f"`{multiple.component}` has {amount} accelerators beside {beside} of `{multiple.partner}`: it may have {step}at most {beside} or a multiple of {beside}"
     for names in question.sharing.filling:
         used = sum(block.accelerators for block in design.blocks if not names.isdisjoint(block.components))
         if used != sum(kind.accelerators for kind in question.kinds):
             yield f"{', '.join(sorted(names))} leave accelerators over"
     if any(bars(no_good, design) for no_good in question.barred):
-        yield "it is barred"
+        yield "it is excluded"
     if (way := design.way(question)) is not None:
         yield from _amiss(question, design, way)
 

@@ -262,7 +262,7 @@ def refused(problem: Problem, component: Component, amount: int, parallel: Paral
     taken = problem.job.planning.accepted.get(component.name)
     if taken is not None and (amount, parallel) not in taken:
         runs = f"the framework does not run `{component.name}` on {amount} with {parallel}"
-        return f"{runs}: pools, batches or replicas do not divide so, as `verify --level training` tells"
+        return f"{runs}: pools, batches or replicas do not divide so, see `verify --level training`"
     divided = problem.divided(component.name, parallel)
     if left := amount % divided.replica:
         whole = f"plans are of whole replicas, and {with_noun(left, 'accelerator')} {are(left)} left"

@@ -25,14 +25,14 @@ def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
         finding = error("PW602", "", message, help="give it longer with `--limit`, or leave more open")
         return Answer(UNDECIDED, findings=(finding,), how="search")
     if proved:
-        note = "these counts and degrees are the best by time; none of the others that fit together can be placed either"
+        note = "these counts and degrees are the best by time, and no others that fit can be placed"
         if slow:
             note = "of the counts and degrees that keep to that without their traffic these take the least with it"
         first, *rest = reason
         return Answer(IMPOSSIBLE, findings=(replace(first, notes=(*first.notes, note)), *rest), how="search")
     message = "undecided: none of the counts and degrees that fit together was placed"
     notes = ("the next finding has the reason of the best of them",)
-    finding = error("PW602", "", message, help="loosen what stands in the way of these, or leave more open", notes=notes)
+    finding = error("PW602", "", message, help="loosen what prevents these, or leave more open", notes=notes)
     return Answer(UNDECIDED, findings=(finding, *reason), how="search")
 
 

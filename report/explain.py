@@ -26,7 +26,7 @@ def render(page: Page, colour: bool = False) -> str:
         *_examples(page.wrong),
         _heading("right", "green", answered if answered != asked else "", colour),
         *_examples(page.right),
-        _titled("mend", page.mend, colour),
+        _titled("fix", page.fix, colour),
     ]
     if page.source:
         blocks.append(_titled("source", page.source, colour))

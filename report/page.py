@@ -1,7 +1,7 @@
-"""The page of a code: the rule in words, a wrong and a right example, how to mend it, where the rule comes from.
+"""The page of a code: the rule in words, a wrong and a right example, how to fix it, where the rule comes from.
 
 A page is a small text beside this file, ``pages/PW102.md``: first the rule in words, then the sections ``## Wrong``,
-``## Right``, ``## Mend``, ``## Source`` and ``## See also``. The fences of an example say what their text is:
+``## Right``, ``## Fix``, ``## Source`` and ``## See also``. The fences of an example say what their text is:
 
 - ``yaml verify train.yaml --cluster 2x8`` is a file with the command that it is used in; ``## Right`` repeats the command
   only where it differs; what comes in several ways shows several such files, each with its command on both sides;
@@ -24,7 +24,7 @@ from ..models.findings.codes import CODES, FAMILIES
 from ..models.record import dataclass
 from .terminal import escape
 
-SECTIONS = ("Wrong", "Right", "Mend", "Source", "See also")
+SECTIONS = ("Wrong", "Right", "Fix", "Source", "See also")
 _CODE, _PATH = re.compile(r"PW\d{3}", re.IGNORECASE), re.compile(r"[./\\]|^-$")
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _FENCE = re.compile(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -58,7 +58,7 @@ class Page:
     text: str
     wrong: tuple[Example, ...]
     right: tuple[Example, ...]
-    mend: str
+    fix: str
     source: str
     see_also: tuple[str, ...]
 
@@ -91,13 +91,13 @@ def parse_page(code: str, text: str, rule: str = "", source: str = "") -> Page:
     """Parse the text of a page. Raises ValueError for other texts."""
     first, *rest = _HEADING.split(text)
     sections = {name: body.strip() for name, body in zip(rest[::2], rest[1::2])}
-    if list(sections) != [name for name in SECTIONS if name in sections] or not {"Wrong", "Right", "Mend"} <= sections.keys():
+    if list(sections) != [name for name in SECTIONS if name in sections] or not {"Wrong", "Right", "Fix"} <= sections.keys():
         raise ValueError(f"the page of {code} has the sections {', '.join(sections)}; they are {', '.join(SECTIONS)}, in this order")
     wrong, right = _examples(sections["Wrong"]), _examples(sections["Right"])
     words = "\n\n".join(text_part for text_part in (rule, _joined(first.strip())) if text_part)
     sources = "; ".join(text_part for text_part in (source, _joined(sections.get("Source", ""))) if text_part)
     see_also = tuple(re.findall(r"PW\d{3}", sections.get("See also", "")))
-    return Page(code, CODES[code], family_of(code), words, wrong, right, _joined(sections["Mend"]), sources, see_also)
+    return Page(code, CODES[code], family_of(code), words, wrong, right, _joined(sections["Fix"]), sources, see_also)
 
 
 def family_of(code: str) -> str:

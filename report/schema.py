@@ -24,7 +24,7 @@ KINDS: Mapping[str, str] = {
 }
 """The kinds of files that have a schema, and what each is."""
 _INTERPOLATION = "Interpolation"
-_MARK = {"type": "string", "pattern": r"\$\{.+\}", "description": "a value that stands elsewhere, such as `${cluster.nodes}`"}
+_MARK = {"type": "string", "pattern": r"\$\{.+\}", "description": "a value from elsewhere, such as `${cluster.nodes}`"}
 _KEPT = (
     "type", "enum", "const", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "required", "uniqueItems",
     "exclusiveMinimum", "exclusiveMaximum", "minProperties", "maxProperties", "propertyNames",
@@ -138,7 +138,7 @@ class _Converter:
 
     def _plain(self, node: Node) -> Node:
         if unknown := node.keys() - {*_KEPT, *_CONVERTED, *_DROPPED}:
-            raise ValueError(f"nobody says what becomes of {', '.join(sorted(unknown))}")
+            raise ValueError(f"unknown in the schema: {', '.join(sorted(unknown))}")
         if "$ref" in node:
             return {"$ref": "#/definitions/" + _short(node["$ref"].rpartition("/")[2])}
         for word in ("anyOf", "oneOf"):

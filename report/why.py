@@ -45,7 +45,7 @@ def _reason(reason: Reason, why: WhyAccelerator) -> str:
     if reason.why == ALL:
         return f"{reason.component} has all that it may have ({reason.figure})"
     if reason.why == FULL:
-        return f"{reason.component} could use it if nobody held it"
+        return f"{reason.component} could use it if it were free"
     if reason.why == SMALL:
         return f"{reason.component} takes {reason.figure} of a node at once, and {why.idle} are idle"
     end = "no answer is better that gives it more" if why.proved else "no better answer was found that gives it more"

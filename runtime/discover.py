@@ -114,11 +114,11 @@ def from_slurm(environment: Mapping[str, str], devices: Sequence[Source] = (), m
         job = read_job(environment)
     except ValueError as problem:
         help = "run it inside of a job, or paste what nvidia-smi prints"
-        raise _unreadable("", f"the environment tells of no machines: {problem}", help) from None
+        raise _unreadable("", f"no machines found: {problem}", help) from None
     pasted = machines_of(devices, matrices)
     notes = []
     if len(job.hosts) > 1 and (job.gpus or pasted):
-        message = f"Slurm tells the accelerators of one machine; all {len(job.hosts)} are taken for like it"
+        message = f"Slurm names the accelerators of one node, assumed for all {len(job.hosts)} nodes"
         notes.append(warning(CODE, "", message, help="where they differ, discover from Ray, or change the file"))
     return _discovered([_of_slurm(job, rank, pasted) for rank in range(len(job.hosts))], notes)
 
@@ -167,7 +167,7 @@ def _of_slurm(job: SlurmJob, rank: int, pasted: Sequence[Machine]) -> Machine:
         ids = job.ids or tuple(map(str, range(job.gpus)))
         like = Machine("", tuple(Device(id, job.model) if job.model else Device(id) for id in ids))
     elif job.gpus and len(like.devices) != job.gpus:
-        message = f"Slurm gives {with_noun(job.gpus, 'GPU')} of a machine, nvidia-smi told of {len(like.devices)}"
+        message = f"Slurm gives {with_noun(job.gpus, 'GPU')} of a machine, nvidia-smi names {len(like.devices)}"
         raise _unreadable("", message, "run nvidia-smi inside of the job")
     alone = len(job.hosts) == 1
     return replace(like, name=job.hosts[rank], cpus=job.cpus[rank], topology=job.topology if alone else {})

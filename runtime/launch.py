@@ -127,7 +127,7 @@ class Launch:
         """
         return self._lifetime.grow()
 
-    def run(self, what: Callable[[Launch], Result] | str) -> Result | dict[str, list[Any]]:
+    def run(self, function: Callable[[Launch], Result] | str) -> Result | dict[str, list[Any]]:
         """Call a function, or a method on every worker; recover and repeat after a loss.
 
         The function gets this launch. After a recovery all workers are new: the function itself
@@ -139,7 +139,7 @@ class Launch:
             monitor = self._lifetime.now.monitor
             try:
                 with self._lifetime.growing(self._again.elastic):
-                    return self.call_all(what) if isinstance(what, str) else what(self)
+                    return self.call_all(function) if isinstance(function, str) else function(self)
             except Exception as problem:  # the monitor decides, whatever the user's code turns a loss into
                 failure = problem if isinstance(problem, LaunchFailed) and is_lost(problem) else monitor.step()
                 if failure is None and not self._lifetime.must_grow:

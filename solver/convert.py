@@ -39,7 +39,7 @@ def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
         unusable = report.verdict == UNUSABLE_FILE or problem is None
         return replace(bare, verdict=UNUSABLE if unusable else REFUSED, findings=report.findings)
     if not problem.cluster.counted:
-        unknown = error("PW011", "", "nobody says how many accelerators there are", help="name the cluster, such as `--cluster 2x8xH100`")
+        unknown = error("PW011", "", "the number of accelerators is unknown", help="name the cluster, such as `--cluster 2x8xH100`")
         return replace(bare, verdict=UNUSABLE, findings=(unknown,))
     if not problem.components:
         return replace(bare, findings=(refusal("", "the file places nothing", "name a file that places something"),))
@@ -90,7 +90,7 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
         if unread:
             more = f" (and {len(unread) - 1} more like this)" if len(unread) > 1 else ""
             about = f"{unread[0][0]}: " if unread[0][0] and f"`{unread[0][0]}`" not in unread[0][1] else ""
-            yield moved(unread[0][0], f"not all was known as the file was read: {about}{unread[0][1]}{more}")
+            yield replace(moved(unread[0][0], "the placement of the file is not fully known"), notes=(f"{about}{unread[0][1]}{more}",))
 
 
 def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> Iterator[Finding]:

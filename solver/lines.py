@@ -184,7 +184,7 @@ class _End:
         return _End(None, frozenset(_given(layout, component, level)))
 
     def at(self, name: str, there: Set) -> bool:
-        """Return True if the end lies in a domain that contains the bundles `there`."""
+        """Return True if the end is in a domain that contains the bundles `there`."""
         return name in self.domains if self.bundle is None else bool(there >> self.bundle & 1)
 
 

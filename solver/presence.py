@@ -80,7 +80,7 @@ def processes_alike(
     for name in names:
         done = 0
         for repeat in assignment.repeats(name):
-            # With several runs or nodes, every process lies in one run (see Repeat).
+            # With several runs or nodes, every process is in one run (see Repeat).
             count = repeat.each_node if len(repeat) > 1 else repeat.ranks.stop - max(repeat.ranks.start, done)
             if count > 0:
                 placed.append((repeat.node_ranks, (name, count)))

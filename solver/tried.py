@@ -127,6 +127,6 @@ def _follows(finding: Finding, cause: Finding, still: Collection[tuple[str, str]
 
 def _because(cause: Finding, follows: Sequence[Finding]) -> Finding:
     """Return the cause as an error with its follow-up errors as notes."""
-    notes = tuple(f"this mends {finding.code} too: {finding.message}" for finding in follows[:MOST_TOLD])
+    notes = tuple(f"this fixes {finding.code} too: {finding.message}" for finding in follows[:MOST_TOLD])
     more = (f"and {with_noun(len(follows) - MOST_TOLD, 'error')} more",) if len(follows) > MOST_TOLD else ()
     return replace(cause, severity=Severity.ERROR, notes=(*cause.notes, *notes, *more))

@@ -128,8 +128,8 @@ def _estimates(problem: Problem, assignment: Assignment, names: list[str]) -> It
         component, use = problem[name], problem.job.models.get(name)
         estimate = estimated(component, use.card if use else None, component.parallel, assignment.amount(name))
         (unknown if estimate is None else known).append(name)
-        model = f"`{component.estimate.model}` has" if component.estimate and component.estimate.model else "there are"
-        missing = f"nobody says how many parameters {model}, by `parameters` or by a `model` that is known"
+        model = f" of `{component.estimate.model}`" if component.estimate and component.estimate.model else ""
+        missing = f"the number of parameters{model} is unknown: write `parameters`, or a known `model`"
         for term in estimate.missing if estimate else (missing,):
             left_out.setdefault(term, []).append(name)
     if known:
@@ -146,16 +146,16 @@ def _models(problem: Problem) -> Iterator[Unchecked]:
     for component in problem.components:
         use, parallel = problem.job.models.get(component.name), component.parallel
         if use is not None and use.card is None and any(split.of(parallel) > 1 for split in use.splits):
-            why = f"nothing is known of the model `{use.path}`" if use.path else "the model is not named"
-            passed = f"`{use.passed}` is that of others; write its numbers in its `estimate`, such as `{{heads: 32, kv_heads: 8}}`"
+            why = f"the model `{use.path}` is unknown" if use.path else "the model is not named"
+            passed = f"`{use.passed}` is for other components: write the numbers in the `estimate`, such as `{{heads: 32, kv_heads: 8}}`"
             advice = passed if use.passed else "name its `config.json` with `--model-config`"
             unknown.setdefault(f"{why}; {advice}", []).append(component.name)
         elif use is None and parallel.ep > 1:
-            unknown.setdefault("nobody says how many experts there are; write them in its `estimate`, such as `{experts: 128}`", []).append(
+            unknown.setdefault("the number of experts is unknown: write it in the `estimate`, such as `{experts: 128}`", []).append(
                 component.name
             )
         elif use is not None and use.card is not None and any(_are_unknown(split, use.card, parallel) for split in use.splits):
-            unknown.setdefault(f"nobody says how many experts `{use.card.name}` has", []).append(component.name)
+            unknown.setdefault(f"the number of experts of `{use.card.name}` is unknown", []).append(component.name)
     for why, names in unknown.items():
         yield Unchecked("PW404", ", ".join(names), why)
 

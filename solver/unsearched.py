@@ -57,7 +57,7 @@ def _reasons(layout: Layout) -> Iterator[Reason]:
     for component in (problem[name] for relation in problem.related(ZERO_COPY) for name in relation.components):
         bundle_of = layout.bundle_of.get(component.name)
         if bundle_of and not bundle_of.fixed and bundle_of.unit % component.parallel.tp:
-            why = f"{component.name} is handed weights in place, and its tp groups may lie on several nodes"
+            why = f"{component.name} is handed weights in place, and its tp groups may span several nodes"
             yield component.name, why, f"keep its tp groups in one node, or drop `{ZERO_COPY.replace(' ', '_')}_with`"
     for bundle in layout.bundles:
         hosts = open_hosts(layout, bundle)
@@ -83,7 +83,7 @@ def _pins(problem: Problem, component: Component) -> Iterator[Reason]:
         yield component.name, why, "pin them to nodes of one domain"
     interleaved = [member for member in line if member.contiguous and member.stride > 1 and member.group_size > 1]
     if any(unit(problem, line) % member.block for member in interleaved):
-        why = f"{component.name} has pinned ranks, and groups that interleave and may lie on several nodes"
+        why = f"{component.name} has pinned ranks, and groups that interleave and may span several nodes"
         yield component.name, why, f"drop `pin`, or keep the tp groups of {component.name} in one node"
 
 
@@ -93,7 +93,7 @@ def _preferences(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
     cut = [(component, keep) for component, keep in preferences if keep.unit != WHOLE]
     for component, keep in preferences:
         if keep.level == NUMA:
-            why = f"what of {component.name} lies in one NUMA domain is searched only where it is required"
+            why = f"what of {component.name} is in one NUMA domain is searched only where it is required"
             yield component.name, why, f"require it, or take `{keep.unit}` out of `keep` of {component.name}"
     if not cut or bundle.contiguous:
         return
@@ -108,7 +108,7 @@ def _preferences(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
         required = f"require what `keep` of {name} says of `{keep.unit}`"
         yield name, f"{why}, only one of which is searched", f"drop `pin` of {pinned[0].name}, or {required}"
     elif layout.problem.job.capabilities.nodes_in_order:
-        why = f"the ranks of {name} go through the nodes in order, and how many groups that cuts is searched for ranges alone"
+        why = f"only ranges of {name} are searched, as ranks go through the nodes in order and may cut groups"
         yield name, why, f"add `contiguous: true` to {name}, or {required}"
     levels = {keep.level for member, keep in cut if size_of(member, keep) > bundle.unit} | {level for level, _ in bundle.wholes}
     for crossing, advice in _crossings(layout, [level for level in LEVELS if level in levels]):
@@ -116,7 +116,7 @@ def _preferences(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
     sizes = {size_of(member, preference) for member, preference in cut} | {bundle.unit} | {size for _, size in bundle.wholes}
     if not is_chain(sizes):
         small, large = next((a, b) for a, b in combinations(sorted(sizes), 2) if b % a)
-        why = f"{name} has groups of {small} and of {large} accelerators to keep together, and neither size divides the other"
+        why = f"{name} keeps groups of {small} and of {large} accelerators together, neither size divides the other"
         yield name, why, "prefer to keep only one of them together"
 
 
@@ -132,23 +132,23 @@ def _keeps(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
     """Yield unsupported keeps, such as crossing domains or NUMA domains in searched bundles."""
     problem, host = layout.problem, layout.pool_of[bundle].host
     for crossing, advice in _crossings(layout, [level for level, _ in bundle.wholes]):
-        yield bundle.components[0].name, f"groups of {bundle.name} must lie {crossing}, and these cross", advice
+        yield bundle.components[0].name, f"groups of {bundle.name} must be {crossing}, and these cross", advice
     if bundle.piece > 1 and not can_be_seated(layout, bundle) and can_be_seated(layout, bundle, numa=False):
         name = next(component.name for component in bundle.components if domain_multiple(problem, component, NUMA) > 1)
-        why = f"groups of {name} must lie inside NUMA domains, in an order of ranks that others on its accelerators demand"
+        why = f"groups of {name} must be inside NUMA domains, in an order of ranks that other components demand"
         yield name, why, f"take `numa` out of `keep` of {name}"
     for component in bundle.components:
         name, is_exact = component.name, component.least == component.most
         if host is not None and bundle.piece > 1:
-            why = f"groups of {name} must lie inside NUMA domains, and {host.name} around it has no place yet"
+            why = f"groups of {name} must be inside NUMA domains, and {host.name} around it has no place yet"
             yield name, why, f"give {host.name} ranks"
         required = [keep for keep in component.keep if keep.required]
         for keep in (keep for keep in required if keep.unit == WHOLE and keep.level == NUMA and not (keep.domains == 1 and is_exact)):
-            why = f"{name} must lie in {keep.domains} NUMA domains, which is searched for one domain and one amount alone"
+            why = f"{name} must be in {keep.domains} NUMA domains, which is searched for one domain and one amount alone"
             yield name, why, f"keep {name} in one node, or its tp groups in NUMA domains"
         groups = ["tp groups" if keep.unit == TP else "groups" for keep in required if keep.unit != WHOLE]
         if groups and component.contiguous and component.any_order:
-            why = f"groups of {name} are kept together, and its processes lie in its range in any order"
+            why = f"groups of {name} are kept together, and its processes are in its range in any order"
             yield name, why, f"give {name} ranks, or do not keep its {groups[0]} together"
 
 
@@ -158,7 +158,7 @@ def _within_searched(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) ->
     nests = all(given_host in layout.hosts[host] for given_host in given_hosts for host in hosts)
     if innermost(layout, bundle) is None or not nests:
         names = listed([host.name for host in layout.hosts[bundle]])
-        why = f"{bundle.name} lies within {names}, whose places are open and not one inside another"
+        why = f"{bundle.name} is within {names}, whose places are open and not one inside another"
         advice = _nested(layout, bundle, hosts) or f"give {listed([host.name for host in hosts])} ranks"
         yield bundle.name, why, advice
     elif bundle.contiguous:
@@ -191,11 +191,11 @@ def _whole_replicas(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
 def _around(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
     """Yield unsupported moves around explicit ranks, and nesting inside such bundles."""
     if bundle in layout.enclosed and bundle.piece > 1 and layout.problem.previous is not None:
-        why = f"given ranks lie within {bundle.name}, whose groups must lie inside NUMA domains: how many groups move is not counted"
+        why = f"given ranks are within {bundle.name}, whose groups are inside NUMA domains: moved groups are not counted"
         yield bundle.name, why, f"give {bundle.name} ranks"
     host, may_overlap = layout.pool_of[bundle].host, layout.problem.job.capabilities.shares_accelerators
     if host in layout.enclosed and any(inner_host.fixed for inner_host in layout.hosts[bundle]) and may_overlap:
-        why = f"{bundle.name} lies within {host.name}, which is around given ranks and within others that may overlap them"
+        why = f"{bundle.name} is within {host.name}, which is around given ranks and within others that may overlap them"
         yield bundle.name, why, f"give {host.name} ranks"
 
 

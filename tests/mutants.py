@@ -1,15 +1,17 @@
 """Mutation check: `python tests/mutants.py --count 60 --seed 1`. Do the short tests catch what the long ones catch?
 
 A mutant is one small change in a rule, a check, the planner or a table of a dialect: a comparison, a number, `and`, `not`.
-Each is written into a copy of the checkout. The short tests of its layer run on it, those of its own folder first; where
-they pass, those marked `slow`; where these fail, all short tests. A mutant that only slow tests catch means that one of them
-should lose its mark.
+One run of the short tests records which of them reach the statement of each mutant (`record`; the record is kept). Then each
+mutant is written into a copy of the checkout and meets these tests alone, the quickest first, until one fails. Those that
+survive meet the slow tests all at once, then alone what failed there. A mutant that only slow tests catch means that one of
+them should lose its mark, or that a short test is missing.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import hashlib
 import json
 import os
 import random
@@ -19,9 +21,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from itertools import zip_longest
+from collections import Counter, defaultdict
+from contextlib import contextmanager
+from itertools import takewhile, zip_longest
+from math import inf
 from pathlib import Path
-from typing import Iterator, NamedTuple
+from typing import Iterator, NamedTuple, Sequence
 
 ROOT = Path(__file__).parent.parent
 GROUPS = {
@@ -31,6 +36,19 @@ GROUPS = {
     "facts": ("models/dialects/*/facts/*.json",),
 }
 """Name -> files; each group gives as many mutants."""
+TESTS = [f"tests/{folder}" for folder in ("solver", "planner", "models", "report", "cli", "scenarios", "corpus")]
+MOST = 300
+"""Tests that a mutant meets alone, at most."""
+PROBE = """import os
+seen = set()
+def hit(number):
+    test = os.environ.get("PYTEST_CURRENT_TEST", "")
+    if test and (number, test) not in seen:
+        seen.add((number, test))
+        with open({log!r}, "a") as file:
+            file.write(f"{{number}} {{test}}\\n")
+"""
+"""A module of the copy: writes which test, or which program that a test starts, reaches the statement of which mutant."""
 SWAPPED: dict[type[ast.AST], tuple[str, str]] = {
     ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">"), ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="),
     ast.In: ("in", "not in"), ast.NotIn: ("not in", "in"), ast.Is: ("is", "is not"), ast.IsNot: ("is not", "is"), ast.And: ("and", "or"),
@@ -118,28 +136,73 @@ def chosen(count: int, seed: int) -> list[Mutant]:
     return [mutant for row in zip_longest(*groups) for mutant in row if mutant is not None]
 
 
-def tests_near(mutant: Mutant, checkout: Path) -> tuple[list[str], list[str]]:
-    """The folder of tests that mirrors the mutant's folder, or the nearest above it; the tests of its layer."""
-    room = "models/dialects" if mutant.path.startswith("models") else mutant.path.split("/")[0]
-    layer = [f"tests/{room}", "tests/scenarios", *(["tests/corpus"] if room == "models/dialects" else [])]
-    folder = Path("tests", mutant.path.replace("/facts", "")).parent
-    while not (checkout / folder).is_dir():
-        folder = folder.parent
-    return [str(folder)], layer
+def probed(path: Path, offsets: dict[int, int | None]) -> str:
+    """The file with a call of `probe.hit(number)` before the statement at each offset; in every function if it has none."""
+    content, tree, calls = path.read_bytes(), ast.parse(path.read_bytes()), list[tuple[list[ast.stmt], int, int]]()
+    blocks = [(node, block) for node in ast.walk(tree) for _, block in ast.iter_fields(node) if isinstance(block, list)]
+    for number, offset in offsets.items():
+        inside = list[tuple[int, list[ast.stmt], int]]()
+        if offset is not None:
+            here = (content.count(b"\n", 0, offset) + 1, offset - content.rfind(b"\n", 0, offset) - 1)
+            for node, block in blocks:
+                for index, part in enumerate(block):
+                    if isinstance(part, ast.stmt) and (part.lineno, part.col_offset) <= here < (part.end_lineno, part.end_col_offset):
+                        inside.append((0 if isinstance(node, (ast.Module, ast.ClassDef)) else part.lineno, block, index))
+        line, block, index = inside[-1] if inside else (0, [], 0)
+        if line:
+            calls.append((block, index, number))
+        else:
+            functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+            calls += [(node.body, int(ast.get_docstring(node) is not None), number) for node in functions]
+    for block, index, number in sorted(calls, key=lambda call: -call[1]):
+        block.insert(index, ast.parse(f"__import__('placewright.probe', fromlist=['']).hit({number})").body[0])
+    return ast.unparse(tree)
 
 
-def fails(checkout: Path, *arguments: str) -> str:
-    """The first test that fails, or nothing."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-n", "2", "--dist", "worksteal", *arguments]
-    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, env=_environment(checkout))
-    if done.returncode in (0, 5):
-        return ""
-    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
-    return failed.group(1) if failed else done.stdout[-300:] + done.stderr[-300:]
+def record(mutants: list[Mutant], checkout: Path, processes: int) -> tuple[list[set[str]], dict[str, float]]:
+    """The short tests that reach each mutant; seconds of each test. A table's mutant is reached by its dialect's functions."""
+    log, offsets = checkout / "hits.txt", defaultdict[str, dict[int, int | None]](dict)
+    for number, mutant in enumerate(mutants):
+        content, folder = (checkout / mutant.path).read_bytes(), (checkout / mutant.path.split("/facts/")[0])
+        if mutant.path.endswith(".py") and b"def " in content:
+            offsets[mutant.path][number] = mutant.start
+        else:
+            for file in (folder if folder.is_dir() else folder.parent).rglob("*.py"):
+                offsets[str(file.relative_to(checkout))][number] = None
+    originals = {path: (checkout / path).read_bytes() for path in offsets}
+    for path, numbers in offsets.items():
+        (checkout / path).write_text(probed(checkout / path, numbers), "utf-8")
+    (checkout / "probe.py").write_text(PROBE.format(log=str(log)), "utf-8")
+    output = run(checkout, "-n", str(processes), "--durations=0", "-m", "not ray", *TESTS).stdout
+    for path, original in originals.items():
+        (checkout / path).write_bytes(original)
+    seconds = {test: float(time) for time, test in re.findall(r"^([\d.]+)s call +(\S.*)$", output, re.MULTILINE)}
+    reached = [set[str]() for _ in mutants]
+    for line in log.read_text("utf-8").splitlines():
+        (number, _, step), phase = line.partition(" "), line.rpartition(" ")[2]
+        test = step.removesuffix(f" {phase}")
+        reached[int(number)] |= {test} if phase == "(call)" else {test, test.partition("::")[0]}  # a fixture may serve the whole file
+    return reached, seconds
 
 
-def _environment(checkout: Path) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(checkout / ".typing"), "PYTHONDONTWRITEBYTECODE": "1"}
+def nearness(test: str, path: str) -> int:
+    """Folders that a test has in common with a path of the product."""
+    pairs = zip(test.removeprefix("tests/").split("/"), path.split("/"))
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def failed(checkout: Path, *arguments: str) -> list[str]:
+    """The tests that fail."""
+    done = run(checkout, "--tb=no", *arguments)
+    names = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
+    return names or ([] if done.returncode in (0, 5) else [done.stdout[-300:] + done.stderr[-300:]])
+
+
+def run(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs pytest on the copy."""
+    environment = {**os.environ, "PYTHONPATH": str(checkout / ".typing"), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    return subprocess.run(command, cwd=checkout, capture_output=True, text=True, env=environment)
 
 
 def copied(folder: Path) -> Path:
@@ -156,38 +219,70 @@ def copied(folder: Path) -> Path:
     return checkout
 
 
+def kept_record(mutants: list[Mutant], folder: Path, processes: int) -> tuple[list[set[str]], dict[str, float]]:
+    """The record of the last commit, made in a copy below `folder` if there is none yet."""
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    key = hashlib.sha256("\n".join([head, *map(str, mutants)]).encode()).hexdigest()[:16]
+    kept = Path.home() / ".cache" / "placewright" / f"mutants-{key}.json"
+    if not kept.exists():
+        reached, seconds = record(mutants, copied(folder), processes)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps([[sorted(tests) for tests in reached], seconds]), "utf-8")
+    reached, seconds = json.loads(kept.read_text("utf-8"))
+    return [set(tests) for tests in reached], seconds
+
+
+@contextmanager
+def applied(checkout: Path, mutants: Sequence[Mutant]) -> Iterator[None]:
+    """Puts mutants into the copy for a while; a time of its own for each file, so that no bytecode of before is taken."""
+    before = {mutant.path: (checkout / mutant.path).read_bytes() for mutant in mutants}
+    for mutant in sorted(mutants, key=lambda mutant: -mutant.start):
+        content = (checkout / mutant.path).read_bytes()
+        (checkout / mutant.path).write_bytes(content[: mutant.start] + mutant.text.encode() + content[mutant.end :])
+        os.utime(checkout / mutant.path, (time.time() - 1e6,) * 2)
+    yield
+    for path, content in before.items():
+        (checkout / path).write_bytes(content)
+
+
 def main() -> None:
     """Tries the mutants and prints a line for each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--list", action="store_true", help="list the mutants and try none")
-    parser.add_argument("--json", type=Path, help="write the verdicts to this file")
+    parser.add_argument("--no-slow", action="store_true", help="leave out the run of all tests for those that survive")
+    parser.add_argument("--processes", type=int, default=2, help="processes of the runs of all tests")
     options = parser.parse_args()
-    mutants, rows = chosen(options.count, options.seed), list[dict[str, object]]()
+    mutants = chosen(options.count, options.seed)
     if options.list:
         print(*mutants, sep="\n")
         return
     with tempfile.TemporaryDirectory() as folder:
-        checkout = copied(Path(folder))
-        for mutant in mutants:
-            target = checkout / mutant.path
-            before, start = target.read_bytes(), time.monotonic()
-            target.write_bytes(before[: mutant.start] + mutant.text.encode() + before[mutant.end :])
-            near, layer = tests_near(mutant, checkout)
-            rest = [folder for folder in layer if folder not in near]
-            test = fails(checkout, "-m", "not ray", *near) or fails(checkout, "-m", "not ray", *rest)
-            verdict = "short" if test else ""
-            if not test and (test := fails(checkout, "--deep", "-m", "slow and not ray", *layer)):
-                whole = fails(checkout, "-m", "not ray")
-                verdict, test = ("short", whole) if whole else ("slow", test)
-            target.write_bytes(before)
-            rows.append({"mutant": str(mutant), "killed_by": verdict, "test": test, "seconds": round(time.monotonic() - start)})
-            print(f"{verdict or 'survives':8} {rows[-1]['seconds']:4} s  {mutant}  {test}", flush=True)
-            if options.json:
-                options.json.write_text(json.dumps(rows, indent=1), "utf-8")
-    for verdict in ("short", "slow", ""):
-        print(f"{verdict or 'survives'}: {sum(row['killed_by'] == verdict for row in rows)} of {len(rows)}")
+        reached, seconds = kept_record(mutants, Path(folder, "record"), options.processes)
+        checkout, survivors, killed = copied(Path(folder)), list[Mutant](), Counter[str]()
+        for mutant, tests in zip(mutants, reached):
+            order = sorted(tests, key=lambda test: (-nearness(test, mutant.path), seconds.get(test, 0.0 if "::" in test else inf)))
+            start, test = time.monotonic(), ""
+            if order:
+                Path(folder, "tests").write_text("\n".join(order[:MOST]), "utf-8")
+                with applied(checkout, [mutant]):
+                    test = next(iter(failed(checkout, "-x", f"@{folder}/tests")), "")
+            killed["short"] += bool(test)
+            survivors += [] if test else [mutant]
+            print(f"{'short' if test else '':8} {time.monotonic() - start:4.0f} s of {len(tests)}  {mutant}  {test}", flush=True)
+        if survivors and not options.no_slow:
+            with applied(checkout, survivors):
+                tests = failed(checkout, "--deep", "-n", str(options.processes), "-m", "not ray", *TESTS)
+            Path(folder, "tests").write_text("\n".join(tests), "utf-8")
+            for mutant in survivors:
+                with applied(checkout, [mutant]):
+                    short = failed(checkout, "-x", f"@{folder}/tests")
+                    test = next(iter(short or failed(checkout, "--deep", "-x", f"@{folder}/tests")), "")
+                verdict = "short" if short else "slow" if test else "survives"
+                killed[verdict] += 1
+                print(f"{verdict:8} {mutant}  {test}", flush=True)
+    print(*(f"{verdict}: {count} of {len(mutants)}" for verdict, count in killed.items()), sep="\n")
 
 
 if __name__ == "__main__":

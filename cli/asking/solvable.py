@@ -39,7 +39,7 @@ def solvable(reading: Reading, form: str) -> SolvableFile:
         click.echo(f"{escape(file)}: not solved", err=True)
         return SolvableFile(None, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS)
     if not reading.problem.cluster.counted:
-        uncounted = error("PW011", "", "nobody says how many accelerators there are", help="name the cluster, such as `--cluster 2x8xH100`")
+        uncounted = error("PW011", "", "the number of accelerators is unknown", help="name the cluster, such as `--cluster 2x8xH100`")
         echo_findings([uncounted], err=True)
         if form == "json":
             from ...report.solution import without_plan

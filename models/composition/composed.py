@@ -199,7 +199,7 @@ class Walk:
         """Add `_self_` at the end of the entries if it is not written."""
         selves = [entry for entry in entries if entry.is_self]
         for again in selves[1:]:
-            message = "`_self_` stands twice in one list of defaults, which Hydra refuses"
+            message = "`_self_` appears twice in one list of defaults, which Hydra refuses"
             self._refuse(message, again.span, "remove one of the two", selves[0].span, "first here")
         entries = tuple(entry for entry in entries if entry not in selves[1:])
         if selves or (entries and all(entry.override for entry in entries)) or not (entries or appended):
@@ -212,13 +212,13 @@ class Walk:
         for child in children:
             entry = child.entry
             if entry.override and deferred:
-                message = f"`override {child.key}` stands below a choice that depends on others, where Hydra allows none"
+                message = f"`override {child.key}` is below a choice that depends on others, where Hydra allows none"
                 self._refuse(message, entry.span, "take it out")
             elif entry.override:
                 last = child
                 self.choices.override(child)
             elif last and not entry.is_self and not entry.appended and not child.group.startswith("hydra/"):
-                message = f"`{child.key}` stands after `override {last.key}`, which Hydra refuses: overrides are the end of a list"
+                message = f"`{child.key}` is after `override {last.key}`, which Hydra refuses: overrides are the end of a list"
                 self._refuse(message, entry.span, f"move it before `override {last.key}`", last.entry.span, "the override")
 
     def _resolved(self, node: DefaultsNode) -> DefaultsNode | None:
@@ -364,7 +364,7 @@ def _merged(source: Source, root: MapNode, steps: Sequence[Step], environment: E
             continue
         misplaced = find(value, "hydra.searchpath") if step.part.source.name != source.name else None
         if misplaced is not None:
-            message = f"`hydra.searchpath` stands in `{step.part.source.name}`, but Hydra takes it from the first file alone"
+            message = f"`hydra.searchpath` is in `{step.part.source.name}`, but Hydra takes it from the first file alone"
             findings.append(error("PW013", "", message, misplaced.span, help=f"move it to `{source.name}`"))
         try:
             root = merged(root, value, _Follow(root, environment))

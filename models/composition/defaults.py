@@ -183,7 +183,7 @@ def _read(item: Value, findings: list[Finding]) -> DefaultsEntry | None:
     if isinstance(item, Scalar) and isinstance(item.value, str):
         entry = word(item.text, item.span)
         if entry.is_self and entry.package is not None:
-            findings.append(_wrong("`_self_` stands in its own package and takes no other", item))
+            findings.append(_wrong("`_self_` is in its own package and takes no other", item))
             return None
         return entry
     if isinstance(item, MapNode):

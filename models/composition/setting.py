@@ -95,7 +95,7 @@ def tokens_of(text: str, position: int, span: Span) -> list[Token]:
     while position < len(text):
         matches = [(name, match.end()) for name, pattern in _TOKENS.items() if (match := pattern.match(text, position))]
         if not matches:
-            why = f"`{text[position]}` must stand in quotes"
+            why = f"`{text[position]}` must be in quotes"
             raise invalid_setting(text, why, span.part(position, position + 1), _quoted(tokens))
         name, end = max(matches, key=lambda candidate: candidate[1])
         if name == "int" and end - position > MAX_DIGITS:
@@ -118,8 +118,8 @@ def _quoted(tokens: list[Token]) -> str:
     if not brackets:
         return "put the value in quotes, as in `key='a b'`"
     if brackets[-1] == "{":
-        return "put what stands in the map in quotes, as in `key={a: 'a b'}`"
-    return "put what stands in the list in quotes, as in `key=['a b']`"
+        return "put the items of the map in quotes, as in `key={a: 'a b'}`"
+    return "put the items of the list in quotes, as in `key=['a b']`"
 
 
 def invalid_setting(text: str, why: str, span: Span, help_: str, edit: Edit | None = None) -> UnusableInput:
@@ -145,7 +145,7 @@ class Values:
             edit = Edit(self.span.part(start, len(self.text)), quoted) if '"' not in rest or "'" not in rest else None
             if rest.replace(",", "").strip().isdecimal():  # numbers are no text
                 help_, edit = f"write one of the values, or `[{rest}]` for a list", None
-            why = "it is a sweep, which Hydra refuses without `--multirun`"
+            why = "a sweep, which Hydra refuses without `--multirun`"
             raise invalid_setting(self.text, why, self.tokens[self.position].span, help_, edit)
         if self.position < len(self.tokens):
             raise self._unexpected()
@@ -163,7 +163,7 @@ class Values:
     def _unexpected(self) -> UnusableInput:
         at_end = self.position >= len(self.tokens)
         span = self.span.part(len(self.text), len(self.text) + 1) if at_end else self.tokens[self.position].span
-        why = "it ends too early" if at_end else f"`{self.tokens[self.position].text.strip()}` cannot stand here"
+        why = "it ends too early" if at_end else f"`{self.tokens[self.position].text.strip()}` is not allowed here"
         return invalid_setting(self.text, why, span, "put a text with such letters in quotes, as in `key='a=b'`")
 
     def _element(self, depth: int) -> Value:

@@ -302,5 +302,5 @@ def is_unknown(value: Value) -> bool:
 
 
 def is_inside(span: Span, target: Span) -> bool:
-    """Return True if a span lies within the span `target`."""
+    """Return True if a span is within the span `target`."""
     return span.file == target.file and target.start <= span.start and span.end <= target.end

@@ -47,7 +47,7 @@ class Amount:
         return self.scalar is not None and isinstance(self.scalar.value, float)
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """Text such as ``rollout.tensor_parallel_size: 4``."""
         return f"`{self.name}: {self.value}`"
 

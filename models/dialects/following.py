@@ -98,11 +98,15 @@ def with_dependent_degrees(job: Job, leaders: Sequence[str], job_with: JobWith) 
         return replace(
             job,
             planning=replace(
-                job.planning, tied={**job.planning.tied, **tied}, followed=tuple(followed), not_read=unread, workload=_told(job, offered)
+                job.planning,
+                tied={**job.planning.tied, **tied},
+                followed=tuple(followed),
+                not_read=unread,
+                workload=_with_note(job, offered),
             ),
         ), ()
     if tried and unread:  # the unread choices are unknown: refused or not, and with what consequences
-        return replace(job, planning=replace(job.planning, not_read=unread, workload=_told(job, offered))), ()
+        return replace(job, planning=replace(job.planning, not_read=unread, workload=_with_note(job, offered))), ()
     return job, refusal_of_all(job, tried)
 
 
@@ -122,7 +126,7 @@ def _choices_to_read(job: Job, names: Sequence[str]) -> dict[str, Sequence[Paral
     return {name: tuple(parallels) for name, parallels in choices.items()}
 
 
-def _told(job: Job, offered: Mapping[str, Sequence[Parallel]]) -> Workload | None:
+def _with_note(job: Job, offered: Mapping[str, Sequence[Parallel]]) -> Workload | None:
     """Return the workload, with a note on choices that were not read."""
     total, read = prod(len(job.choices[name]) for name in offered), prod(map(len, offered.values()))
     if job.planning.workload is None or read == total:

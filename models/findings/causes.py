@@ -159,7 +159,7 @@ def first_causes(findings: Sequence[Finding]) -> tuple[list[Finding], list[Unche
         if premise is None:
             independent.append(finding)
         else:
-            unchecked.append(Unchecked(finding.code, finding.subject, f"judged once {premise.code} of `{premise.subject}` is mended"))
+            unchecked.append(Unchecked(finding.code, finding.subject, f"judged once {premise.code} of `{premise.subject}` is fixed"))
     return independent, list(dict.fromkeys(unchecked))
 
 

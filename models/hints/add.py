@@ -73,7 +73,7 @@ def _keeps(form: ComponentForm, name: str, value: Value, findings: list[Finding]
                 yield keep
                 continue
             noun = {TP: "a tp group", EP: "an ep group"}.get(unit, "a replica")
-            message = f"`keep` lets {noun} of `{name}` lie in {keep.domains} domains, which only the whole component can"
+            message = f"`keep` lets {noun} of `{name}` be in {keep.domains} domains, which only the whole component can"
             place = find(written, "domains") or written
             findings.append(error("PW121", name, message, place.span, label="more than one", help="drop `domains`, or name a wider level"))
 

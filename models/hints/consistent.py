@@ -35,9 +35,7 @@ def topology_of(component: Component, cluster: Cluster) -> Iterator[Finding]:
             yield _unnamed_level(component.name, spread.level, "`spread` cannot be kept", spread.span, Severity.ERROR)
         for keep in component.keep:
             if keep.unit == WHOLE and keep.required and keep.level == spread.level and keep.domains < spread.domains:
-                message = (
-                    f"`{component.name}` is to lie in at least {spread.domains} domains of {keep.level}, and in at most {keep.domains}"
-                )
+                message = f"`{component.name}` is to be in at least {spread.domains} domains of {keep.level}, and in at most {keep.domains}"
                 yield error("PW121", component.name, message, spread.span, help="drop `spread`, or let `keep` have more `domains`")
     members = cluster.members(component.node_groups)
     if component.excluded and members.issubset(component.excluded):
@@ -240,7 +238,7 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
     if component.runs is not None or "placement" in component.spans:
         return  # the rules judge what was placed
     if not sized:
-        message = f"nobody says how large `{name}` is"
+        message = f"the size of `{name}` is unknown"
         yield error("PW101", name, message, component.span("name"), label="no amount", help="add `accelerators:` or `processes:`")
     for parallel in choices:
         per_process = component.per_process
@@ -299,7 +297,7 @@ def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, st
         return message, "shards", "write a number that divides the ranks of one of these counts, or widen the range"
     if optimizer_of(component) != NONE and estimate.precision not in TRAINABLE and not (estimate.trainable or estimate.lora_rank):
         trainable = "one of " + ", ".join(f"`{word}`" for word in TRAINABLE)
-        message = f"`{component.name}` trains all its weights in `{estimate.precision}`, which nobody does"
+        message = f"`{component.name}` trains all its weights in `{estimate.precision}`, which no trainer supports"
         return message, "precision", f"write {trainable}, or `trainable: 40M` where adapters are trained"
     return None
 

@@ -38,7 +38,7 @@ RACK = LEVELS[1]
 """Default level."""
 OVER_NODES = "keep: {tp: {level: node, required: false}}"
 """Hint that allows tp groups over nodes."""
-LET_OVER_NODES = f"let its tp groups lie over nodes: `{OVER_NODES}`"
+LET_OVER_NODES = f"let its tp groups span nodes: `{OVER_NODES}`"
 """Help text for `OVER_NODES`."""
 Level = OneOfValues("level of the topology", ALL_LEVELS)
 Domain = OneOfValues("level of nodes", DOMAINS)
@@ -50,7 +50,7 @@ class KeptForm(Form):
     """Level of the topology, and in how many of its domains a unit may lie."""
 
     level = key(Level, description=f"one of {_LEVELS}")
-    domains = key(Count, default=1, description="in how many domains it may lie, such as `2`; of the whole component only")
+    domains = key(Count, default=1, description="at most in how many domains, such as `2` (whole component only)")
     required = key(Boolean, default=True, description="`false` where it is only preferred")
 
 
@@ -58,7 +58,7 @@ class SpreadForm(Form):
     """Spread of a component over failure domains."""
 
     level = key(Domain, default=RACK, description=f"one of {_DOMAINS}")
-    domains = key(Count, default=None, description="in how many domains it lies at least, such as `2`")
+    domains = key(Count, default=None, description="at least in how many domains, such as `2`")
     percent = key(Percent, default=100, description="how much of it one domain may hold at most, in percent, such as `60`")
 
 
@@ -251,7 +251,7 @@ _OTHER_WORDS = {
     "resident": "write `offloaded`: what is never offloaded keeps as much as its `memory`",
     **dict.fromkeys(
         ("taken", "unavailable", "unusable", "avoid", "not_on", "except", "excluded"),
-        "write `exclude` for nodes that it must not use; single accelerators that nobody may use are `taken` in `cluster`",
+        "write `exclude` for nodes that it must not use; single unusable accelerators are `taken` in `cluster`",
     ),
     "measured_on": "write `seconds` by count, such as `{8: 120}`; only a cost in `profile_data` of an RLinf file may need it",
     **dict.fromkeys(("nodes", "num_nodes", "hosts"), "write `accelerators`; on which nodes say `node_group`, `exclude` and `pin`"),
@@ -279,7 +279,7 @@ class HintForm(Form):
     parallel = key(form_of(ParallelForm), default=ParallelForm(), description="degrees such as `{tp: 8, pp: 2}`")
     memory = key(Mebibytes, default=0, description="memory of one process on one accelerator, such as `70GiB`")
     estimate = key(
-        form_of(EstimateForm), default=None, title="what its memory is estimated from, where nobody measured it",
+        form_of(EstimateForm), default=None, title="what its memory is estimated from, where it is not measured",
         description="a map such as `{parameters: 7B, optimizer: adam, sharding: zero3, sequence: 8192, micro_batch: 1}`",
     )  # fmt: skip
     offloaded = key(
@@ -298,7 +298,7 @@ class HintForm(Form):
         Boolean, default=False, description="`true` or `false`", title="its accelerators are one solid range, in the order of its ranks"
     )
     any_order = key(
-        Boolean, default=False, title="a contiguous component whose processes may lie in their range in any order",
+        Boolean, default=False, title="a contiguous component whose processes may be in their range in any order",
         description="`true` or `false`",
     )  # fmt: skip
     stride = key(
@@ -327,7 +327,7 @@ class HintForm(Form):
         RankTexts, default=None, title="nodes that it must not use", description="ranks or names of nodes, such as `[node-5, 7-9]`"
     )
     traffic = key(
-        Mebibytes, default=0, title="what its processes exchange in a step, for every further domain that they lie in",
+        Mebibytes, default=0, title="what its processes exchange in a step, for every further domain that they use",
         description="an amount such as `14GiB`",
     )  # fmt: skip
     seconds = key(

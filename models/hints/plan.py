@@ -156,7 +156,7 @@ def _untimed_names(
             close = nearest(text, known) if span.length == len(text) else None
             yield replace(fault, edit=Edit(span, close) if close else None)
         elif component.timed is None:
-            message = f"`{section}` names `{text}`, and nobody says how long `{component.name}` takes"
+            message = f"`{section}` names `{text}`, but the seconds of `{component.name}` are unknown"
             count = example(component.least, min(component.most, most), component.step)
             help_ = f"write `seconds: {count}` of `{component.name}`, or drop it"
             yield error("PW121", component.name, message, span, label="no seconds", help=help_)
@@ -181,7 +181,7 @@ def _phases(component: Component) -> tuple[str, ...]:
 def _once(phases: tuple[str, ...]) -> tuple[str, ...]:
     """Return the phases; raise Advised if a phase occurs twice."""
     if repeated := next((phase for phase in phases if phases.count(phase) > 1), None):
-        raise Advised(f"`{repeated}` stands twice", "write each phase once")
+        raise Advised(f"`{repeated}` appears twice", "write each phase once")
     return phases
 
 

@@ -136,14 +136,14 @@ def _all(value: dict[object, object], named: str, rows_below: RowsOf, place: tup
 def _phase_rows(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
     if isinstance(value, dict) and value and not any(_is_count(str(inner), below) for inner, below in value.items()):
         return _all(value, "accelerator", _model_rows, place)
-    return _counted(value, place, "counts of accelerators (`{8: 120}`) or models (`{H100: {8: 120}}`)")
+    return _counted(value, place, "counts (`8`) or models (`H100`)")
 
 
 def _model_rows(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
     model = place[-1]
     if model in PHASES or not re.fullmatch(NAME_PATTERN, model) or not (set(model) - _OF_NUMBERS or _is_count(model)):
         raise _key_fault(f"`{model[:40]}` is neither a count of accelerators nor a model of these", place)
-    return _counted(value, place, "counts of accelerators, such as `{8: 120}`")
+    return _counted(value, place, "counts of accelerators, such as `8`")
 
 
 def _counted(value: object, place: tuple[str, ...], expected: str) -> list[dict[str, object]]:
@@ -151,7 +151,7 @@ def _counted(value: object, place: tuple[str, ...], expected: str) -> list[dict[
     counts = value.items() if isinstance(value, dict) else ()
     strange = next((str(count) for count, below in counts if not _is_count(str(count), below)), None)
     if strange is not None:
-        raise _key_fault(f"below `{place[-1][:40]}` stand {expected}", (*place, strange))
+        raise _key_fault(f"keys are {expected}", (*place, strange))
     return _count_rows(value, place) if isinstance(value, dict) else _alone(value, place)
 
 
@@ -181,9 +181,9 @@ def _fault(message: str, place: tuple[str, ...], advice: str = "") -> Faults:
 def _beside_counts(key: str) -> FormFault:
     """Return the fault of a key beside counts: a phase, or a misspelt count."""
     if key in PHASES:
-        message = "counts of accelerators stand beside phases, whose own counts stand below them"
+        message = "counts of accelerators are beside phases, which have counts of their own"
         return _single_key_fault(message, (key,), f"counts below each phase, such as `{{{key}: {{8: 120}}}}`")
-    return _single_key_fault(f"`{key[:40]}` stands beside counts of accelerators, and is no whole number", (key,), _COUNTS)
+    return _single_key_fault(f"`{key[:40]}` is beside counts of accelerators, and is no whole number", (key,), _COUNTS)
 
 
 def _key_fault(message: str, place: tuple[str, ...]) -> Faults:

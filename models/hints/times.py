@@ -57,7 +57,7 @@ def misspelt_phases(hints: MapNode, faulty: Collection[str], cluster: Cluster) -
         close = nearest(word.text, candidates) if word.text not in PHASES and uses[word.text] == 1 else None
         if close is None or abs(len(close) - len(word.text)) > 1 or word.text.startswith(close):
             continue  # `infer1` and `infer_critic` are phases of their own
-        message = f"nobody else names the phase `{word.text}` of `{name}`"
+        message = f"no other component names the phase `{word.text}` of `{name}`"
         edit = Edit(word.span, close) if word.span.length == len(word.text) else None
         yield warning("PW121", name, message, word.span, label="a phase of its own", help=f"write `{close}`, if that is meant", edit=edit)
 
@@ -129,7 +129,7 @@ def missing_counts(name: str, seconds: Value, phases: Collection[str], cluster: 
     and `example` an example of a time.
     """
     keys = list(_keys(seconds))
-    message = f"nobody says on how many {units} the seconds of `{name}` were measured"
+    message = f"the seconds of `{name}` are measured on an unknown number of {units}"
     if not keys:
         yield error(CODE, name, message, seconds.span, label="on how many?", help=f"write `seconds: {example}`")
     outer = [entry.key for entry in seconds] if isinstance(seconds, MapNode) else []
@@ -138,7 +138,7 @@ def missing_counts(name: str, seconds: Value, phases: Collection[str], cluster: 
         if key.text in PHASES or key.text in phases or is_model(key.text, cluster):
             yield error(CODE, name, message, key.span, label="on how many?", help=below)
         else:
-            meant = f"`{key.text}` in `seconds` of `{name}` is no whole number of {units}, and no counts stand below it"
+            meant = f"`{key.text}` in `seconds` of `{name}` is no whole number of {units}, and has no counts below it"
             as_phase = f"; or, if it is a phase, {below}" if key in outer else ""
             help = f"write on how many it was measured, such as `{example}`{as_phase}"
             yield error(CODE, name, meant, key.span, label="no whole number", help=help)

@@ -71,7 +71,7 @@ class Assignment:
         counts: dict[int, int] = {}
         done = 0
         for repeat in self.repeats(component):
-            # With several runs or nodes, every process lies in one run (see Repeat).
+            # With several runs or nodes, every process is in one run (see Repeat).
             for node in repeat.node_ranks:
                 count = repeat.each_node if len(repeat) > 1 else repeat.ranks.stop - max(repeat.ranks.start, done)
                 if count > 0:

@@ -68,7 +68,7 @@ class Repeat:
     """Runs on a node, repeated on `nodes` consecutive nodes with continued process ranks.
 
     The runs are of one kind and node group. With several runs or nodes, the ranks ascend without
-    holes and every process lies in one run.
+    holes and every process is in one run.
     """
 
     runs: tuple[Run, ...]

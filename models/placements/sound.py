@@ -62,7 +62,7 @@ def _must_exist(cluster: Cluster, name: str, run: Run) -> None:
     if run.ranks.stop > MAX_PROCESSES:
         raise ValueError(_TOO_MANY)
     if run.ranks.step != 1 or run.ranks.start < 0 or run.each < 0:
-        raise ValueError(f"`{name}` has process ranks or resources that nobody counts")
+        raise ValueError(f"`{name}` has process ranks or resources beyond what can be counted")
     count, (low, high) = cluster.nodes[run.node].count(run.kind), run.within
     if (run.step == 0 and run.each > 1) or not run.ranks or (run.each == 0) != (run.kind == NODE) or low < 0 or high >= count:
         raise ValueError(f"`{name}` holds resources that node {run.node} does not have ({run.kind}: {count})")

@@ -30,7 +30,7 @@ class CostModel(Protocol):
     full : True if an iteration takes at least as long as any accelerator works in it.
     by_phase : True if phases decide the segments; False if the search does.
     restricts : True if the model has no time for some structures.
-    nests : True if a component may lie within the accelerators of another component.
+    nests : True if a component may be within the accelerators of another component.
     """
 
     name: ClassVar[str]

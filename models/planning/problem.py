@@ -89,7 +89,7 @@ class Sharing:
         accelerators, except those together with them.
     forbids_nesting : True if the reason for `only_within` is `nested: false` in the file. For
         messages alone.
-    inside : under `only_within`, pairs in which the first may lie inside the second without a
+    inside : under `only_within`, pairs in which the first may be inside the second without a
         demand.
     """
 

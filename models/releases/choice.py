@@ -30,7 +30,7 @@ class ReleaseChoice:
         return len(self.possible) == 1
 
     def has(self, releases: Range = ALWAYS) -> bool:
-        """Return True if the release at hand lies in a range."""
+        """Return True if the release at hand is in a range."""
         return self.table.holds(releases, self.release)
 
     def since(self, name: str) -> bool:

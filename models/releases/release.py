@@ -110,7 +110,7 @@ class ReleaseTable:
         return same[0] if same else None
 
     def holds(self, releases: Range, release: Release) -> bool:
-        """Return True if a release lies in the range. Raises KeyError for an unknown name."""
+        """Return True if a release is in the range. Raises KeyError for an unknown name."""
         if releases.since and release.index < self._by_name[releases.since].index:
             return False
         return not releases.until or release.index < self._by_name[releases.until].index
@@ -156,7 +156,7 @@ class Releases:
         self._ends = {**self._starts, "": len(names)}
 
     def covers(self, run: Run, index: int) -> bool:
-        """Return True if the release at an index lies in a run."""
+        """Return True if the release at an index is in a run."""
         return self._starts[run[0]] <= index < self._ends[run[1]]
 
     def has(self, runs: Sequence[Run], index: int) -> bool:

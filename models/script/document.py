@@ -40,7 +40,7 @@ _PLAIN_SETTING = re.compile(r"[+~]{0,2}[A-Za-z_][A-Za-z0-9_.@/-]*=", re.ASCII)
 _ACCELERATORS = re.compile(r"\s*[\w.-]+(?:\s*:\s*(\d{1,4}))?\s*")
 _SLURM = re.compile(r"^#SBATCH[ \t]+(?:--gpus-per-node|--gres)[= \t]+(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})\b", re.MULTILINE)
 _KEPT = re.compile(r"^[^#\n]*?(--entrypoint-num-gpus[= \t]+(?!0\b)[^\s\\]+)", re.MULTILINE)
-_UNREACHED = "what the script does after this is not known; bash carries out what stands before it"
+_UNREACHED = "what the script does after this is not known; bash carries out the lines before it"
 _LOST_NOTE = "bash takes them for a command of its own, which it does not find once the program has ended"
 
 
@@ -84,7 +84,7 @@ def read_script(
         start, end = script.origin.place(position, position + 1)
         span = source.span(start if position == problem.position else end, end)
         code, explanation = ("PW002", "more than is read") if problem.limit else ("PW014", "this is no command that bash could read")
-        help_ = "mend the script at this place"
+        help_ = "fix the script at this place"
         findings.append(error(code, "", f"{problem}: {explanation}", span, label="from here on", help=help_))
     except LimitExceeded as problem:
         message = f"following the script takes too long: {problem}"

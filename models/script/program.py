@@ -121,7 +121,7 @@ class StartedProgram:
 
     @property
     def is_seen(self) -> bool:
-        """True if the program lies in a readable folder."""
+        """True if the program is in a readable folder."""
         return bool(self._text)
 
     # -- its arguments

@@ -180,7 +180,7 @@ class Script:
             sign = self.text[start:end].strip(" \t\n\\")
             outermost = node.parent is None or node.parent.type in ("program", "ERROR")
             if sign and (outermost or sign[0] in "()&|;<>"):
-                raise Unreadable(f"`{' '.join(sign.split())[:20]}` cannot stand here", start)
+                raise Unreadable(f"`{' '.join(sign.split())[:20]}` is not allowed here", start)
         elif not node.has_error:
             return
         elif node.type in _WORDS:

@@ -130,7 +130,7 @@ class Document:
 
     source: Source
     root: MapNode
-    others: Mapping[str, Source] = field(default_factory=dict)
+    included: Mapping[str, Source] = field(default_factory=dict)
     partial: bool = False
     findings: tuple[Finding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
@@ -156,18 +156,18 @@ class Document:
     @property
     def shared(self) -> tuple[Span, ...]:
         """Places of values with aliases, in all texts of the tree."""
-        return tuple(span for source in (self.source, *self.others.values()) for span in source.shared)
+        return tuple(span for source in (self.source, *self.included.values()) for span in source.shared)
 
     @property
     def texts(self) -> dict[str, str]:
         """Texts of the tree by the name in spans."""
-        return {self.source.name: self.source.text, **{name: source.text for name, source in self.others.items()}}
+        return {self.source.name: self.source.text, **{name: source.text for name, source in self.included.items()}}
 
     def text_of(self, name: str) -> str:
         """Return the text for a file name in spans; "" for an unknown file."""
         if name == self.source.name:
             return self.source.text
-        return self.others[name].text if name in self.others else ""
+        return self.included[name].text if name in self.included else ""
 
     def excerpt(self, span: Span) -> str:
         """Return the text of a span, without surrounding blanks."""

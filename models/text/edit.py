@@ -107,18 +107,18 @@ def with_entry(text: str, mapping: MapNode, key: str, value: str) -> Edit | None
     return Edit(_at(text, last.file, position), f"{line_end_of(text)}{' ' * (first.column - 1)}{key}: {value}")
 
 
-def as_list(text: str, mapping: MapNode, each: bool) -> Edit | None:
-    """Build the edit of a map into a list, of one item or `each` entry."""
+def as_list(text: str, mapping: MapNode, per_entry: bool) -> Edit | None:
+    """Build the edit of a map into a list. `per_entry`: an item per entry, not one in all."""
     if not mapping.entries or not _is_in_single_text(mapping):
         return None
     span, entries = mapping.span, [_whole(entry) for entry in mapping]
     if mapping.flow:
-        items = [text[entry.start : entry.end] for entry in entries] if each else [text[span.start + 1 : span.end - 1].strip()]
+        items = [text[entry.start : entry.end] for entry in entries] if per_entry else [text[span.start + 1 : span.end - 1].strip()]
         return Edit(span, "[" + ", ".join(f"{{{item}}}" for item in items) + "]")
     inside = Span(span.file, entries[0].start, entries[-1].end, entries[0].line, entries[0].column)
     if any(text[entry.start - entry.column + 1 : entry.start].strip() for entry in entries[1:]):
         return None
-    if each:
+    if per_entry:
         pieces, position = [], inside.start
         for entry in entries:
             pieces += [text[position : entry.start], "- "]

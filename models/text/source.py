@@ -39,7 +39,7 @@ _TOML_TABLE = re.compile(r"\[{1,2}[\w.-]{1,99}\]{1,2}")
 _TOML_VALUE = re.compile(r"[\w.-]{1,99} *=")
 _HELPS = {
     "PW002": "split the file, or remove what is not configuration",
-    "PW003": "mend the text at this place",
+    "PW003": "fix the text at this place",
     "PW004": "write the values out where they are used; real configurations have a few hundred",
     "PW005": "flatten the file",
     "PW007": "remove the tag",
@@ -208,7 +208,7 @@ class _Reader:
         """Register the anchor of an event, once, as PyYAML (composer.py, compose_node)."""
         first = self.anchors.get(event.anchor)
         if first is not None:
-            message = f"the anchor `&{event.anchor}` stands twice (first in line {first.line}), which PyYAML refuses"
+            message = f"the anchor `&{event.anchor}` appears twice (first in line {first.line}), which PyYAML refuses"
             raise self._refuse("PW003", message, event, "rename one of the two")
         self.anchors[event.anchor] = anchored = _Anchored(line=event.start_mark.line + 1)
         return anchored
@@ -217,7 +217,7 @@ class _Reader:
         """Return the value of an alias: a copy with both places."""
         anchored = self.anchors.get(event.anchor)
         if anchored is None:
-            raise self._refuse("PW003", f"`*{event.anchor}` refers to `&{event.anchor}`, which does not stand before it", event)
+            raise self._refuse("PW003", f"`*{event.anchor}` refers to `&{event.anchor}`, which is not defined before it", event)
         if anchored.value is None:
             raise self._refuse("PW003", f"`*{event.anchor}` refers to the value that it is a part of, which never ends", event)
         self.values += anchored.size
@@ -243,7 +243,7 @@ class _Reader:
                 return
             if value.text in parent.keys:
                 first = parent.keys[value.text]
-                message = f"the key `{value.text}` stands twice in one map (first in line {first.line})"
+                message = f"the key `{value.text}` appears twice in one map (first in line {first.line})"
                 raise _unusable(error("PW006", "", message, value.span, label="again here", help="remove one of the two"))
             parent.keys[value.text] = value.span
         parent.children.append(value)

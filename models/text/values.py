@@ -95,7 +95,7 @@ def _disjoint(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...
     for place, (low, high) in enumerate(ranges):
         if overlap := next((earlier for earlier in ranges[:place] if low <= earlier[1] and earlier[0] <= high), None):
             message = (
-                f"`{write_range(overlap)}` stands twice"
+                f"`{write_range(overlap)}` appears twice"
                 if overlap == (low, high)
                 else f"`{write_range((low, high))}` and `{write_range(overlap)}` overlap"
             )

@@ -75,7 +75,7 @@ def in_pool_layouts(place: Solve, refused: Refuses = accept_all) -> Solve:
 
 def _refused(names: str, first: Finding) -> Answer:
     """Return the infeasible answer for layouts that all were refused."""
-    message = f"the framework refuses {names} of this size, in whatever parts, where it puts them by itself: {first.message} ({first.code})"
+    message = f"the framework refuses {names} of this size in any layout: {first.message} ({first.code})"
     return Answer(IMPOSSIBLE, findings=(error("PW601", first.subject, message, help="give other counts"),), how="given")
 
 
@@ -112,7 +112,7 @@ def _amounts(component: Component, runs: Laid) -> list[int]:
 
 def _unread(names: str) -> Answer:
     """Return the undecided answer if only small parts hold, and their size is unknown."""
-    message = f"undecided: replicas would lie over nodes, which depends on the parts that {names} are written in"
+    message = f"undecided: replicas would span nodes, which depends on the parts that {names} are written in"
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help="give the file itself"),), how="given")
 
 

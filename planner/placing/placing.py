@@ -112,7 +112,7 @@ def _on_kind(component: Component, problem: Problem, question: PlanningProblem, 
         component = replace(component, accelerator_model=model_of(problem, problem[component.name]) or "")
     if len(question.kinds) == 1:
         return component
-    if kind.holders:  # it lies within what is given
+    if kind.holders:  # it is within what is given
         return component
     if not kind.models:
         component = replace(component, accelerator_model=kind.model or component.accelerator_model)

@@ -31,7 +31,7 @@ class LinkedPair(NamedTuple):
     """Two sets on different accelerators, the source of a flow first.
 
     `source_piece`, `target_piece` : facts about source and target. `inside` : True if the source
-    lies inside the target. `known` : cached traffic by amounts, shared by pairs with equal facts.
+    is inside the target. `known` : cached traffic by amounts, shared by pairs with equal facts.
     """
 
     source: int

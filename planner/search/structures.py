@@ -181,7 +181,7 @@ def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], can_lie: 
 
 
 def _may_hold(question: PlanningProblem, inner: Sequence[str], outer: Sequence[str]) -> bool:
-    """Return True if the first set may lie inside the second."""
+    """Return True if the first set may be inside the second."""
     return all(
         may_share(question, inner_name, outer_name) and may_nest(question, inner_name, outer_name)
         for inner_name in inner

@@ -43,7 +43,7 @@ def explanation_to_data(explanation: Explanation) -> dict[str, object]:
         }
         if needs
         else None,
-        "components": {need.name: _need(need) for need in needs.each} if needs else {},
+        "components": {need.name: _need(need) for need in needs.components} if needs else {},
         "shared": _shared(sharing) if sharing else [],
         "asked": [_asked(demand) for demand in sharing.asked] if sharing else [],
         "demands": [_demanded(demand) for demand in explanation.demands],

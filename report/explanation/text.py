@@ -32,12 +32,12 @@ MAX_SHARED = 20
 """Maximum number of sentences on sharing."""
 _ASKED = {
     COLOCATED: "is to hold the same accelerators as",
-    SUBSET: "is to lie within",
+    SUBSET: "is to be within",
     DISJOINT: "is to share none with",
     RANK_ALIGNED: "is to hold the same accelerators, in the same order of ranks, as",
     ZERO_COPY: "is to find its part of the weights at home, on the accelerators of",
     APART: "is to share no {level} with",
-    NEAR: "is to lie in no {level} without",
+    NEAR: "is to be in no {level} without",
     COLOCATED_OR_DISJOINT: "is to share all or none with",
 }
 
@@ -69,11 +69,11 @@ def _grid(explanation: Explanation) -> str:
 def _components(explanation: Explanation, needs: Needs) -> str:
     """Format the components: nodes, amounts per node, accelerators, processes, ranks."""
     plan = explanation.plan
-    if plan is None or not needs.each:
+    if plan is None or not needs.components:
         return ""
-    cpus = any(need.cpus for need in needs.each)
+    cpus = any(need.cpus for need in needs.components)
     rows = [["component", "nodes x each", "accelerators", "processes", *(["CPUs"] if cpus else []), "ranks"]]
-    for need in needs.each:
+    for need in needs.components:
         ranks = resource_ranks(plan, plan.assignment.of(need.name)) if need.layout else need.written or "to solve"
         held = str(need.accelerators or "-") if need.layout else _asked(need)
         own = [str(need.cpus or "-")] if cpus else []
@@ -101,7 +101,7 @@ def layout(nodes_by_count: Layout) -> str:
 def _shared(sharing: SharedAccelerators, needs: Needs) -> list[str]:
     """Return a sentence for each shared set of accelerators, and for overlapping sets."""
     sentences, alike = [], dict[str, list[str]]()
-    for need in needs.each:
+    for need in needs.components:
         if need.written:
             alike.setdefault(need.written, []).append(need.name)
     sentences += [f"{_names(names)} name the same ranks" for names in alike.values() if len(names) > 1]
@@ -116,9 +116,9 @@ def _shared(sharing: SharedAccelerators, needs: Needs) -> list[str]:
             sentences.append(f"{_names(first.components)} overlap{'' if many else 's'} {_names(second.components)} in part: {of}")
         else:
             sentences.append(
-                f"{_names(first.components)} {'lie' if many else 'lies'} within {_names(second.components)}: {shared} of {second.accelerators}"
+                f"{_names(first.components)} {'are' if many else 'is'} within {_names(second.components)}: {shared} of {second.accelerators}"
             )
-    for members in sharing.together if len(sharing.together) > 1 or len(needs.each) > 1 else ():
+    for members in sharing.together if len(sharing.together) > 1 or len(needs.components) > 1 else ():
         if sharing.alone(members) and len(members.components) == 1:
             sentences.append(f"{_names(members.components)} shares none: {with_noun(members.accelerators, 'accelerator', ',')} of its own")
     sentences += [

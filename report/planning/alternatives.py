@@ -46,7 +46,7 @@ def _further(account: Account, brief: bool) -> list[str]:
     ]
     question = planned.question
     if any(alternative.priced.price(question)[0] < planned.best.price(question)[0] for alternative in account.further):
-        lines.append("     what is better than the plan was found after it, as not all was searched: a higher `--limit` searches more")
+        lines.append("     better plans were found after the search, which was incomplete: raise `--limit`")
     return [f"on {amount} accelerators or with other degrees, {best} of each:", *lines]
 
 

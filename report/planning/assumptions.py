@@ -47,10 +47,10 @@ def assumptions(account: Account) -> str:
     way = account.planned.best.design.way(question)
     if way is not None and way.without:  # RLinf's actor computes probabilities by itself there
         idle = listed(sorted(way.without))
-        lines.append(f"{idle}: not started where the job is {way.name}; what shares those accelerators does its work")
+        lines.append(f"{idle}: not started where the job is {way.name}, the components on those accelerators do its work")
     entries = [entry for bill in account.bills for entry in bill.peak.entries]
     if estimated := list(dict.fromkeys(entry.component for entry in entries if entry.origin == ESTIMATED)):
-        lines.append(f"{listed(estimated)}: memory by an estimate, which nobody measured (`--format json` has each term)")
+        lines.append(f"{listed(estimated)}: memory by an estimate, not measured (`--format json` has each term)")
     return "\n".join(["rests on:", *(f"  {escape(line)}" for line in dict.fromkeys(lines))])
 
 
@@ -73,7 +73,7 @@ def _filled(account: Account) -> Iterator[str]:
 def _round(question: PlanningProblem, tasks: frozenset[int]) -> str:
     """Format how tasks of a cycle are assumed to run."""
     names = listed([task_name(question, question.tasks[task]) for task in sorted(tasks)])
-    return f"{names}: wait for each other; a batch is taken to go through them once, in this order, in turn where some share accelerators"
+    return f"{names}: wait for each other, a batch passes them once in this order, in turn on shared accelerators"
 
 
 def _time(question: PlanningProblem, basis: Basis) -> str:

@@ -69,10 +69,10 @@ def _as_good(account: Account) -> str:
     """Format the comparison for ranks that overlap in part."""
     planned, best = account.planned, account.planned.best
     value = best.total if planned.question.aim == SECONDS else best.accelerators(planned.question)
-    nesting = "of two components that share accelerators one lies inside the other"
+    nesting = "of two components that share accelerators one is inside the other"
     all_or_none = "components share all of their accelerators or none"
     if planned.question.sharing.only_within:
-        all_or_none += ", but for those that are to lie inside others"
+        all_or_none += ", but for those that are to be inside others"
     nested = planned.question.sharing.nested and not planned.question.sharing.only_within
     searched = f"plans in which {nesting if nested else all_or_none}{in_scope(planned, but=NESTED)}"
     if planned.bound >= value:

@@ -110,11 +110,11 @@ def _whole(account: Account) -> list[str]:
         subject = f"the {counted} accelerators work" if counted != 1 else "the accelerator works"
         sentences.append(f"{subject} {percent(done, total)} of the time" + (f", not counting {_without_seconds(beside)}" if beside else ""))
     if left:
-        sentences.append(f"nobody says how much the {left} of {_without_seconds(untimed)}, work")
+        sentences.append(f"the work of the {left} of {_without_seconds(untimed)}, is unknown")
     if (used := account.planned.best.accelerators(question)) < there:
         sentences.append(f"{there - used} of {there} {'is' if there - used == 1 else 'are'} not used")
     if traffic:
-        sentences.append(f"nobody works in the {with_unit(seconds(traffic))} for traffic, which come on top")
+        sentences.append(f"traffic adds {with_unit(seconds(traffic))} without work")
     return [escape("; ".join(sentences))] if sentences else []
 
 
@@ -191,7 +191,7 @@ def memory(account: Account) -> str:
             silent += [entry.component for entry in entries if entry.origin == SILENT]
         capacity = _gibibytes(bill.capacity) if bill.capacity is not None else "not known"
         rows.append([bill_name(question, bill), *cells, _peak(bill), capacity])
-    unknown = f"\nnobody says the memory of {escape(listed(list(dict.fromkeys(silent))))}" if silent else ""
+    unknown = f"\nthe memory of {escape(listed(list(dict.fromkeys(silent))))} is unknown" if silent else ""
     estimated = any(entry.origin == ESTIMATED for bill in account.bills for moment in bill.moments for entry in moment.entries)
     return table(rows) + ("\n~ is an estimate" if estimated else "") + unknown
 

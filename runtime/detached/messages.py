@@ -53,9 +53,9 @@ def reading_to_text(reading: Reading | None) -> str:
     if reading is None or not isinstance(how, ReadParameters):
         return ""
     composer = how.composer or Composer()
-    others = {name: source.text for name, source in composer.library.sources.items()}
+    texts = {name: source.text for name, source in composer.library.sources.items()}
     context = composer.roots, composer.settings, composer.allowed, composer.frameworks
-    stored = StoredReading(how.name, reading.source.text, others, how.machines, how.dialect, how.level, *context)
+    stored = StoredReading(how.name, reading.source.text, texts, how.machines, how.dialect, how.level, *context)
     return line_of(_words().write(stored, StoredReading)).decode()
 
 

@@ -29,7 +29,7 @@ _PRIVATE = 0o700
 def launches_directory() -> Path:
     """Return the directory, creating it if necessary.
 
-    It lies in XDG_RUNTIME_DIR, else beside the temporary files under this user's number. Raises
+    It is in XDG_RUNTIME_DIR, else beside the temporary files under this user's number. Raises
     LaunchFailed (PW732) if another user could write there, or made it.
     """
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")

@@ -207,7 +207,7 @@ class Engine(ABC):
 SERVING = ("zmq", "fastapi", "uvicorn")
 
 
-def need(module: str, what: str) -> ModuleType:
+def need(module: str, noun: str) -> ModuleType:
     """Import a module. Raises LaunchFailed (PW740) with the package to install."""
     try:
         return importlib.import_module(module)
@@ -215,7 +215,7 @@ def need(module: str, what: str) -> ModuleType:
         if problem.name != module:
             raise
         install = "placewright[serve]" if module in SERVING else module
-        message = f"{what} needs `{module}`, which is not installed"
+        message = f"{noun} needs `{module}`, which is not installed"
         raise failed("PW740", module, message, f"run `pip install '{install}'`", module) from None
 
 

@@ -48,16 +48,16 @@ class Growth:
         """Count all current nodes as known."""
         self._seen, self.found = self._nodes(), None
 
-    def take(self, plan: Plan, ours: str) -> Better | None:
+    def take(self, plan: Plan, reservation: str) -> Better | None:
         """Return and forget the found plan, or search now (see `better`)."""
-        better_plan, self.found = self.found or self.better(plan, ours), None
+        better_plan, self.found = self.found or self.better(plan, reservation), None
         return better_plan
 
-    def look(self, plan: Plan, ours: str) -> None:
+    def look(self, plan: Plan, reservation: str) -> None:
         """Search if nodes have joined; raise NodesJoined once there is a better plan."""
         current = self._nodes()
         if current - self._seen:
-            self.found = self.better(plan, ours)
+            self.found = self.better(plan, reservation)
         self._seen = current
         if self.found is not None:
             raise NodesJoined(f"nodes joined: {', '.join(self.found[2])}")
@@ -66,11 +66,11 @@ class Growth:
         """Exclude the named nodes, on which nothing could be started."""
         self._refused |= {ray.node_id for name, ray in self._membership.present().items() if name in names}
 
-    def better(self, plan: Plan, ours: str) -> Better | None:
+    def better(self, plan: Plan, reservation: str) -> Better | None:
         """Return a changed plan on all nodes, the moves, and the added nodes, or None.
 
         None if the plan stays the same, and also if no plan is found in time: the running plan need
-        not end for that. Accelerators of other jobs are not used. `ours`: name of the running
+        not end for that. Accelerators of other jobs are not used. `reservation`: name of the running
         plan's reservation.
         """
         self._membership.welcome()
@@ -79,7 +79,7 @@ class Growth:
         known_names = {node.name for node in plan.cluster.nodes}
         if not reachable.keys() - known_names:
             return None
-        room, _ = self._membership.room(reachable, plan, ours)
+        room, _ = self._membership.room(reachable, plan, reservation)
         try:
             new, moves = self._replanner.replanned(plan, room, LaunchFailed())
         except LaunchFailed:
@@ -142,8 +142,8 @@ class Recovery:
         return ", ".join(words)
 
 
-ONLY_A_PLAN = "where it is placed anew, no more is kept than sizes and who shares accelerators, and no framework is asked: launch the plan's file itself"
-NOT_HEEDED = "where it is placed anew, what a framework would refuse is not known: a framework's own file is launched with its `reading`"
+ONLY_A_PLAN = "a restart keeps only sizes and sharing, and asks no framework: launch the plan's file itself"
+NOT_HEEDED = "a restart checks no framework's rules: launch a framework's own file with its `reading`"
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,8 +111,8 @@ def _name(cluster: Cluster, ray: RayNode) -> str:
     return wanted if wanted not in taken else f"{wanted}-{ray.node_id[:8]}"
 
 
-def occupied(port: Port, ours: str = "") -> dict[str, int]:
-    """Return Ray node id -> number of accelerators in use outside the reservation `ours`.
+def occupied(port: Port, reservation: str = "") -> dict[str, int]:
+    """Return Ray node id -> number of accelerators in use outside the `reservation`.
 
     Nodes without such use are omitted. Released accelerators count as used until Ray has noticed.
     Use without a reservation, such as a single task with a GPU, is therefore believed only after a
@@ -124,7 +124,7 @@ def occupied(port: Port, ours: str = "") -> dict[str, int]:
         reserved = {node.node_id: held_on(holdings, resource_of(node)).get(node.node_id, {}) for node in nodes}
         if all(used[node_id] <= sum(amounts.values()) + NOISE for node_id, amounts in reserved.items()):
             break
-    foreign = {id: max(used[id], sum(amounts.values())) - amounts.get(ours, 0.0) for id, amounts in reserved.items()}
+    foreign = {id: max(used[id], sum(amounts.values())) - amounts.get(reservation, 0.0) for id, amounts in reserved.items()}
     return {node_id: round(amount + 0.499) for node_id, amount in foreign.items() if amount > NOISE}
 
 
@@ -193,9 +193,9 @@ class Membership:
         unreachable = self._way.port.unreachable(list(present.values()), REACH_LIMIT)
         return {name: ray for name, ray in present.items() if ray.node_id not in unreachable}
 
-    def room(self, there: dict[str, RayNode], plan: Plan, ours: str = "") -> tuple[ReplacementScope, list[str]]:
-        """Return (scope, nodes of the plan without capacity); reservation `ours` is not foreign."""
-        amounts = occupied(self._way.port, ours)
+    def room(self, there: dict[str, RayNode], plan: Plan, reservation: str = "") -> tuple[ReplacementScope, list[str]]:
+        """Return (scope, nodes of the plan without capacity); `reservation` is not foreign."""
+        amounts = occupied(self._way.port, reservation)
         share = self._way.share_nodes
         scope = ReplacementScope(without_occupied(self.cluster, plan, there, amounts, share), tuple(there))
         return scope, blocked(plan, there, amounts, share)

@@ -68,7 +68,7 @@ def pause_before(in_a_row: int) -> float:
 
 NOT_RECOVERED = "PW714"
 NO_ROOM_HELP = "give ranges such as `8-16` where fewer do as well, or keep a node free"
-SPENT_HELP = "mend what was lost, or allow more restarts (`--restarts`)"
+SPENT_HELP = "repair what was lost, or allow more restarts (`--restarts`)"
 
 
 def final_failure(failure: LaunchFailed, why: str, help: str, reasons: Sequence[Finding] = ()) -> LaunchFailed:

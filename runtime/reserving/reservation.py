@@ -257,12 +257,12 @@ def _probed(port: Port, queries: dict[Ticket, int], wanted: Sequence[NodeDemand]
     answers: dict[int, list[str]] = {}
     for bundle, answer in gathered(port, queries, PROBE_LIMIT):
         if isinstance(answer, AnswerFailed):
-            message = f"{wanted[bundle].where} could not tell which of its accelerators it gave: {answer.reason}"
+            message = f"{wanted[bundle].where} could not report which of its accelerators it gave: {answer.reason}"
             raise failed("PW704", wanted[bundle].subject, message, "look into Ray's logs on that node", wanted[bundle].rank) from answer
         answers[bundle] = answer
     if silent := [wanted[bundle] for bundle in queries.values()]:
         locations = ", ".join(dict.fromkeys(want.where for want in silent))
-        message = f"{locations} did not tell within {PROBE_LIMIT:g} s which accelerators were given"
+        message = f"{locations} did not report within {PROBE_LIMIT:g} s which accelerators were given"
         help = "see whether processes start on that node at all"
         raise failed("PW705", silent[0].subject, message, help, *(want.rank for want in silent))
     return dict(sorted(answers.items()))

@@ -68,7 +68,9 @@ def given(reservation: Reservation, matches: Mapping[int, Match], parts: Mapping
             accelerator.physical_id: accelerator.index for accelerator in node.accelerators if not node.taken >> accelerator.index & 1
         }
         if len(ids_there) != mask.bit_count():
-            message = f"node {rank} (`{node.name}`) gave {with_noun(mask.bit_count(), 'accelerator')} and tells the ids of {len(ids_there)}"
+            message = (
+                f"node {rank} (`{node.name}`) gave {with_noun(mask.bit_count(), 'accelerator')} and reports the ids of {len(ids_there)}"
+            )
             faults.append(error("PW702", node.name, message, help="launch without `--share-nodes`", witnesses=(rank,), amount=1))
             continue
         if unfit := [id for id in ids_there if id not in indices]:
@@ -142,7 +144,7 @@ def _hardware(plan: Plan, available: Sequence[RayNode]) -> Iterator[Unchecked]:
 def _not_seen(matches: Mapping[int, Match], survey: Survey) -> Iterator[Unchecked]:
     for match in matches.values():
         if reason := survey.missing.get(match.ray.node_id):
-            yield Unchecked("devices", match.node.name, f"nobody could look at the accelerators there: {reason}")
+            yield Unchecked("devices", match.node.name, f"the accelerators there are not inspected: {reason}")
 
 
 def _taken(matches: Mapping[int, Match], survey: Survey) -> Iterator[Unchecked]:

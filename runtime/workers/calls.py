@@ -41,10 +41,10 @@ def rank_failure(problem: AnswerFailed, component: str, rank: int, node: str, do
     if isinstance(problem, Raised):
         tail = last_lines(problem.lines)
         if doing == STARTING:
-            message, help = f"{worker_text} could not be constructed: {problem.reason}", "mend the constructor of the worker class"
+            message, help = f"{worker_text} could not be constructed: {problem.reason}", "fix the constructor of the worker class"
             return failed("PW703", component, message, help, rank, traceback=tail)
         message = f"{worker_text} raised while it {doing}: {problem.reason}"
-        return failed("PW709", component, message, "mend the method of the worker class", rank, traceback=tail)
+        return failed("PW709", component, message, "fix the method of the worker class", rank, traceback=tail)
     message = f"{worker_text} failed while it {doing}: {problem.reason}"
     return failed("PW704", component, message, "look into Ray's logs on that node", rank)
 
@@ -87,11 +87,11 @@ Group = TypeVar("Group", bound=CalledGroup)
 
 
 def as_done(
-    pending: dict[Ticket, tuple[Group, int]], timeout: float | None, what: str, help: str = START_HELP
+    pending: dict[Ticket, tuple[Group, int]], timeout: float | None, missing: str, help: str = START_HELP
 ) -> Iterator[tuple[Group, int, Ticket]]:
     """Yield (group, rank, ticket) of every answer on arrival, and remove it from `pending`.
 
-    Raises LaunchFailed (PW705) if answers are missing after `timeout` s; `what` describes their
+    Raises LaunchFailed (PW705) if answers are missing after `timeout` s; `missing` describes their
     absence.
     """
     if not pending:
@@ -104,7 +104,7 @@ def as_done(
         if not ready:
             alarm()
             if port.now() >= deadline:
-                raise late_failure(pending.values(), what, help)
+                raise late_failure(pending.values(), missing, help)
         for ticket in ready:
             entry = pending.pop(ticket, None)
             if entry is not None:  # else another thread has taken it
@@ -119,14 +119,14 @@ def ranks_by_component(workers: Iterable[tuple[str, int]]) -> dict[str, str]:
     return {component: list_ranks(ranks_of_component) for component, ranks_of_component in ranks.items()}
 
 
-def late_failure(waiting: Collection[tuple[CalledGroup, int]], what: str, help: str = START_HELP) -> LaunchFailed:
+def late_failure(waiting: Collection[tuple[CalledGroup, int]], missing: str, help: str = START_HELP) -> LaunchFailed:
     """Build the failure (PW705) with the ranks of the missing answers."""
     names = ranks_by_component((group.component, rank) for group, rank in waiting)
     ranks_text = ", ".join(f"`{component}` {text}" for component, text in names.items())
     if len(waiting) == 1:
-        verb, rest = what.split(" ", 1)
+        verb, rest = missing.split(" ", 1)
         return failed("PW705", ", ".join(names), f"rank {ranks_text} {_OF_ONE.get(verb, verb)} {rest}", help, *names.values())
-    return failed("PW705", ", ".join(names), f"ranks {ranks_text} {what}", help, *names.values())
+    return failed("PW705", ", ".join(names), f"ranks {ranks_text} {missing}", help, *names.values())
 
 
 class Results:
@@ -278,19 +278,19 @@ class Calls(ABC):
         """
         return self.ask(method, arguments, named, timeout)
 
-    def call_each(self, method: str, each: Sequence[Any], /, *, timeout: float | None = None, **named: Any) -> list[Any]:
+    def call_each(self, method: str, values: Sequence[Any], /, *, timeout: float | None = None, **named: Any) -> list[Any]:
         """Call a method with the i-th value on the i-th worker; raises as `call`."""
-        return self.call_each_async(method, each, timeout=timeout, **named).wait()
+        return self.call_each_async(method, values, timeout=timeout, **named).wait()
 
-    def call_each_async(self, method: str, each: Sequence[Any], /, *, timeout: float | None = None, **named: Any) -> Results:
+    def call_each_async(self, method: str, values: Sequence[Any], /, *, timeout: float | None = None, **named: Any) -> Results:
         """Call without waiting; as `call_each`. ValueError unless one value per worker."""
         self.must_have(method)
-        if len(each) != len(self.ranks):
+        if len(values) != len(self.ranks):
             raise ValueError(
-                f"`{method}` is given {with_noun(len(each), 'value')} for {with_noun(len(self.ranks), 'worker')} of `{self.whole.component}`"
+                f"`{method}` is given {with_noun(len(values), 'value')} for {with_noun(len(self.ranks), 'worker')} of `{self.whole.component}`"
             )
         _, named = shared(self.whole.port, (), named)
-        tickets = {self.whole.request(rank, method, (value,), named): rank for rank, value in zip(self.ranks, each)}
+        tickets = {self.whole.request(rank, method, (value,), named): rank for rank, value in zip(self.ranks, values)}
         return self._results(tickets, method, timeout)
 
     def __repr__(self) -> str:
@@ -373,10 +373,10 @@ class Selection(Calls):
 def shared(port: Port, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Put large arguments into the cluster once, to pass them to several workers."""
 
-    def each(value: Any) -> Any:
+    def prepared(value: Any) -> Any:
         return value if is_light(value) else port.share(value)
 
-    return tuple(map(each, arguments)), {name: each(value) for name, value in named.items()}
+    return tuple(map(prepared, arguments)), {name: prepared(value) for name, value in named.items()}
 
 
 def is_light(value: Any) -> bool:

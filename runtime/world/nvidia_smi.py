@@ -109,7 +109,7 @@ def read_devices(text: str) -> list[tuple[str, tuple[Device, ...]]]:
 
 def _divide(machine: list[list[Device]] | None, profile: str, uuid: str) -> None:
     if machine is None:
-        raise ValueError(f"the instance `{uuid}` stands below no GPU")
+        raise ValueError(f"the instance `{uuid}` is below no GPU")
     whole, memory = machine[-1][0], _PROFILE_MEMORY.search(profile)
     model = f"{whole.model}-{profile.replace('+', '-')}"
     machine[-1].append(Device(uuid, model, int(memory[1]) * 1024 if memory else None, uuid))

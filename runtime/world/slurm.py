@@ -158,5 +158,5 @@ def _cpus(environment: Mapping[str, str], hosts: int) -> tuple[int | None, ...]:
     if not counts and here.isdecimal():
         counts = [int(here)] * hosts
     if counts and len(counts) != hosts:
-        raise ValueError(f"`SLURM_JOB_CPUS_PER_NODE` tells of {len(counts)} machines, `SLURM_JOB_NODELIST` of {hosts}")
+        raise ValueError(f"`SLURM_JOB_CPUS_PER_NODE` names {len(counts)} machines, `SLURM_JOB_NODELIST` of {hosts}")
     return tuple(counts) if counts else (None,) * hosts

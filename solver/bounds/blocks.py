@@ -68,7 +68,7 @@ def blocks(linear: LinearModel, apart: Sequence[Sequence[int]]) -> list[RackBloc
 
     Parameters
     ----------
-    apart : sets of variables that must lie in different blocks: the indicators of one count, one
+    apart : sets of variables that must be in different blocks: the indicators of one count, one
         for each domain.
     """
     joined = _Joined(len(linear.boxes), apart)

@@ -234,7 +234,7 @@ class Emptiness:
     """Phase-1 relaxation to prove boxes empty: minimises the distance to the boxes.
 
     Every branching variable v has a copy w = v + above - below, and the boxes bound the copies. A
-    positive minimum proves that no solution lies in the boxes.
+    positive minimum proves that no solution is in the boxes.
 
     Attributes
     ----------

@@ -146,7 +146,7 @@ class Tightening:
 
     Parameters
     ----------
-    apart : indicators that must lie in different blocks (see blocks.py).
+    apart : indicators that must be in different blocks (see blocks.py).
     """
 
     def __init__(self, linear: LinearModel, apart: Sequence[Sequence[int]]) -> None:

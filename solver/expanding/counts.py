@@ -52,15 +52,15 @@ def _filled(free: int, size: int, domains: Domains) -> int:
     return taken if taken.bit_count() == size else 0
 
 
-def lowest_resources(free: int, size: int, each: int, solid: bool) -> int:
+def lowest_resources(free: int, size: int, length: int, solid: bool) -> int:
     """Return the lowest `size` resources; 0 if there are too few.
 
-    With `solid` preferably one contiguous range; otherwise contiguous ranges of `each`.
+    With `solid` preferably one contiguous range; otherwise contiguous ranges of `length`.
     """
     if free.bit_count() < size:
         return 0
     taken = solid_range(free, size) if solid else 0
-    while taken.bit_count() < size and (piece := solid_range(free & ~taken, each)):
+    while taken.bit_count() < size and (piece := solid_range(free & ~taken, length)):
         taken |= piece
     return taken if taken.bit_count() == size else 0
 

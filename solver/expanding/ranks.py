@@ -75,7 +75,7 @@ def _on_pinned(seats: Sequence[Seat], groups: Groups, size: int) -> list[Seat]:
     """Return the resources with the pinned pieces on their nodes. Raises PinsBroken."""
     pieces = [seats[start : start + size] for start in range(0, len(seats), size)]
     if any(len({node for node, _ in piece}) > 1 for piece in pieces):
-        raise PinsBroken("a piece of ranges in step lies on several nodes")
+        raise PinsBroken("a piece of ranges in step spans several nodes")
     pinned = {number: nodes for numbers, nodes in groups for number in numbers}
     order = on_nodes(pinned, [piece[0][0] for piece in pieces], range(len(pieces)), range(len(pieces)))
     return [seat for _, position in sorted(order.items()) for seat in pieces[position]]

@@ -64,7 +64,7 @@ def _of(component: Component, estimated: bool) -> Iterator[DemandText]:
     if component.host_memory:
         yield DemandText(name, f"{write_memory(component.host_memory)} of its node for each process", component.span("host_memory"))
     if component.traffic:
-        exchange = f"its processes exchange {write_memory(component.traffic)} a step with every further domain that they lie in"
+        exchange = f"its processes exchange {write_memory(component.traffic)} a step with every further domain that they use"
         yield DemandText(name, exchange + (" (an estimate)" if estimated else ""), None if estimated else component.span("traffic"))
 
 
@@ -150,7 +150,7 @@ def _rounds(problem: Problem, workload: Workload) -> Iterator[str]:
     tasks, _, rounds = ordered(problem.components, workload)
     for cycle in rounds:
         names = listed([str(tasks[task]) for task in sorted(cycle)])
-        yield f"{names} wait for each other: a batch goes through them in this order, and what comes after waits for the last"
+        yield f"{names} wait for each other: a batch passes them in this order, later tasks wait for the last"
 
 
 def in_seconds(nanoseconds: int) -> str:

@@ -206,7 +206,7 @@ class Needs:
     cpus : CPUs reserved for all processes; colocated components share the largest reservation.
     """
 
-    each: tuple[ComponentNeed, ...]
+    components: tuple[ComponentNeed, ...]
     accelerators: int
     nodes: int
     open: int

@@ -30,7 +30,7 @@ def numbers(problem: Problem, needs: Needs, known: Iterable[Derivation], documen
     they use the framework's formula.
     """
     dialect_derivations, derivations = list(known), list[Derivation]()
-    for component, need in zip(problem.components, needs.each):
+    for component, need in zip(problem.components, needs.components):
         by_dialect = {derivation.name: derivation for derivation in dialect_derivations if derivation.component == component.name}
         general = {derivation.name: derivation for derivation in _of(problem, component, need, document)}
         sizes = {name: by_dialect.get(name) or general.get(name) for name in SIZES}

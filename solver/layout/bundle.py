@@ -25,7 +25,7 @@ Groups = list[tuple[range, Allowed]]
 def size_of(component: Component, keep: Keep) -> int:
     """Return the accelerators of a group kept together by a demand.
 
-    For a whole component: all of its accelerators if their number is known and it must lie in a
+    For a whole component: all of its accelerators if their number is known and it must be in a
     single domain, else 1.
     """
     parallel = component.parallel

@@ -15,7 +15,7 @@ from .parts import Parts
 class OneOrder:
     """Two nested searched ranges with a common order of ranks.
 
-    Their processes may lie in any order, but in the same order on the resources of both.
+    Their processes may be in any order, but in the same order on the resources of both.
 
     Attributes
     ----------

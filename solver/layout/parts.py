@@ -72,7 +72,7 @@ class Neighbours:
         return node if level == NODE_LEVEL else self._of(level)[node]
 
     def nests(self, wide: str, narrow: str) -> bool:
-        """Return True if every narrow domain lies inside a single wide domain."""
+        """Return True if every narrow domain is inside a single wide domain."""
         inside: dict[int, int] = {}
         return all(inside.setdefault(inner, around) == around for inner, around in zip(self._of(narrow), self._of(wide)))
 

@@ -147,7 +147,7 @@ def given_partners(parts: Parts, bundle: Bundle, kind: str) -> Iterator[Bundle]:
 def _strangers(parts: Parts, bundle: Bundle) -> Iterator[Bundle]:
     """Yield the given bundles that share nothing with a searched bundle.
 
-    Also if both lie within the same host: neither lies within the other. If a dialect expresses
+    Also if both lie within the same host: neither is within the other. If a dialect expresses
     colocation by overlapping ranks, a bundle inside a given one may share with all given ones.
     """
     if not parts.problem.job.capabilities.shares_accelerators:

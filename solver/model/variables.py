@@ -117,7 +117,7 @@ class Variables(DomainAmounts):
                 self.require(first.covers(node, index) + second.covers(node, index) <= 1)
 
     def inside(self, inner: Bundle, outer: Bundle) -> None:
-        """Require a contiguous bundle to lie within another in the same numbering."""
+        """Require a contiguous bundle to be within another in the same numbering."""
         (first, end), (least, most) = self.first_and_end(inner), self.first_and_end(outer)
         self.require(first >= least)
         self.require(end <= most)

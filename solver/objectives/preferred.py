@@ -29,7 +29,7 @@ class Preferred:
     """Whole groups spread over several domains of a level, against a preference.
 
     Only components whose place is searched count. Groups are cut from the ranks in order. A whole
-    component counts as one group, and may lie in as many domains as its preference allows.
+    component counts as one group, and may be in as many domains as its preference allows.
     """
 
     name: ClassVar[str] = "preferred groups cut"

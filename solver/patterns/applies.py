@@ -143,7 +143,7 @@ def obstacles(layout: Layout, tiers: tuple[Tier, ...]) -> Iterator[str]:
     if layout.dealt:
         yield "processes on nodes are searched"
     if any(pool.host is not None for pool in layout.pools):
-        yield "some of it lies within what is searched"
+        yield "some of it is within what is searched"
     if problem.previous is not None or problem.unlike or problem.caps:
         yield "the answer is compared with others"
     if layout.has_chosen_given:

@@ -91,9 +91,7 @@ def on_machines(problem: Problem, text: str) -> Problem | Finding:
         return _unread(text, "write such as `+4x8xH100`, `4xH100`, `+2` or `-2`")
     sample = _sample(problem.cluster, int(match[2]) if match[2] else None, match[3] or "")
     if sample is None:
-        return _unread(
-            text, f"no node has {match[3] or 'accelerators'}; say how many each has, such as `{match[1]}x8x{match[3] or 'H100'}`"
-        )
+        return _unread(text, f"no node has {match[3] or 'accelerators'}: write a number, such as `{match[1]}x8x{match[3] or 'H100'}`")
     return replace(problem, cluster=with_nodes(problem.cluster, sample, int(match[1])))
 
 

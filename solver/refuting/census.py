@@ -259,7 +259,7 @@ class CountingProblem:
 
     @cached_property
     def nested(self) -> bool:
-        """True if some component lies within another component."""
+        """True if some component is within another component."""
         return bool(self.problem.related(SUBSET))
 
     @cached_property

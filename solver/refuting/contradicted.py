@@ -19,7 +19,7 @@ Reached = Mapping[str, tuple[Relation, ...]]
 def find_contradiction(problem: Problem) -> Finding | None:
     """Return a finding for two components that must and must not share accelerators.
 
-    They must share if colocated, nested, or if a third component lies within both. So too for
+    They must share if colocated, nested, or if a third component is within both. So too for
     domains: two components may not share a domain of a level, and are near inside such domains.
     """
     joined = [relation for kind in (*TOGETHER, SUBSET) for relation in problem.related(kind)]

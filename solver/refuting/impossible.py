@@ -78,9 +78,10 @@ def impossible(alternatives: Sequence[Problem], solve: Solve, proof: str = "", s
 
 def _limited(problem: Problem) -> Finding:
     """Return the finding for a problem that only objective limits make impossible."""
-    limits = listed([f"`{' + '.join(name for name, _ in cap.terms)}` at most {cap.most}" for cap in problem.caps])
-    message = f"impossible: no placement has {limits}; without {'this limit' if len(problem.caps) == 1 else 'these limits'} there is one"
-    return error("PW601", "", message, help="write a larger number in `--at-most`, or leave it out to see what can be had")
+    limits = listed([f"`{' + '.join(name for name, _ in cap.terms)}` <= {cap.most}" for cap in problem.caps])
+    note = f"a placement without {'this limit' if len(problem.caps) == 1 else 'these limits'} exists"
+    advice = "write a larger number in `--at-most`, or leave it out to see what can be had"
+    return error("PW601", "", f"impossible: {limits}", help=advice, notes=(note,))
 
 
 # -- the conflict
@@ -271,9 +272,7 @@ def open_choices_text(alternatives: Sequence[Problem], problem: Problem | None =
     if len({tuple(component.parallel for component in alternative.components) for alternative in alternatives}) > 1:
         replicas = [component for component in problem.hinted if component.parallel.replica > 1] if problem else []
         degrees = ", ".join(f"{component.name} {component.parallel}" for component in replicas)
-        choices = [
-            f"with {degrees}; so too with every other choice of parallel degrees" if degrees else "whatever the parallel degrees are"
-        ]
+        choices = [f"with {degrees}, and with all other parallel degrees" if degrees else "with all parallel degrees"]
     kinds: dict[tuple[str, ...], set[str]] = {}
     for relation in (relation for alternative in alternatives for relation in alternative.job.relations if relation.demanded):
         kinds.setdefault(relation.components, set()).add(relation.kind)

@@ -244,7 +244,7 @@ def memory_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     largest = max((memory for memory in sizes if memory is not None), default=0)
     if not sizes or None in sizes or largest >= need:
         return None
-    sentence = f"{request} on one accelerator, the largest that may be used has {write_memory(largest)}"
+    sentence = f"{request} on one accelerator, the largest usable has {write_memory(largest)}"
     span = next((component.span("memory") for component in bundle.components if component.memory), None)
     return CountingRow(bundle.components, need, largest, sentence, span=span)
 

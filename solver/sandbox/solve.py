@@ -32,7 +32,7 @@ def unexplained(problem: Problem) -> Finding:
     from ..refuting.certificate import counting_row
 
     row = next(filter(None, map(counting_row, problem.alternatives())), None)
-    help_text = "loosen a demand, or add nodes; which change helps was not found out"
+    help_text = "loosen a demand, or add nodes: the change that helps is unknown"
     if row is None:
         return error("PW601", "", "impossible: what is given leaves no choice of parallel degrees", help=help_text)
     subject = row.components[0]

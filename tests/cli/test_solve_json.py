@@ -41,7 +41,7 @@ def test_what_is_told_on_standard_error_and_what_was_not_checked_is_there(tmp_pa
 
 def test_what_is_assumed_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     its = solved(tmp_path / "job.yaml", capsys)["planned"]
-    assert its["assumed"] == ["reward: waits for nobody, since no chain of `workflow` names it"]
+    assert its["assumed"] == ["reward: waits for no component, since no chain of `workflow` names it"]
     assert {each["task"]: each["any_degrees"] for each in its["rests_on"]} == {
         "rollout.generate": True, "reward.infer": False, "actor.train": False,
     }  # fmt: skip

@@ -73,7 +73,7 @@ def test_sizes_and_sharing_are_those_of_rlinf_itself() -> None:
             continue
         told, held = numbers(found), dict[str, frozenset[tuple[int, int]]]()
         assert found.needs is not None and found.sharing is not None
-        needs = {need.name: need for need in found.needs.each}
+        needs = {need.name: need for need in found.needs.components}
         for name, its in answer["components"].items():
             places = its["placements"]
             if needs[name].kind == "Accelerator":

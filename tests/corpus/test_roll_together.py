@@ -1,4 +1,4 @@
-"""Small ROLL files with times, whose roles may lie inside each other: every plan can be written, verifies, and is chosen again from what is written."""
+"""Small ROLL files with times, whose roles may be inside each other: every plan can be written, verifies, and is chosen again from what is written."""
 
 from __future__ import annotations
 

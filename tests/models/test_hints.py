@@ -87,7 +87,7 @@ def test_a_list_of_counts(text: str, counts: Counts, each: int) -> None:
 @pytest.mark.parametrize(
     ("text", "told", "at", "advised"),
     [
-        ("{accelerators: [4, 2, 4]}", "`4` stands twice", "4]}", "write each count once"),
+        ("{accelerators: [4, 2, 4]}", "`4` appears twice", "4]}", "write each count once"),
         ("{accelerators: [2-8, 4]}", "`4` and `2-8` overlap", "4]}", "write each count once"),
         ("{accelerators: [4, 0]}", "`0` is less than 1", "0]", "write a number such as"),
         ("{accelerators: [4, 1.5]}", "1.5 is no whole number", "1.5", "write a number such as"),
@@ -109,7 +109,7 @@ def test_a_list_of_counts(text: str, counts: Counts, each: int) -> None:
         ("{accelerators: [4, 6], parallel: {tp: 4}}", "`a` never has 6 accelerators: it has a multiple of 4", "6]", "leave it out"),
         ("{accelerators: [4, 64]}", "`a` never has 64 accelerators: there are 16 accelerators", "64", "leave it out"),
         ("{node_group: robots, processes: [1, 4]}", "`a` never has 4 processes: there are 2 Franka", "4]", "leave it out"),
-        ("{accelerators: [2, 20], seconds: 60}", "on how many accelerators", "60}", "write `seconds: {2: 120}`"),
+        ("{accelerators: [2, 20], seconds: 60}", "an unknown number of accelerators", "60}", "write `seconds: {2: 120}`"),
     ],
 )
 def test_what_is_wrong_with_a_list_of_counts(text: str, told: str, at: str, advised: str) -> None:
@@ -149,7 +149,7 @@ def test_hints_about_a_component_with_ranks_are_kept_beside_them() -> None:
         ("a: {acelerators: 8}", "PW104", "`acelerators` is no key of the hints of `a`", (1, 5)),
         ("a: {accelerators: 8, parallel: {xp: 2}}", "PW104", "`parallel.xp` is no key", (1, 33)),
         ("a: {accelerators: 0}", "PW105", "`accelerators` of the hints of `a`: `0` is less than 1", (1, 19)),
-        ("a: {}", "PW101", "nobody says how large `a` is", (1, 1)),
+        ("a: {}", "PW101", "the size of `a` is unknown", (1, 1)),
         ("a: {accelerators: 1, node_group: h10}", "PW107", "`a` names node group `h10`, which does not exist", (1, 34)),
         ("a: {accelerators: 1, node_group: [h100, h100]}", "PW121", "`a` names node group `h100` twice", (1, 34)),
         ("a: {node_group: node, accelerators: 4}", "PW121", "`a` asks for accelerators in a group that numbers nodes", (1, 37)),
@@ -262,7 +262,7 @@ def test_amounts_that_are_written_otherwise_are_told_as_they_are_meant(written: 
         ("a: {accelerators: 12, parallel: {tp: 8}}", "ask for 8 or 16"),
         (
             "a: {accelerators: 12, parallel: {tp: 16}}",
-            "lower its degrees, or ask for 16 and let its tp groups lie over nodes: `keep: {tp: {level: node, required: false}}`",
+            "lower its degrees, or ask for 16 and let its tp groups span nodes: `keep: {tp: {level: node, required: false}}`",
         ),
         ("a: {accelerators: 12, parallel: {tp: 16}, keep: {tp: {level: node, required: false}}}", "ask for 16"),
         ("a: {accelerators: 12, parallel: {tp: 32}}", "lower its degrees: there are 16 accelerators"),

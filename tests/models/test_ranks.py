@@ -59,7 +59,7 @@ def test_nothing_exists_nothing_can_be_asked_for() -> None:
 
 
 def test_all_needs_a_list_to_take_all_of() -> None:
-    with pytest.raises(RankError, match="`all` cannot stand here"):
+    with pytest.raises(RankError, match="`all` is not allowed here"):
         parse_ranks("all", None, "process")
 
 

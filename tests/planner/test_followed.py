@@ -31,7 +31,7 @@ plan: {workflow: a -> b -> c -> d, nested: true}
 """,
         902.0,
     ),
-    "with one that lies within given ranks": (
+    "with one that is within given ranks": (
         """cluster: 1x3xH100+1x2xH100
 components:
   a: {seconds: {1: 87, 3: 193}, accelerators: 2-4, within: [c]}

@@ -1,4 +1,4 @@
-"""`nested: false` beside what is demanded or given to lie inside others: nothing else does."""
+"""`nested: false` beside what is demanded or given to be inside others: nothing else does."""
 
 from __future__ import annotations
 
@@ -55,6 +55,6 @@ def test_around_given_ranks_nothing_else_lies_inside_another(tmp_path: Path) -> 
 
 
 def test_who_is_on_the_same_accelerators_lies_inside_too(tmp_path: Path) -> None:
-    """`b` is to lie within `a`; whoever shares all of the accelerators of `b` is inside `a` as well, and nobody is inside `b`."""
+    """`b` is to be within `a`; whoever shares all of the accelerators of `b` is inside `a` as well, and nobody is inside `b`."""
     found = insides(solved(tmp_path, "open", "false"))
     assert found and not any(outer == "b" for _, outer in found)

@@ -15,7 +15,7 @@ def test_memory_that_is_needed_at_once_is_told_as_a_sum(tmp_path: Path) -> None:
     text = "cluster: 2x8xH100\ncomponents:\n  rollout: {seconds: {8: 55}, colocate_with: actor, memory: 60GiB}\n"
     text += "  actor: {seconds: {8: 60}, memory: 50GiB}\nplan: {workflow: rollout => actor}\n"
     (finding,) = solved(tmp_path, text).findings
-    sentence = "rollout and actor together need 110 GiB on one accelerator, the largest that may be used has 80 GiB"
+    sentence = "rollout and actor together need 110 GiB on one accelerator, the largest usable has 80 GiB"
     assert finding.message == f"impossible: {sentence}" and finding.witnesses == (110 * 1024, 80 * 1024)
     assert "set `memory` of rollout to 30GiB instead of 60GiB" in finding.help
     assert solved(tmp_path, text.replace("60GiB", "30GiB")).plan is not None

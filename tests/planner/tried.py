@@ -74,7 +74,7 @@ def priced(question: PlanningProblem, stages: bool) -> Iterator[tuple[Price, Des
 
 
 def shape(question: PlanningProblem, design: Design) -> object:
-    """Who uses the same accelerators as whom or lies inside whom, and which tasks run in one part; the order of parts is left open."""
+    """Who uses the same accelerators as whom or is inside whom, and which tasks run in one part; the order of parts is left open."""
     uses = {name: frozenset(design.blocks_of(name)) for name in question.options}
     pairs = [(one, other) for one in uses for other in uses if one != other and uses[one] and uses[one] <= uses[other]]
     parts = [frozenset(task for task, segment in enumerate(design.segments) if segment == part) for part in set(design.segments)]
@@ -171,7 +171,7 @@ def _related(question: PlanningProblem, uses: Uses) -> bool:
 
 
 def _is_demanded(question: PlanningProblem, uses: Uses, inner: frozenset[int], outer: frozenset[int]) -> bool:
-    """Is something on the inner accelerators to lie within what is on the outer ones, or within what is to lie there?"""
+    """Is something on the inner accelerators to be within what is on the outer ones, or within what is to lie there?"""
     steps = [uses[other] for one, other in question.sharing.within if uses[one] == inner and uses[other] != inner]
     return any(step == outer or _is_demanded(question, uses, step, outer) for step in steps if inner < step)
 

@@ -25,7 +25,7 @@ nodes: []
 actor: 0-8
 ```
 
-## Mend
+## Fix
 Name ranks that exist, or `all`, or set a larger number of nodes than it is at the moment.
 
 Give up.
@@ -52,8 +52,8 @@ right (`placewright verify train.yaml --cluster 2x8`):
 
     actor: 0-8
 
-mend: Name ranks that exist, or `all`, or set a larger number of nodes than it
-is at the moment.
+fix: Name ranks that exist, or `all`, or set a larger number of nodes than it is
+at the moment.
 
 Give up.
 
@@ -86,5 +86,5 @@ def test_json_has_every_field_by_name() -> None:
     page = json.loads(pages_to_json([read_page("PW102", ())]))["codes"][0]
     assert page["code"] == "PW102" and page["title"] == CODES["PW102"]
     assert page["wrong"][0]["command"] == "verify train.yaml --cluster 1x8"
-    assert {"family", "text", "right", "mend", "source", "see_also"} <= page.keys()
+    assert {"family", "text", "right", "fix", "source", "see_also"} <= page.keys()
     assert [each["code"] for each in json.loads(list_to_json())["codes"]] == sorted(CODES)

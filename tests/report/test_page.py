@@ -93,9 +93,9 @@ def test_a_page_is_short_plain_and_points_to_codes_that_exist(code: str) -> None
     assert len(text.splitlines()) <= LONGEST
     shown = "".join(example.text for example in (*page.wrong, *page.right))
     assert [line for line in text.splitlines() if len(line) > WIDTH and line.strip() not in shown] == []
-    assert page.wrong and page.right and page.mend
+    assert page.wrong and page.right and page.fix
     assert set(page.see_also) <= set(CODES) - {code}
-    assert set(re.findall(r"PW\d{3}", page.text + page.mend)) <= set(CODES)
+    assert set(re.findall(r"PW\d{3}", page.text + page.fix)) <= set(CODES)
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -255,7 +255,7 @@ b: 2
 a: 2
 ```
 
-## Mend
+## Fix
 Write 2,
 or 3.
 
@@ -274,12 +274,12 @@ def test_a_page_is_parsed_into_its_parts() -> None:
         Example("yaml", "b: 2\n", "", "b.yaml"),
     )
     assert page.right == (Example("yaml", "a: 2\n"),)
-    assert page.mend == "Write 2, or 3.\n\nGive up."
+    assert page.fix == "Write 2, or 3.\n\nGive up."
     assert page.source == "A paper"
     assert page.see_also == ("PW103", "PW101")
 
 
-@pytest.mark.parametrize("text", ["", WHOLE.replace("## Mend", "## Cure"), "## Right\n\n## Wrong\n\n## Mend\n"])
+@pytest.mark.parametrize("text", ["", WHOLE.replace("## Fix", "## Cure"), "## Right\n\n## Wrong\n\n## Fix\n"])
 def test_a_text_without_the_sections_is_no_page(text: str) -> None:
     with pytest.raises(ValueError, match="the page of PW102 has the sections"):
         parse_page("PW102", text)

@@ -32,7 +32,7 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
                 within="a+f g+a b+a",
                 shares=True,
             ),
-            "b lies within a, which is around given ranks and within others that may overlap them",
+            "b is within a, which is around given ranks and within others that may overlap them",
         ),
         (
             replace(
@@ -44,19 +44,19 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
                 ),
                 previous=Assignment({"a": (Run(range(2), 0),)}),
             ),
-            "given ranks lie within a, whose groups must lie inside NUMA domains: how many groups move is not counted",
+            "given ranks are within a, whose groups are inside NUMA domains: moved groups are not counted",
         ),
         (
             problem(NODES, component("a", 8), component("m", 4), component("b", 2), within="b+m b+a"),
-            "b lies within m and a, whose places are open and not one inside another",
+            "b is within m and a, whose places are open and not one inside another",
         ),
         (
             problem(NODES, given("a", Run(range(4), 0)), component("m", 4), component("b", 2), within="b+m b+a"),
-            "b lies within m and a, whose places are open and not one inside another",
+            "b is within m and a, whose places are open and not one inside another",
         ),
         (
             problem(NODES, component("a", 4), component("b", 4), within="b+a a+b"),
-            "a lies within b and a, whose places are open and not one inside another",
+            "a is within b and a, whose places are open and not one inside another",
         ),
         (
             problem(
@@ -92,7 +92,7 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
                 component("b", 4, tp=2, keep=(Keep("tp", "numa"),)),
                 aligned="b+a",
             ),
-            "groups of b must lie inside NUMA domains, in an order of ranks that others on its accelerators demand",
+            "groups of b must be inside NUMA domains, in an order of ranks that other components demand",
         ),
         (
             problem(
@@ -109,7 +109,7 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
                 TWO,
                 component("a", 4, tp=2, contiguous=True, stride=2, keep=(Keep("tp", "zone"),), pins=(Pin(range(2, 3), (1,)),)),
             ),
-            "a has pinned ranks, and groups that interleave and may lie on several nodes",
+            "a has pinned ranks, and groups that interleave and may span several nodes",
         ),
         *(
             (

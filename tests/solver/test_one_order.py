@@ -22,7 +22,7 @@ from .cases import cluster, component, problem
 
 
 def solid(name: str, count: int, *pins: Pin, each: int = 1, tp: int = 1) -> Component:
-    """A range whose processes may lie in any order."""
+    """A range whose processes may be in any order."""
     return replace(component(name, count, tp=tp), contiguous=True, any_order=True, per_process=each, pins=pins)
 
 

@@ -19,7 +19,7 @@ def test_groups_over_nodes_are_a_warning_where_the_framework_lets_them() -> None
     assert only(problem(TWO_NODES, torn)).severity is Severity.ERROR
     finding = only(problem(TWO_NODES, torn, crossing=True))
     assert finding.severity is Severity.WARNING
-    assert finding.message == "tp group 0 of a (2 accelerators) lies on nodes 0 and 1: slow, but not refused"
+    assert finding.message == "tp group 0 of a (2 accelerators) spans nodes 0 and 1: slow, but not refused"
     plan = solve(problem(cluster({"count": 3}, {"count": 3}), component("a", 4, tp=2), crossing=True)).plan
     assert plan is not None
     assert [mask.bit_count() for mask in plan.assignment.masks("a").values()] == [2, 2]
@@ -30,7 +30,7 @@ def test_a_process_over_nodes_is_a_warning_where_the_framework_lets_it_and_says_
     assert {finding.code for finding in check_explicit(problem(TWO_NODES, torn))} == {"PW202", "PW203"}
     finding = only(problem(TWO_NODES, torn, crossing=True))
     assert (finding.code, finding.severity) == ("PW203", Severity.WARNING)
-    assert finding.message == "process 0 of a lies on nodes 0 and 1: slow, but not refused"
+    assert finding.message == "process 0 of a spans nodes 0 and 1: slow, but not refused"
 
 
 def engine(size: int, *runs: Run) -> Component:
@@ -59,7 +59,7 @@ def test_a_replica_lies_inside_one_node_or_on_whole_nodes(size: int, held: tuple
     runs = [Run(range(start, start + count), node) for node, (start, count) in enumerate(zip(starts, held))]
     found = check_explicit(problem(THREE_NODES, engine(size, *runs), crossing=True, whole=True))
     told = [(finding.message, finding.notes) for finding in found if finding.code == "PW214"]
-    assert told == ([(message, ("a replica must lie inside one node or on whole nodes",))] if message else [])
+    assert told == ([(message, ("a replica must be inside one node or on whole nodes",))] if message else [])
     assert not [finding for finding in check_explicit(problem(THREE_NODES, engine(size, *runs), crossing=True)) if finding.code == "PW214"]
 
 

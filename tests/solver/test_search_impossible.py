@@ -133,7 +133,7 @@ def test_infeasible_without_a_row_needs_two_searches_that_agree(monkeypatch: pyt
         ),
         (
             problem(cluster({"count": 4, "gib": 80}), component("a", 4, gib=60), component("b", 1, 9, gib=30), together="b+a"),
-            "impossible: a and b together need 90 GiB on one accelerator, the largest that may be used has 80 GiB",
+            "impossible: a and b together need 90 GiB on one accelerator, the largest usable has 80 GiB",
         ),
     ],
 )

@@ -11,9 +11,9 @@ import pytest
 @pytest.mark.parametrize(
     ("degrees", "estimate", "told"),
     [
-        ("{ep: 4}", "", "nobody says how many experts there are; write them in its `estimate`, such as `{experts: 128}`"),
+        ("{ep: 4}", "", "the number of experts is unknown: write it in the `estimate`, such as `{experts: 128}`"),
         ("{ep: 4}", "{experts: 128}", None),
-        ("{ep: 4}", "{layers: 30, heads: 32}", "nobody says how many experts `actor.estimate` has"),
+        ("{ep: 4}", "{layers: 30, heads: 32}", "the number of experts of `actor.estimate` is unknown"),
         ("{tp: 4}", "", None),
         ("{tp: 4}", "{layers: 30, heads: 32}", None),
     ],

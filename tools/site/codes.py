@@ -35,7 +35,7 @@ def _markdown(page: Page) -> str:
     command = _command(page.wrong)
     parts += ["## Wrong", *_examples(page.wrong, "")]
     parts += ["## Right", *_examples(page.right, command)]
-    parts += ["## What to do", _escaped(page.mend)]
+    parts += ["## What to do", _escaped(page.fix)]
     if page.source:
         parts += ["## Where the rule comes from", _escaped(page.source)]
     if page.see_also:

@@ -47,7 +47,7 @@ def _fault(component: Component, kind: str, processes: int, occupied: tuple[int,
     noun = "accelerator" if kind == ACCELERATOR else kind
     requested = component.counts or ((component.least, component.most),)
     if "accelerators" in spans and not any(map(component.may_have, occupied)):
-        return _other(component, "accelerators", requested, noun, occupied[0])
+        return _mismatch(component, "accelerators", requested, noun, occupied[0])
     if "accelerators_per_process" in spans and set(sizes) != {per_process}:
         gives = " or ".join(map(str, sorted(sizes)))
         message = f"{name} asks for {with_noun(per_process, noun)} a process, its placement gives {gives}"
@@ -55,11 +55,11 @@ def _fault(component: Component, kind: str, processes: int, occupied: tuple[int,
         return error(CODE, name, message, spans["accelerators_per_process"], help=advice)
     requested = tuple((-(-low // per_process), high // per_process) for low, high in requested)
     if "processes" in spans and not holds(requested, processes):
-        return _other(component, "processes", requested, "process", processes)
+        return _mismatch(component, "processes", requested, "process", processes)
     return None
 
 
-def _other(component: Component, key: str, requested: Counts, noun: str, placed: int) -> Finding:
+def _mismatch(component: Component, key: str, requested: Counts, noun: str, placed: int) -> Finding:
     wanted = nearest(requested, placed)
     message = f"{component.name} asks for {write_counts(requested)} {plural(noun, requested[-1][1])}, {placed} {are(placed)} placed"
     advice = f"place {wanted}, or ask for {placed}"

@@ -172,4 +172,4 @@ def _written(value: Value) -> Cluster:
     try:
         return form.build()
     except ValueError as problem:
-        raise UnusableInput([error("PW011", "", f"the cluster cannot be: {problem}", value.span, help="mend it")]) from None
+        raise UnusableInput([error("PW011", "", f"the cluster cannot be: {problem}", value.span, help="fix it")]) from None

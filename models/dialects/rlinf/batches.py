@@ -260,7 +260,7 @@ def _check_updates(work: RlinfWork, batch: Amount) -> None:
     work.derive("actor", "updates per step", samples // batch.value, f"{with_noun(samples, 'sample')} // {batch.value}", batch)
     if samples % batch.value:
         product += with_noun(chunks, "chunk")
-        message = f"an epoch of rollouts gives {with_noun(samples, 'sample')}, no multiple of {batch.said}"
+        message = f"an epoch of rollouts gives {with_noun(samples, 'sample')}, no multiple of {batch.text}"
         notes = (f"{with_noun(samples, 'sample')}: {product}", "RLinf's actor fails at its first update")
         # If environments and the batch divide evenly, all processes of the actor have equally many
         # samples, but no whole batches.

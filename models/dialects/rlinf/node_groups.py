@@ -152,7 +152,7 @@ def _variables(part: ClusterSection, value: Value | None) -> tuple[tuple[str, st
     if value is None or is_absent(value):
         return ()
     if not isinstance(value, ListNode):
-        edit = as_list(part.text(value), value, each=True) if isinstance(value, MapNode) else None
+        edit = as_list(part.text(value), value, per_entry=True) if isinstance(value, MapNode) else None
         help = "write each variable as `- NAME: value`: is a `-` missing?"
         part.wrong(f"`env_vars` of group `{part.subject}`", "a list of one-key maps", value, help, edit)
         return ()

@@ -43,27 +43,27 @@ class ClusterSection:
         """Add an error of this part."""
         self.notes.error(self.code, self.subject, message, at, label, help, edit)
 
-    def wrong(self, what: str, wanted: str, value: Value, help: str, edit: Edit | None = None) -> None:
+    def wrong(self, noun: str, wanted: str, value: Value, help: str, edit: Edit | None = None) -> None:
         """Add an error for a value of the wrong kind."""
         kind = kind_of(value)
-        self.error(f"{what} must be {wanted}, but it is {kind}", value, kind, help, edit)
+        self.error(f"{noun} must be {wanted}, but it is {kind}", value, kind, help, edit)
 
-    def mapping(self, value: Value, what: str, help: str) -> MapNode | None:
+    def mapping(self, value: Value, noun: str, help: str) -> MapNode | None:
         """Return the map; None and a finding for another kind of value."""
         if isinstance(value, MapNode):
             return value
         if not is_unknown(value):
-            self.wrong(what, "a map", value, help)
+            self.wrong(noun, "a map", value, help)
         return None
 
-    def items(self, value: Value, what: str, read: Callable[[ListNode], Read], empty: Read) -> Read:
+    def items(self, value: Value, noun: str, read: Callable[[ListNode], Read], empty: Read) -> Read:
         """Read a list; a map without `-` counts as a single item, with an edit."""
         if isinstance(value, ListNode):
             return read(value)
         if is_absent(value):
             return empty
-        edit = as_list(self.text(value), value, each=False) if isinstance(value, MapNode) else None
-        self.wrong(what, "a list", value, "start each item with `- `: is a `-` missing?", edit)
+        edit = as_list(self.text(value), value, per_entry=False) if isinstance(value, MapNode) else None
+        self.wrong(noun, "a list", value, "start each item with `- `: is a `-` missing?", edit)
         if edit is None:
             return empty
         first = len(self.notes.findings)

@@ -76,10 +76,10 @@ class RlinfWork:
         component = self.component(name)
         return max((run.ranks.stop for run in component.runs), default=0) if component and component.runs is not None else None
 
-    def share(self, component: str, amount: Amount, multiple: int, multiple_name: str, what: str, reason: str, proved: bool = True) -> None:
+    def share(self, component: str, amount: Amount, multiple: int, multiple_name: str, noun: str, reason: str, proved: bool = True) -> None:
         """Demand that an amount divides among the processes of a component."""
         if self.component(component):
-            self.shares.append(Share(component, amount.value, multiple, what, amount.name, multiple_name, amount.span, reason, proved))
+            self.shares.append(Share(component, amount.value, multiple, noun, amount.name, multiple_name, amount.span, reason, proved))
 
     def derive(self, component: str, name: str, value: int, formula: str, *amounts: Amount) -> int:
         """Add the derivation of an existing component's number, and return the number."""

@@ -28,17 +28,17 @@ ANY = -(10**9)
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """Training batch of a role: `each` samples on a device, `accumulated` steps, `ranks` ranks."""
+    """Training batch of a role: `per_device` samples on a device, `accumulated` steps, `ranks` ranks."""
 
     role: Role
-    each: Amount
+    per_device: Amount
     accumulated: Amount
     ranks: int
 
     @property
     def of_rank(self) -> int:
         """Samples of one rank in one update."""
-        return self.each.value * self.accumulated.value
+        return self.per_device.value * self.accumulated.value
 
     @property
     def of_all(self) -> int:
@@ -46,9 +46,9 @@ class Batches:
         return self.of_rank * self.ranks
 
     @property
-    def said(self) -> str:
+    def product(self) -> str:
         """Product: ``per_device_train_batch_size 1 x gradient_accumulation_steps 16 on 8 ranks = 128``."""
-        factors = [f"{amount.name.rpartition('.')[2]} {amount.value}" for amount in (self.each, self.accumulated)]
+        factors = [f"{amount.name.rpartition('.')[2]} {amount.value}" for amount in (self.per_device, self.accumulated)]
         return f"{' x '.join(factors)} on {with_noun(self.ranks, 'rank')} = {self.of_all}"
 
 
@@ -198,7 +198,7 @@ class BatchChecks(RollChecks):
             if batches.role.key not in self.setup.short:
                 Divides(
                     code=BATCH_NUMBERS, source="ROLL, roll/pipeline/base_worker.py", when=AFTER_ROLLOUT, left=left,
-                    right=Number(batches.of_all, f"updates of {batches.role.key} ({batches.of_all} each)", batches.each, batches.said),
+                    right=Number(batches.of_all, f"updates of {batches.role.key} ({batches.of_all} each)", batches.per_device, batches.product),
                     suggest=nearest(batch.value, step), message="{left} {are} no whole {right}",
                 ).run(RoleFacts(self.setup, batches.role))  # fmt: skip
 
@@ -233,7 +233,7 @@ class BatchChecks(RollChecks):
         if not better:
             help, edit = f"give {reference.key} {with_noun(batches.of_all, 'data parallel rank')} or fewer", None
         at, label = inferred.span or reference.place, f"more than {batches.of_all}"
-        why = (product, f"{train.key}: {batches.said}", AFTER_MODELS)
+        why = (product, f"{train.key}: {batches.product}", AFTER_MODELS)
         self.notes.error(BATCH_NUMBERS, reference.key, message, at, label, help, edit, *why)
 
     def _check_teacher_batches(self) -> None:
@@ -241,10 +241,10 @@ class BatchChecks(RollChecks):
         teacher, batches = self.setup.role(names.TEACHERS), self.batches_of(self.setup.role(names.STUDENTS))
         ranks = data_parallel(self.setup, teacher) if teacher is not None else None
         if teacher is not None and batches is not None and ranks and not self.setup.short:
-            help = f"set `{batches.accumulated.name}: {-(-ranks // (batches.each.value * batches.ranks))}`"
+            help = f"set `{batches.accumulated.name}: {-(-ranks // (batches.per_device.value * batches.ranks))}`"
             AtLeast(
                 code=BATCH_NUMBERS, source="ROLL, roll/pipeline/distill/distill_pipeline.py", when=AT_TRAINING, edits=False, help=help,
-                left=Number(batches.of_all, f"a step of {batches.role.key} has {with_noun(batches.of_all, 'sample')},", batches.each, batches.said),
+                left=Number(batches.of_all, f"a step of {batches.role.key} has {with_noun(batches.of_all, 'sample')},", batches.per_device, batches.product),
                 right=Number(ranks, f"the {with_noun(ranks, 'data parallel rank')} of {teacher.key}"), message="{left} fewer than {right}",
             ).run(RoleFacts(self.setup, batches.role))  # fmt: skip
 
@@ -292,8 +292,8 @@ class BatchChecks(RollChecks):
         share = self.setup.derive(key, "samples per rank", samples // batches.ranks, formula, *amounts)
         samples_text = with_noun(share, "sample")
         if not self._is_dynamic(role):
-            formula = f"{batches.each.value} a micro batch x {batches.accumulated.value} accumulated"
-            size = self.setup.derive(key, "samples per rank and update", batches.of_rank, formula, batches.each, batches.accumulated)
+            formula = f"{batches.per_device.value} a micro batch x {batches.accumulated.value} accumulated"
+            size = self.setup.derive(key, "samples per rank and update", batches.of_rank, formula, batches.per_device, batches.accumulated)
             if share % size == 0:
                 self.setup.derive(key, "updates per step", share // size, f"{samples_text} // {size}")
         inferred = self.of_role(role, INFERRED)
@@ -303,12 +303,12 @@ class BatchChecks(RollChecks):
 
     def _derive_data(self, batches: Batches) -> None:
         """Derive the samples of a step in pipelines without generation."""
-        key, each, is_paired = batches.role.key, batches.each, batches.role.part == ACTOR_TRAIN
-        formula = f"{each.value} a micro batch x {batches.accumulated.value} accumulated x {with_noun(batches.ranks, 'rank')}"
-        self.setup.derive(key, f"{'pairs' if is_paired else 'samples'} per step", batches.of_all, formula, each, batches.accumulated)
+        key, micro, is_paired = batches.role.key, batches.per_device, batches.role.part == ACTOR_TRAIN
+        formula = f"{micro.value} a micro batch x {batches.accumulated.value} accumulated x {with_noun(batches.ranks, 'rank')}"
+        self.setup.derive(key, f"{'pairs' if is_paired else 'samples'} per step", batches.of_all, formula, micro, batches.accumulated)
         if is_paired:
-            formula = f"{with_noun(each.value, 'pair')} x 2 answers: ROLL doubles {each.name}"
-            self.setup.derive(key, "sequences per micro batch", each.value * 2, formula, each)
+            formula = f"{with_noun(micro.value, 'pair')} x 2 answers: ROLL doubles {micro.name}"
+            self.setup.derive(key, "sequences per micro batch", micro.value * 2, formula, micro)
 
     # Environments of agentic pipelines: groups, trajectories per batch, and adjusted batches.
     #
@@ -371,7 +371,7 @@ class BatchChecks(RollChecks):
         used = sum(numbers[:tag_count])  # one number per tag
         if len(numbers) < len(values) or used == groups.value:
             return True
-        message = f"`{env}.num_groups_partition`{'' if parts else ', by default,'} gives {with_noun(used, 'group')}, but {groups.said}"
+        message = f"`{env}.num_groups_partition`{'' if parts else ', by default,'} gives {with_noun(used, 'group')}, but {groups.text}"
         meant = [groups.value // tag_count + (place < groups.value % tag_count) for place in range(tag_count)]
         help, edit = f"write `{env}.num_groups_partition: {meant}`", None
         group = self._size(VAL_ENV, "group_size")
@@ -393,7 +393,7 @@ class BatchChecks(RollChecks):
         left = batch.value % size
         if left:
             does = WAYS[mode or "copy"].format(missing=size - left, left=left, size=size)
-            message = f"{batch.said} is no multiple of the {with_noun(size, 'sample')} that the roles take at once"
+            message = f"{batch.text} is no multiple of the {with_noun(size, 'sample')} that the roles take at once"
             help = f"set `{batch.name}` to {' or '.join(map(str, nearest(batch.value, size)))}"
             takers = (name for name, taken in sizes if taken > 1)
             why = (f"in every step ROLL {does}", *takers, f"where every trajectory is one sample; {NEVER}")
@@ -408,7 +408,7 @@ class BatchChecks(RollChecks):
             if ranks is None or inferred is None or (batches is None and role.part != REFERENCES):
                 return None
             if batches is not None:
-                sizes.append((f"{role.key} trains on {batches.said}", batches.of_all))
+                sizes.append((f"{role.key} trains on {batches.product}", batches.of_all))
             size = inferred.value * ranks
             sizes.append((f"{role.key} infers {INFERRED} {inferred.value} on {with_noun(ranks, 'rank')} = {size}", size))
         return sizes or None

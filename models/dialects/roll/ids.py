@@ -132,17 +132,17 @@ class IdDifference:
     count: int
 
 
-def difference(ids: Ids, other: Ids, shift: int) -> IdDifference | None:
+def difference(ids: Ids, second: Ids, shift: int) -> IdDifference | None:
     """Compare ids with those ``shift`` positions later in a second list. None if equal where both exist."""
     start = max(-shift, 0)
-    beside = enumerate(zip(ids.listed[start:], other.listed[start + shift :]), start)
+    beside = enumerate(zip(ids.listed[start:], second.listed[start + shift :]), start)
     differing = [position for position, (id_, counterpart) in beside if id_ != counterpart]
     return IdDifference(differing[0], len(differing)) if differing else None
 
 
-def common(ids: Ids, other: Ids) -> tuple[range, ...]:
+def common(ids: Ids, second: Ids) -> tuple[range, ...]:
     """Return the ids in both lists, ascending."""
-    return without(ids.ranges, without(ids.ranges, other.ranges))
+    return without(ids.ranges, without(ids.ranges, second.ranges))
 
 
 def positions(ids: Ids, ranges: tuple[range, ...]) -> tuple[range, ...]:

@@ -176,7 +176,7 @@ class ModeChecks(RollChecks):
             if role is not None and role.devices.count > role.devices.distinct:
                 message = f"{role.key} names GPUs more than once, so {infer.key} is refused to give way for it"
                 why = "ROLL notices this only at the first training step (`target_gpus has duplicates`)"
-                self.notes.error("PW108", role.key, message, role.place, "an id stands twice", "write every id once", None, why)
+                self.notes.error("PW108", role.key, message, role.place, "an id appears twice", "write every id once", None, why)
         freed = Ids((*train.devices.parts, *(critic.devices.parts if critic else ())))
         # ROLL's check sorts the ids.
         left, left_of_sorted = _left(infers, per_worker, freed), _left(Ids(infers.ranges), per_worker, freed)

@@ -127,7 +127,7 @@ def _check_meshes(facts: RoleFacts, role_degrees: StrategyDegrees) -> None:
     if experts:
         ep, efsdp = experts
         size = ep.value * efsdp.value
-        note = f"an expert group: {ep.said} x efsdp_size {efsdp.value} = {size}"
+        note = f"an expert group: {ep.text} x efsdp_size {efsdp.value} = {size}"
         _divide(facts, Number(size, f"expert groups of {size}", ep, note))
 
 
@@ -402,15 +402,15 @@ def _in_steps_of(component: Component, step: int, size: int) -> Component:
     return replace(component, parallel=replace(parallel, dp=parallel.dp * lcm(step, size) // step))
 
 
-def in_groups_of(setup: RollSetup, role: Role, each: int, other: str) -> None:
+def in_groups_of(setup: RollSetup, role: Role, size: int, workers: str) -> None:
     """Give an open training role whole groups of ranks for the workers of another role.
 
-    `each`: GPUs of a worker. For other counts the search keeps both in step (`Job.in_step`).
+    `size`: GPUs of a worker. For other counts the search keeps both in step (`Job.in_step`).
     """
     component = in_meshes(setup.components[role.key])
-    if component.step % each and component.parallel.replica:
-        whole = _in_steps_of(component, component.step, each)
-        check_whole(setup, role, whole, f"to share GPUs with the workers of {other} it needs")
+    if component.step % size and component.parallel.replica:
+        whole = _in_steps_of(component, component.step, size)
+        check_whole(setup, role, whole, f"to share GPUs with the workers of {workers} it needs")
 
 
 def check_whole(setup: RollSetup, role: Role, component: Component, why: str) -> None:

@@ -189,7 +189,7 @@ class Configuration(Settings):
         value = self.at(path)
         return self.table is not None and self.table.keys.get(path) == "None" and isinstance(value, Scalar) and value.value == "None"
 
-    def said(self, path: str, rule: str) -> bool:
+    def is_set(self, path: str, rule: str) -> bool:
         """Return True if there is a value, written or by default, and not null."""
         path = self.meant(path)
         if self.at(path) is not None:
@@ -211,7 +211,7 @@ class Configuration(Settings):
         """True if there is a critic; None if unknown."""
         if self.is_open("critic.enable", ROLES):
             return None
-        if self.said("critic.enable", ROLES):
+        if self.is_set("critic.enable", ROLES):
             return self.flag("critic.enable", ROLES)
         estimator = self.word("algorithm.adv_estimator", ROLES)
         return None if estimator is None else estimator == "gae"
@@ -239,7 +239,7 @@ class Configuration(Settings):
             rank = self.whole(key, ROLES, 0, least=-(10**6))
             if rank is not None and rank.value > 0:
                 return True
-        return self.said("actor_rollout_ref.model.lora_adapter_path", ROLES)
+        return self.is_set("actor_rollout_ref.model.lora_adapter_path", ROLES)
 
     @property
     def has_reward_model(self) -> bool | None:

@@ -143,7 +143,7 @@ def configuration_of(document: Document, entry: EntryPoint) -> str:
 def _of_defaults(document: Document) -> str:
     """Return the only known configuration in the `defaults` lists of all texts."""
     configuration = ""
-    for source in (document.source, *document.others.values()):
+    for source in (document.source, *document.included.values()):
         listed = source.value if source.name.endswith((".yaml", ".yml")) else None
         defaults = listed.get("defaults") if isinstance(listed, MapNode) else None
         for item in defaults.items if isinstance(defaults, ListNode) else ():

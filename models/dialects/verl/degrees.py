@@ -85,7 +85,7 @@ def parted_size(settings: Configuration, tensor: int) -> int:
         return 0
     prefill, decode = (settings.whole(f"{PARTED}.{key}", DEGREES, 1) for key in ("prefill_replicas", "decode_replicas"))
     key = f"{PARTED}.decode_tensor_model_parallel_size"
-    own = settings.whole(key, DEGREES) if settings.said(key, DEGREES) else None
+    own = settings.whole(key, DEGREES) if settings.is_set(key, DEGREES) else None
     return tensor * prefill.value + (own.value if own else tensor) * decode.value if prefill and decode else 0
 
 

@@ -139,11 +139,11 @@ class _Keys:
                 help_ = f"options are {', '.join(f'`{candidate}`' for candidate in options)}"
                 self._refuse(setting.key_span, message, mask, help_=help_)
             else:
-                why = f"`{group}={option}` is not verl's; it may lie in a folder of configurations that is not read"
+                why = f"`{group}={option}` is not verl's; it may be in a folder of configurations that is not read"
                 self.notes.unsure("PW013", group, why, True, "Pass `--config-root DIR` with that folder")
 
     def _has_folders(self) -> bool:
-        """Return True if options may lie in folders besides verl's."""
+        """Return True if options may be in folders besides verl's."""
         document = self.notes.document
         program, path = document.program, document.program.config_path if document.program else ""
         named = {name for name, _ in program.options} if program else set()

@@ -267,7 +267,7 @@ def torchrun_pool(settings: Configuration) -> Declared:
     program = settings.notes.document.program
     if program is None or not program.name:
         size = sized(settings)
-        why = "torchrun is told apart from the configuration how many processes there are"
+        why = "the number of processes is an option of torchrun, not of the configuration"
         settings.notes.unsure(FIT, "actor", why, True, "Verify the script that starts it")
         return Declared((pool_of("torchrun", size, ("actor",), 0),) if size else ())
     options, amounts = dict(program.options), []

@@ -114,7 +114,7 @@ def _judge(
             settings.notes.unsure(FIT, pool.name, why, True, "Write parts of fewer sizes")
             return layout
         message = f"{_part(short)} has room only if Ray puts the parts before it onto the right nodes"
-        note = "nothing tells Ray which nodes to take; by its own preference it would wait for this part for ever"
+        note = "Ray is free to take any nodes: by its own preference it would wait for this part for ever"
         help_ = "give the parts of all pools one size: then any order has room"
         settings.notes.warn(FIT, pool.name, message, at, f"{pool.name} is {pool.sizes}", help_, None, note)
         return reordered

@@ -37,7 +37,7 @@ from .programs import FULLY_ASYNC, ProgramKind
 from .work.work import SHARES
 
 PLANNED = "PW604"
-MEND = "mend this and plan again: until then, of the counts that verl refuses, those are planned that have fewest such reasons"
+MEND = "fix this and plan again: until then, of the counts that verl refuses, those are planned that have fewest such reasons"
 APART = "no two pools of verl have an accelerator in common"
 STALE, STEPS = "async_training.staleness_threshold", "async_training.trigger_parameter_sync_step"
 MOST_READ = 8192

@@ -23,7 +23,7 @@ __all__ = [
     "WorkerGroupFuncResult", "WorkerInfo",
 ]  # fmt: skip
 
-_DATA = "placewright places, starts and calls workers and moves no data between them: use `torch.distributed`, or Ray"
+_DATA = "placewright moves no data between workers: use `torch.distributed`, or Ray"
 _MODES = "`placewright verify` computes the placements of every mode: launch its plan, or use ComponentPlacement"
 _ELSEWHERE = {
     **dict.fromkeys(("Channel", "ChannelWorker", "WeightedItem", "CollectiveGroupOptions", "CommMapper"), _DATA),

@@ -127,10 +127,10 @@ class CurrentInstance(type):
         """Return the current object, or construct a new one."""
         call_arguments = (arguments, named)
         current = cls._known() if RLINF_ARGUMENTS.issuperset(named) else None
-        if current is not None and call_arguments in (current.said, NO_ARGUMENTS):
+        if current is not None and call_arguments in (current.call_arguments, NO_ARGUMENTS):
             return current
         created = super().__call__(*arguments, **named)
-        created.said = call_arguments
+        created.call_arguments = call_arguments
         return created
 
     def _known(cls) -> Any:
@@ -181,7 +181,7 @@ class Cluster(metaclass=CurrentInstance):
     reservation: Reservation
     _stack: ExitStack
     """Actions to run on `close`."""
-    said: CallArguments = NO_ARGUMENTS
+    call_arguments: CallArguments = NO_ARGUMENTS
     """Arguments of the constructor."""
 
     NAMESPACE = NAMESPACE
@@ -323,7 +323,7 @@ class Cluster(metaclass=CurrentInstance):
             address = os.environ.get(ADDRESS)
             if not address:
                 help = f"name its HOST:PORT with `address=` or {ADDRESS}, or machines with `simulate=`"
-                raise failed("PW701", "", "nobody said which Ray cluster is meant", help)
+                raise failed("PW701", "", "the Ray cluster is unspecified", help)
         connection = Connection(address)
         self._stack.callback(connection.close)
         connection.open()

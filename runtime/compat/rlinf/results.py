@@ -49,18 +49,18 @@ class WorkerGroupFuncResult(Results):
         """
         reduce = _reduction(reduction_type)
         self.wait()
-        return float(reduce(self._told("pop_execution_time", self.method)))
+        return float(reduce(self._ask("pop_execution_time", self.method)))
 
     def consume_durations(self, reduction_type: str = "max", return_per_rank: bool = False) -> Any:
         """Wait; return tag -> reduced seconds, with those of ranks if asked."""
         reduce = _reduction(reduction_type)
         self.wait()
-        per_rank: list[dict[str, float]] = self._told("pop_execution_times")
+        per_rank: list[dict[str, float]] = self._ask("pop_execution_times")
         tags = dict.fromkeys(tag for times in per_rank for tag in times)
         reduced = {tag: float(reduce([times[tag] for times in per_rank if tag in times])) for tag in tags}
         return (reduced, per_rank) if return_per_rank else reduced
 
-    def _told(self, method: str, *arguments: Any) -> list[Any]:
+    def _ask(self, method: str, *arguments: Any) -> list[Any]:
         return self._whole.on(list(self.ranks)).ask(method, arguments, {}).wait()
 
 

@@ -32,12 +32,12 @@ def _sums(nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str)
     for resource in resources:
         need, has = sum(part_need.get(resource, 0.0) for part_need in needs), _sum(nodes, resource, "total")
         if need > has + NOISE:
-            message = f"pool `{name}` needs {amount_of(resource, need)}{_each(needs, resource, lead)}, the cluster has {has:g}"
+            message = f"pool `{name}` needs {amount_of(resource, need)}{_per_accelerator(needs, resource, lead)}, the cluster has {has:g}"
             return message, _either(resource, lead, "ask for a smaller pool, or start more nodes"), need - has
     for resource in resources:
         largest, most = max(part_need.get(resource, 0.0) for part_need in needs), max(node.total.get(resource, 0.0) for node in nodes)
         if largest > most + NOISE:
-            message = f"a part of pool `{name}` needs {amount_of(resource, largest)} on one node{_each(needs, resource, lead)}, no node has more than {most:g}"
+            message = f"a part of pool `{name}` needs {amount_of(resource, largest)} on one node{_per_accelerator(needs, resource, lead)}, no node has more than {most:g}"
             return message, _either(resource, lead, "give the pool parts that fit one node"), largest - most
     if hopeless(nodes, needs, lead):
         message = f"the parts {_parts(needs, lead)} of pool `{name}` do not fit the nodes together"
@@ -47,7 +47,9 @@ def _sums(nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str)
         need, free = sum(part_need.get(resource, 0.0) for part_need in needs), _sum(nodes, resource, "free")
         if need > free + NOISE:
             has = _sum(nodes, resource, "total")
-            message = f"pool `{name}` needs {amount_of(resource, need)}{_each(needs, resource, lead)}, {free:g} of {has:g} are free"
+            message = (
+                f"pool `{name}` needs {amount_of(resource, need)}{_per_accelerator(needs, resource, lead)}, {free:g} of {has:g} are free"
+            )
             return message, _either(resource, lead, later), need - free
     largest, most = max(need.get(lead, 0.0) for need in needs), max(node.free.get(lead, 0.0) for node in nodes)
     if largest > most + NOISE:
@@ -65,7 +67,7 @@ def _either(resource: str, lead: str, help: str) -> str:
     return f"lower max_colocate_count; or {help}" if resource == "CPU" != lead else help
 
 
-def _each(needs: Sequence[Need], resource: str, lead: str) -> str:
+def _per_accelerator(needs: Sequence[Need], resource: str, lead: str) -> str:
     """Return the text "(N with each accelerator ...)" if CPUs are short."""
     sizes = [(need.get(lead, 0.0), need.get(resource, 0.0)) for need in needs]
     if resource != "CPU" or lead == "CPU" or not sizes[0][0]:

@@ -98,10 +98,10 @@ def slots(worker: str, options: Mapping[str, Any], pool: str, limit: int, resour
     return max(1, math.ceil(cpus))
 
 
-OTHERS = ("master_addr", "master_port", "use_gpu", "device_name", "profile_steps", "worker_nsight_options", "worker_env", "on")
+OPTIONS = ("master_addr", "master_port", "use_gpu", "device_name", "profile_steps", "worker_nsight_options", "worker_env", "on")
 
 
-def check_parameters(name_prefix: str, pool: object, cia: object, others: Mapping[str, Any]) -> None:
+def check_parameters(name_prefix: str, pool: object, cia: object, options: Mapping[str, Any]) -> None:
     """Raise ValueError (PW718) for unknown or contradicting parameters of a group."""
 
     def refuse(message: str, help: str) -> Exception:
@@ -110,14 +110,14 @@ def check_parameters(name_prefix: str, pool: object, cia: object, others: Mappin
     for name, value, kind in (("resource_pool", pool, RayResourcePool), ("ray_cls_with_init", cia, RayClassWithInitArgs)):
         if value is not None and not isinstance(value, kind):
             raise refuse(f"`{name}` is {kind_of(value)}, and must be a {kind.__name__}", f"give it as `{name}={kind.__name__}(...)`")
-    unknown = [name for name in others if name not in OTHERS]
+    unknown = [name for name in options if name not in OPTIONS]
     if unknown:
-        raise refuse(f"there is no parameter `{unknown[0]}`", f"the others are {', '.join(OTHERS)}")
-    if others.get("profile_steps") and others.get("worker_nsight_options"):
+        raise refuse(f"there is no parameter `{unknown[0]}`", f"the others are {', '.join(OPTIONS)}")
+    if options.get("profile_steps") and options.get("worker_nsight_options"):
         raise refuse("workers are not started under a profiler here", "leave worker_nsight_options out")
-    if (others.get("master_addr") is None) != (others.get("master_port") is None):
+    if (options.get("master_addr") is None) != (options.get("master_port") is None):
         raise refuse("only one of `master_addr` and `master_port` is given", "give both or neither")
-    variables = others.get("worker_env") or {}
+    variables = options.get("worker_env") or {}
     if not isinstance(variables, Mapping) or not all(isinstance(text, str) for pair in variables.items() for text in pair):
         raise refuse(f"`worker_env` is {variables!r}", "give a dict of texts by names of variables")
 

@@ -37,7 +37,7 @@ class RayWorkerGroup(Executing):
         random letters.
     detached : they outlive this process.
     ray_wait_register_center_timeout : time limit, in seconds, for the construction of all workers.
-    others : `master_addr` and `master_port`, both or neither; `use_gpu`, True if they see the
+    options : `master_addr` and `master_port`, both or neither; `use_gpu`, True if they see the
         pool's accelerators; `device_name`, ``cuda`` or ``npu``; `worker_env`, more environment
         variables; `on`, the cluster to attach on.
 
@@ -51,10 +51,10 @@ class RayWorkerGroup(Executing):
     def __init__(
         self, resource_pool: RayResourcePool | None = None, ray_cls_with_init: RayClassWithInitArgs | None = None, bin_pack: bool = True,
         name_prefix: str | None = None, detached: bool = False, worker_names: Sequence[str] | None = None,
-        worker_handles: Sequence[Actor] | None = None, ray_wait_register_center_timeout: float = READY_LIMIT, **others: Any,
+        worker_handles: Sequence[Actor] | None = None, ray_wait_register_center_timeout: float = READY_LIMIT, **options: Any,
     ) -> None:  # fmt: skip
         prefix = secrets.token_hex(3) if name_prefix is None else str(name_prefix)
-        check_parameters(prefix, resource_pool, ray_cls_with_init, others)
+        check_parameters(prefix, resource_pool, ray_cls_with_init, options)
         self.resource_pool = resource_pool
         self.ray_cls_with_init = ray_cls_with_init
         self.name_prefix = prefix
@@ -62,7 +62,7 @@ class RayWorkerGroup(Executing):
         self.sub_cls_name = ""
         self.wg_dict: Mapping[str, RayWorkerGroup] | None = None
         self.method_names: list[str] = []
-        self.device_name = str(others.get("device_name", "cuda"))
+        self.device_name = str(options.get("device_name", "cuda"))
         self._gang: Gang | None = None
         self._master: tuple[str | None, str | None] = None, None
         # mesh -> the answers of all workers; verl's trainers read and extend both
@@ -70,9 +70,9 @@ class RayWorkerGroup(Executing):
         self._collect_info: dict[str, list[Any]] = {}
         self._aliveness: AlivenessCheck | None = None
         if resource_pool is None:
-            self.group = self._attached(worker_names, worker_handles, others.get("on"))
+            self.group = self._attached(worker_names, worker_handles, options.get("on"))
         else:
-            self.group = self._started(resource_pool, others, detached, ray_wait_register_center_timeout)
+            self.group = self._started(resource_pool, options, detached, ray_wait_register_center_timeout)
         self._bound: list[str] = []
         if ray_cls_with_init is not None:
             self._bind(ray_cls_with_init.worker)
@@ -80,10 +80,10 @@ class RayWorkerGroup(Executing):
     @classmethod
     def from_detached(
         cls, name_prefix: str | None = None, worker_names: Sequence[str] | None = None, worker_handles: Sequence[Actor] | None = None,
-        ray_cls_with_init: RayClassWithInitArgs | None = None, **others: Any,
+        ray_cls_with_init: RayClassWithInitArgs | None = None, **options: Any,
     ) -> RayWorkerGroup:  # fmt: skip
         """Attach to running workers by handle or name. Unknown name: PW704."""
-        return cls(None, ray_cls_with_init, name_prefix=name_prefix, worker_names=worker_names, worker_handles=worker_handles, **others)
+        return cls(None, ray_cls_with_init, name_prefix=name_prefix, worker_names=worker_names, worker_handles=worker_handles, **options)
 
     def spawn(self, prefix_set: Collection[str]) -> dict[str, RayWorkerGroup]:
         """Return a view per key, with the original names. Unknown key: ValueError (PW718)."""
@@ -206,8 +206,8 @@ class RayWorkerGroup(Executing):
     def _refused(self, message: str, help: str) -> Exception:
         return refused("PW718", self.name_prefix, f"group `{self.name_prefix}`: {message}", help)
 
-    def _started(self, pool: RayResourcePool, others: Mapping[str, Any], detached: bool, limit: float) -> WorkerGroup:
-        cia, use_gpu = self._class(), others.get("use_gpu", pool.use_gpu)
+    def _started(self, pool: RayResourcePool, options: Mapping[str, Any], detached: bool, limit: float) -> WorkerGroup:
+        cia, use_gpu = self._class(), options.get("use_gpu", pool.use_gpu)
         if use_gpu and not pool.use_gpu:
             raise self._refused("use_gpu is True but resource_pool.use_gpu is False", "give the pool use_gpu=True")
         seats = pool.seats(self.device_name)
@@ -217,10 +217,10 @@ class RayWorkerGroup(Executing):
         slots_per_worker = slots(cia.worker.__name__, options, seat.pool, seat.limit, resource)
         check_free_slots(seats, component, slots_per_worker)
         check_nodes_alive(seats, component)
-        address, meeting = others.get("master_addr"), others.get("master_port")
+        address, meeting = options.get("master_addr"), options.get("master_port")
         meeting_port = None if meeting is None else str(meeting)
         members = members_on(
-            seats, component, self.name_prefix, cia, use_gpu, str(address or seats[0].node.address), others.get("worker_env") or {}
+            seats, component, self.name_prefix, cia, use_gpu, str(address or seats[0].node.address), options.get("worker_env") or {}
         )  # fmt: skip
         detached = detached or options.get("lifetime") == "detached"
         group = PoolProcesses(

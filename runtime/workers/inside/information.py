@@ -66,11 +66,11 @@ class WorkerAddress:
     def _key(self) -> tuple[str, tuple[int, ...]]:
         return self.root_group_name, tuple(self.rank_path)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, WorkerAddress) and self._key() == other._key()
+    def __eq__(self, value: object) -> bool:
+        return isinstance(value, WorkerAddress) and self._key() == value._key()
 
-    def __lt__(self, other: WorkerAddress) -> bool:
-        return self._key() < other._key()
+    def __lt__(self, value: WorkerAddress) -> bool:
+        return self._key() < value._key()
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -106,7 +106,7 @@ class FromEnvironment(Generic[Value]):
         text = os.environ.get(self.variable)
         if text is None:
             raise AttributeError(
-                f"`{owner.__name__}.{self.name}` is known only in a process of a worker group, and {self.variable} is not set here; "
+                f"`{owner.__name__}.{self.name}` is known only in a process of a worker group: "
                 f"start the class with `{owner.__name__}.create_group().launch(...)`, `RayWorkerGroup` or `launch`"
             )
         return self.read(text)
@@ -115,16 +115,16 @@ class FromEnvironment(Generic[Value]):
 class AssignableProperty(Generic[Value]):
     """Method read as an attribute, until a user's class assigns a value."""
 
-    def __init__(self, told: Callable[[Any], Value]) -> None:
-        self.told = told
-        self.__doc__ = told.__doc__
+    def __init__(self, method: Callable[[Any], Value]) -> None:
+        self.method = method
+        self.__doc__ = method.__doc__
 
     @overload
     def __get__(self, instance: None, owner: type) -> AssignableProperty[Value]: ...
     @overload
     def __get__(self, instance: object, owner: type) -> Value: ...
     def __get__(self, instance: object | None, owner: type) -> AssignableProperty[Value] | Value:
-        return self if instance is None else self.told(instance)
+        return self if instance is None else self.method(instance)
 
 
 def texts(text: str) -> tuple[str, ...]:

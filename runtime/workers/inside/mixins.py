@@ -106,7 +106,7 @@ class TimedBlocks:
         """Return and reset the seconds of a tag. Unknown: ValueError."""
         if tag not in self._timer_metrics:
             known = ", ".join(f"`{name}`" for name in self._timer_metrics) or "nothing"
-            raise ValueError(f"nothing was measured as `{tag}`, but {known}; write `with self.worker_timer({tag!r}):`")
+            raise ValueError(f"no time has the tag `{tag}`, only {known}: write `with self.worker_timer({tag!r}):`")
         return self._timer_metrics.pop(tag)
 
     def pop_execution_times(self) -> dict[str, float]:
@@ -294,15 +294,11 @@ class NotOffered(RuntimeError):
 def refusal(name: str) -> Callable[..., NoReturn] | None:
     """Return a function that raises NotOffered (no method: raise it), or None if unknown."""
     if name in ASKING:
-        raise NotOffered(
-            f"`{name}` is RLinf's own registry of workers, which is not here: "
-            "`WorkerGroup.from_group_name` finds a group, and the environment tells the rest"
-        )
+        raise NotOffered(f"`{name}` is RLinf's registry of workers, not offered here: find a group with `WorkerGroup.from_group_name`")
     if name not in MOVING and name not in PROFILING:
         return None
     reason = (
-        "placewright places, starts and calls workers and moves no data between them: use `torch.distributed`, which finds "
-        "MASTER_ADDR and MASTER_PORT set, or Ray"
+        "placewright moves no data between workers: use `torch.distributed` (MASTER_ADDR and MASTER_PORT are set), or Ray"
         if name in MOVING
         else "placewright profiles no workers: use the profiler of your framework"
     )

@@ -58,7 +58,7 @@ class GroupInNode:
             return  # PW214 reports the replica around the group
         group, nodes = next(iter(cut.items()))
         more = f" ({len(cut)} groups do)" if len(cut) > 1 else ""
-        message = f"tp group {group} of {component.name} ({tp} accelerators) lies on nodes {nodes[0]} and {nodes[1]}{more}"
+        message = f"tp group {group} of {component.name} ({tp} accelerators) spans nodes {nodes[0]} and {nodes[1]}{more}"
         tell = warning if may else error
         most = max(node.count(problem.kind(component)) for node in problem.cluster.nodes)
         advice = "start each group of ranks at a multiple of tp inside a node"

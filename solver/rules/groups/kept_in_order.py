@@ -16,7 +16,7 @@ def keep_in_order(variables: Variables, bundle: Bundle, level: str, size: int) -
     Every `size` accelerators, in the order of the nodes, lie in one domain of a level above the
     node. Rows go stretch by stretch of nodes in one domain: the rest of a group after a stretch
     continues in the next stretch of the same domain, and the stretches between hold nothing. A cell
-    lies inside one stretch.
+    is inside one stretch.
     """
     stretches = variables.layout.neighbours.stretches(level)
     amounts = [

@@ -28,8 +28,8 @@ NAMES = {TP: "tp group", EP: "ep group", REPLICA: "replica"}
 
 
 class GroupsWhole:
-    """Every group of a kind lies inside one domain of a topology level.
-    A whole component lies inside at most the demanded number of domains.
+    """Every group of a kind is inside one domain of a topology level.
+    A whole component is inside at most the demanded number of domains.
 
     Groups are cut from the ranks in order: tensor parallel groups of tp accelerators, expert
     parallel groups of tp x ep, replicas of tp x pp x cp (x dp).
@@ -111,7 +111,7 @@ class GroupsWhole:
         if keep.unit == WHOLE:
             names = list(dict.fromkeys(name for name, _, _ in visits))
             if len(names) > keep.domains:
-                message = f"{component.name} lies in {len(names)} {plural(level, len(names))}, more than the {keep.domains} allowed"
+                message = f"{component.name} is in {len(names)} {plural(level, len(names))}, more than the {keep.domains} allowed"
                 yield error(
                     self.code, component.name, message, span, help=f"place it in fewer {plural(level, 2)}, or allow {len(names)}",
                     witnesses=(len(names), names[keep.domains]), amount=len(names) - keep.domains,
@@ -122,10 +122,10 @@ class GroupsWhole:
         if crossing:
             group, (first, second) = next(iter(crossing.items()))
             more = f" ({len(crossing)} {plural(group_name, len(crossing))} do)" if len(crossing) > 1 else ""
-            message = f"{group_name} {group} of {component.name} ({size} accelerators) lies in {domain_name(keep.level, first[0])}"
+            message = f"{group_name} {group} of {component.name} ({size} accelerators) is in {domain_name(keep.level, first[0])}"
             message += f" and {domain_name(keep.level, second[0])}{more}"
             yield error(
-                self.code, component.name, message, span, label=f"crosses {plural(level, 2)}", notes=(f"a {group_name} must lie in one {level}",),
+                self.code, component.name, message, span, label=f"crosses {plural(level, 2)}", notes=(f"a {group_name} must be in one {level}",),
                 help=f"give every {level} a multiple of {size} accelerators of {component.name}, its ranks one {level} after the other",
                 witnesses=(group, first[1], second[1]), amount=len(crossing),
             )  # fmt: skip
@@ -141,9 +141,9 @@ class GroupsWhole:
         level, name = level_name(keep.level), component.name
         if keep.unit == WHOLE:
             limit = f"one {level}" if keep.domains == 1 else f"at most {keep.domains} {plural(level, 2)}"
-            text = f"{name} lies in {limit}"
+            text = f"{name} is in {limit}"
         else:
-            text = f"every {NAMES[keep.unit]} of {name} ({_size(component, keep)} accelerators) lies in one {level}"
+            text = f"every {NAMES[keep.unit]} of {name} ({_size(component, keep)} accelerators) is in one {level}"
         largest = _largest(problem, component, keep.level)
         text += f" (there are {len(domains(problem.cluster, keep.level))})" if largest is None else f" (the largest has {largest} free)"
         return ConflictClause(text, (Demand(name, f"keep {keep.unit} in {keep.level}", keep.span or component.span("keep")),))

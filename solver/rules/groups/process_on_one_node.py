@@ -53,7 +53,7 @@ class ProcessOnOneNode:
             # Searched processes never cross nodes, even if the framework allows given ranks to do
             # so.
             may = problem.job.capabilities.processes_may_cross and component.runs is not None and not mixed
-            message = f"process {rank} of {component.name} lies on nodes {nodes[0]} and {nodes[1]}{more}"
+            message = f"process {rank} of {component.name} spans nodes {nodes[0]} and {nodes[1]}{more}"
             message += ": slow, but not refused" if may else ""
             tell = warning if may else error
             on_nodes = problem.kind(component) == NODE

@@ -1,4 +1,4 @@
-"""Rule PW214: a replica of an engine lies inside a node, or on whole nodes."""
+"""Rule PW214: a replica of an engine is inside a node, or on whole nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Torn = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 
 class ReplicaOnWholeNodes:
-    """A replica of an engine lies inside one node, or on whole nodes.
+    """A replica of an engine is inside one node, or on whole nodes.
     On whole nodes it has all accelerators of its component there.
 
     Replicas are cut from the ranks in order. A server is started for as many ranks as one node is
@@ -46,7 +46,7 @@ class ReplicaOnWholeNodes:
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         size, replica = problem.whole_replica(component), component.parallel.replica
-        # Searched replicas lie inside one node; only given ones may span whole nodes.
+        # Searched replicas are inside one node; only given ones may span whole nodes.
         whole = component.runs is not None and not component.server
         torn = list(self._torn(size, assignment.repeats(component.name), whole))
         if not torn:
@@ -56,7 +56,7 @@ class ReplicaOnWholeNodes:
         more = f" ({len(torn)} {group_name}s do)" if len(torn) > 1 else ""
         where = " and ".join(f"{count} on node {node}" for node, count in zip(nodes, counts))
         message = f"{group_name} {number} of {component.name} ({component.parallel}: {unit}) has {where}{more}"
-        limits = f"a {group_name} must lie inside one node{' or on whole nodes' if whole else ''}"
+        limits = f"a {group_name} must be inside one node{' or on whole nodes' if whole else ''}"
         fix = component.fix(
             self.code, f"give {component.name} a number of accelerators on each node that {size} divides, or that divides {size}"
         )

@@ -28,7 +28,7 @@ class Disjoint:
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
         """Compare given parts; forbid disjoint components in one bundle or nested.
 
-        Different bundles never overlap (PW201) unless one lies within the other. A bundle inside
+        Different bundles never overlap (PW201) unless one is within the other. A bundle inside
         given parts has none of the accelerators that it must be apart from.
         """
         first_component, second_component = (problem[name] for name in relation.components)
@@ -47,7 +47,7 @@ class Disjoint:
             )
         for inner, outer in ((first, second), (second, first)):
             if outer in variables.layout.hosts[inner] and not inner.fixed:
-                variables.require(variables.accelerators(inner) == 0, f"{inner.name} lies within {outer.name} and is disjoint from it")
+                variables.require(variables.accelerators(inner) == 0, f"{inner.name} is within {outer.name} and is disjoint from it")
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components

@@ -23,7 +23,7 @@ Asked = tuple[Component, Spread]
 
 
 class SpreadOver:
-    """A component lies in at least the demanded number of topology domains.
+    """A component is in at least the demanded number of topology domains.
     No domain of the level holds more than its share of the component's groups.
 
     The share is a percentage of the component's groups, rounded up to a whole group. A group is a
@@ -61,7 +61,7 @@ class SpreadOver:
         amounts = list(amounts_in(problem.cluster, spread.level, assignment, component.name))
         count, size, level = sum(alike for _, _, alike in amounts), _group(problem, component), level_name(spread.level)
         if count < spread.domains > 1:
-            message = f"{component.name} lies in {count} {plural(level, count)}, fewer than the {spread.domains} demanded"
+            message = f"{component.name} is in {count} {plural(level, count)}, fewer than the {spread.domains} demanded"
             yield error(
                 self.code, component.name, message, span,
                 help=f"place it in more {plural(level, 2)}, or ask for {count}", witnesses=(count,), amount=spread.domains - count,
@@ -80,7 +80,7 @@ class SpreadOver:
     def explain(self, problem: Problem, asked: Asked) -> ConflictClause:
         component, spread = asked
         count, level = len(domains(problem.cluster, spread.level)), level_name(spread.level)
-        parts = [f"lies in at least {spread.domains} {plural(level, spread.domains)}"] if spread.domains > 1 else []
+        parts = [f"is in at least {spread.domains} {plural(level, spread.domains)}"] if spread.domains > 1 else []
         parts += [f"has at most {spread.percent} % of its groups in one {level}"] if spread.percent < 100 else []
         text = f"{component.name} {' and '.join(parts)} (there {'is' if count == 1 else 'are'} {count})"
         return ConflictClause(text, (Demand(component.name, f"spread over {spread.level}", spread.span or component.span("spread")),))

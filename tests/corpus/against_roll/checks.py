@@ -214,7 +214,7 @@ def _kept(ids: list[int], each: int, freed: set[int]) -> Iterator[bool]:
 
 
 def _shrinks(config: Config) -> bool:
-    """At the first training step: do the workers give way, as they really lie? Only where training lies within inference."""
+    """At the first training step: do the workers give way, as they really lie? Only where training is within inference."""
     train, ids = config["actor_train"]["device_mapping"], config["actor_infer"]["device_mapping"]
     if not set(train) < set(ids):
         return True

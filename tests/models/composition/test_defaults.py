@@ -94,7 +94,7 @@ def test_a_text_is_read_once_for_many_files(compose: Compose, monkeypatch: pytes
     composer = Composer()
     first = composer.compose(Source.read("main.yaml"))
     second = composer.compose(Source.read("other.yaml"))
-    assert first.others["db/pg.yaml"] is second.others["db/pg.yaml"]
+    assert first.included["db/pg.yaml"] is second.included["db/pg.yaml"]
 
 
 @pytest.mark.parametrize(
@@ -104,8 +104,8 @@ def test_a_text_is_read_once_for_many_files(compose: Compose, monkeypatch: pytes
         ("[5]", "an entry of `defaults` must be a word or a map, but it is a whole number"),
         ("[{a: x, b: y}]", "an entry of `defaults` must have one key, but this one has 2"),
         ("[db: {x: 1}]", "what `db` chooses must be a name or a list of names, but it is a map"),
-        ("[_self_, _self_]", "`_self_` stands twice in one list of defaults, which Hydra refuses"),
-        ("[_self_@x]", "`_self_` stands in its own package and takes no other"),
+        ("[_self_, _self_]", "`_self_` appears twice in one list of defaults, which Hydra refuses"),
+        ("[_self_@x]", "`_self_` is in its own package and takes no other"),
         ("[db: '???']", "`db` must be chosen, or Hydra refuses to start"),
         ("[db: pg, db: mysql]", "`db` is chosen twice, once as `mysql` and once as `pg`, which Hydra refuses"),
         ("[db: pg, db: pg]", "`db` is chosen twice, which Hydra refuses"),
@@ -113,7 +113,7 @@ def test_a_text_is_read_once_for_many_files(compose: Compose, monkeypatch: pytes
         ("[db: pg, override db: mysql, base]", "`@base`"),
         (
             "[db: pg, override db: mysql, app: one]",
-            "`app` stands after `override db`, which Hydra refuses: overrides are the end of a list",
+            "`app` is after `override db`, which Hydra refuses: overrides are the end of a list",
         ),
     ],
 )

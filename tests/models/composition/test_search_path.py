@@ -26,7 +26,7 @@ def test_a_group_is_found_in_a_given_root_when_the_folder_of_the_file_has_none(c
     }
     document = compose(texts, "job/main.yaml", roots=("conf",))
     assert plain(document.root) == {"env": {"x": "own", "y": 1}}
-    assert set(document.others) == {"job/env/a.yaml", "conf/env/b.yaml"}
+    assert set(document.included) == {"job/env/a.yaml", "conf/env/b.yaml"}
 
 
 def test_a_group_that_is_nowhere_is_unchecked_with_where_it_was_looked_for(compose: Compose) -> None:
@@ -85,7 +85,7 @@ def test_nothing_outside_is_read(compose: Compose, name: str) -> None:
     assert (finding.span.file, finding.span.line) == ("job/main.yaml", 1)
     assert document.partial
     assert plain(document.root)["x"] == 1  # type: ignore[index]
-    assert "outside.yaml" not in str(document.others)
+    assert "outside.yaml" not in str(document.included)
 
 
 def test_a_name_that_leads_up_is_read_inside_a_root_and_the_help_says_which(compose: Compose) -> None:
@@ -128,7 +128,7 @@ def test_a_link_in_a_circle_is_not_there(compose: Compose, tmp_path: Path) -> No
 def test_only_the_first_file_says_where_to_search(compose: Compose) -> None:
     document = compose({"main.yaml": "defaults: [part]\n", "part.yaml": "hydra: {searchpath: [conf]}\n"})
     assert [finding.message for finding in document.findings] == [
-        "`hydra.searchpath` stands in `part.yaml`, but Hydra takes it from the first file alone"
+        "`hydra.searchpath` is in `part.yaml`, but Hydra takes it from the first file alone"
     ]
 
 

@@ -48,7 +48,7 @@ def test_a_component_that_is_written_wrongly_is_not_said_to_be_absent() -> None:
     absent, other = error("PW123", "rollout", "`rollout` is not placed", HERE), error("PW123", "reward", "`reward` is not placed", HERE)
     kept, held = first_causes([absent, wrong, other])
     assert kept == [wrong, other]
-    assert [(each.rule, each.subject, each.why) for each in held] == [("PW123", "rollout", "judged once PW104 of `rollout` is mended")]
+    assert [(each.rule, each.subject, each.why) for each in held] == [("PW123", "rollout", "judged once PW104 of `rollout` is fixed")]
 
 
 def test_relations_wait_for_ranks_that_their_components_can_have() -> None:

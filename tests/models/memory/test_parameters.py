@@ -131,7 +131,7 @@ def test_parts_for_images_or_sound_are_said_to_be_missing(others: dict[str, Any]
     """They are of many kinds; their parameters are counted by nobody, and that is said, unless somebody says how many there are."""
     card, missing = (
         card_of("config.json", {**PUBLISHED["Qwen2.5-7B"][0], **others}),
-        "parts of the model for images or sound: nobody says `parameters`",
+        "parts of the model for images or sound: `parameters` is unset",
     )
     found = estimated(Component("rollout", estimate=MemoryInput(sequence=1024)), card, UNDIVIDED, 1)
     said = estimated(Component("rollout", estimate=MemoryInput(sequence=1024, parameters=8 * BILLION)), card, UNDIVIDED, 1)

@@ -94,7 +94,7 @@ def test_adapters_beside_every_matrix(model: str, rank: int, count: int) -> None
     rank 16 on all of them; the other is computed: 28 x 32 x (2 x 7168 + 2 x 4096 + 3 x 22,528)."""
     found = of(MemoryInput(lora_rank=rank, sharding=ZERO3), model=model)
     (gradients,) = [term for term in found.terms if term.name == "gradients"]
-    assert gradients.size == 2 * count and found.missing == ("activations: nobody says `sequence`",)
+    assert gradients.size == 2 * count and found.missing == ("activations: `sequence` is unset",)
     unknown = of(MemoryInput(lora_rank=rank, parameters=7 * 10**9, sequence=4096), model="")
     assert unknown.missing[0] == "adapters: the layers and the width of the model are not known" and "gradients" not in sizes(unknown)
 
@@ -184,7 +184,7 @@ def test_context_parallel_ranks_divide_sequences_but_not_weights() -> None:
 
 
 def test_what_nobody_says_is_named() -> None:
-    assert of(MemoryInput(parameters=7 * 10**9), model="").missing == ("activations: nobody says `sequence`",)
+    assert of(MemoryInput(parameters=7 * 10**9), model="").missing == ("activations: `sequence` is unset",)
     shapeless = "the layers and the width of the model are not known"
     assert of(MemoryInput(parameters=7 * 10**9, sequence=8192), model="").missing == (f"activations: {shapeless}",)
     assert of(MemoryInput(parameters=7 * 10**9, sequence=8192), role="rollout", model="").missing == (f"the cache: {shapeless}",)

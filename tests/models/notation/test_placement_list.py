@@ -93,7 +93,7 @@ def test_nodes_that_are_alike_are_one_entry_and_cost_no_more() -> None:
         ([{"ranks": "0-2", "node": "0-1", "accelerators": "0-1"}], "PW111", "dealt out evenly to 2 nodes"),
         ([{"ranks": 1, "node": 0, "accelerators": 0}], "PW110", "no entry says where process 0 is"),
         ([{"ranks": "0-99999999999", "node": 0, "accelerators": 0}], "PW102", "more than 1,048,576 processes"),
-        ([{"ranks": "all", "node": 0, "accelerators": 0}], "PW103", "`all` cannot stand here"),
+        ([{"ranks": "all", "node": 0, "accelerators": 0}], "PW103", "`all` is not allowed here"),
         ([{"ranks": 0, "node": 0, "hardware": 0}], "PW302", "so an entry in it names no hardware"),
         ([{"ranks": 0, "node": 0, "hardware": 0, "accelerators": 0}], "PW302", "not both"),
         ([{"ranks": 0, "node": 0, "accelerators": 0, "node_group": "arms"}], "PW107", "`arms` is none of its node groups"),

@@ -33,4 +33,4 @@ def test_the_only_count_is_meant(cluster: str, hints: str, count: int, tmp_path:
 )  # fmt: skip
 def test_of_several_it_is_asked_which(cluster: str, hints: str, tmp_path: Path) -> None:
     (found,) = read(tmp_path, cluster, hints).findings
-    assert found.code == "PW121" and "nobody says on how many" in found.message
+    assert found.code == "PW121" and "are measured on an unknown number" in found.message

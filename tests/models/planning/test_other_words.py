@@ -25,7 +25,7 @@ def helps(folder: Path, hints: str, plan: str = "{}") -> list[str]:
         (", depends_on: rollout", "write what works on what in `plan: {workflow: rollout -> actor}`"),
         (
             ", unavailable: [0]",
-            "write `exclude` for nodes that it must not use; single accelerators that nobody may use are `taken` in `cluster`",
+            "write `exclude` for nodes that it must not use; single unusable accelerators are `taken` in `cluster`",
         ),
         (", max_accelerators: 8", "write a range, such as `accelerators: 2-8`"),
         (", must_split: rollout", "write `disjoint_from`"),

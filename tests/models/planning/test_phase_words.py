@@ -1,4 +1,4 @@
-"""A phase that nobody else names and that nearly is a usual one is told; phases are free words all the same."""
+"""A phase that no other component names and that nearly is a usual one is told; phases are free words all the same."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def told(folder: Path, hints: str) -> list[tuple[str, str, str]]:
     """(component, what the caret points at, what is advised) of each such warning."""
     text = f"cluster: 2x8xH100\ncomponents:\n  rollout: {{accelerators: 8, phase: generate}}\n{hints}"
     (folder / "job.yaml").write_text(text)
-    found = (each for each in pw.verify(folder / "job.yaml").findings if "nobody else names" in each.message)
+    found = (each for each in pw.verify(folder / "job.yaml").findings if "no other component names" in each.message)
     return [(each.subject, text[each.span.start : each.span.end] if each.span else "", each.help) for each in found]
 
 

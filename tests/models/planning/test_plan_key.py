@@ -9,7 +9,7 @@ import pytest
 from placewright.models.findings.finding import Finding
 
 TIMED = "  rollout: {seconds: {8: 90, 16: 50}, phase: generate}\n  actor: {seconds: {8: 70, 16: 40}, phase: train}\n"
-NONE = "nobody says how long `reward` takes"
+NONE = "the seconds of `reward` are unknown"
 
 
 def told(folder: Path, plan: str, components: str = TIMED, cluster: str = "2x8xH100") -> list[tuple[Finding, str]]:
@@ -29,7 +29,7 @@ def told(folder: Path, plan: str, components: str = TIMED, cluster: str = "2x8xH
         ("'rollout=>nobody'", "`plan.workflow` names `nobody`, which is no component", "nobody"),
         ("[rollout -> actor, actr -> rollout]", "`plan.workflow` names `actr`, which is no component", "actr"),
         ("rollout -> actor.infer", "`plan.workflow` names `actor.infer`, and no time of `actor` is of a phase `infer`", "actor.infer"),
-        ("rollout -> reward -> actor", f"`plan.workflow` names `reward`, and {NONE}", "reward"),
+        ("rollout -> reward -> actor", f"`plan.workflow` names `reward`, but {NONE}", "reward"),
         ("rollout", "`rollout` is no chain of components", "rollout"),
     ],
 )
@@ -145,5 +145,5 @@ def test_less_than_a_mebibyte_a_second_is_no_bandwidth(rate: str, tmp_path: Path
 
 def test_a_phase_is_one_stage(tmp_path: Path) -> None:
     ((finding, text),) = told(tmp_path, "{cost_model: stages, phases: [generate, train, generate]}")
-    assert (finding.message, text) == ("`phases` of `plan`: `generate` stands twice", "[generate, train, generate]")
+    assert (finding.message, text) == ("`phases` of `plan`: `generate` appears twice", "[generate, train, generate]")
     assert finding.help == "write each phase once"

@@ -11,7 +11,7 @@ WRONG = {
     "{8: 5, 08: 6}": "`a` has two times for 8 accelerators",
     "[{seconds: 3, accelerators: 8, phase: train}, {seconds: 4, accelerators: 8, phase: train}]": "`a` has two times for train on 8 accelerators",
     "[{seconds: 3, tp: 2, accelerator: H100}, {seconds: 4, tp: 2, accelerator: H100}]": "`a` has two times for 8 H100 with tp 2",
-    "{8: 5, train: 3}": "`seconds.train` of the hints of `a`: counts of accelerators stand beside phases, whose own counts stand below them",
+    "{8: 5, train: 3}": "`seconds.train` of the hints of `a`: counts of accelerators are beside phases, which have counts of their own",
     "{8.5: 3}": "`seconds.8.5` of the hints of `a`: `8.5` is neither a count of accelerators nor a phase",
     "{-8: 3}": "`seconds.-8` of the hints of `a`: `-8` is neither a count of accelerators nor a phase",
     "{}": "`seconds` of the hints of `a`: nothing was measured",
@@ -22,7 +22,7 @@ WRONG = {
     "{train: {8: -1}}": "`seconds.train.8` of the hints of `a`: -1 seconds are no time: more than 0 are meant, and at most 10,000,000",
     "{8: 3, 0: 4}": "`seconds.0` of the hints of `a`: nothing is measured on 0 accelerators",
     "{train: {infer: 3}}": "`seconds.train.infer` of the hints of `a`: `infer` is neither a count of accelerators nor a model of these",
-    "{8: 5, four: 3}": "`seconds.four` of the hints of `a`: `four` stands beside counts of accelerators, and is no whole number",
+    "{8: 5, four: 3}": "`seconds.four` of the hints of `a`: `four` is beside counts of accelerators, and is no whole number",
 }
 RIGHT = [
     "[{seconds: 3, accelerators: 8}, {seconds: 3, accelerators: 8}]",
@@ -134,7 +134,7 @@ def test_a_key_that_is_no_count_is_pointed_at(seconds: str, at: list[str], advic
     assert [text[each.span.start : each.span.end] for each in found if each.span is not None] == at
     assert found[-1].help.endswith(advice)
     if at[0] in ("four", "five"):
-        assert all("whole number" in each.message or "stand counts of accelerators" in each.message for each in found)
+        assert all("whole number" in each.message or "keys are counts" in each.message for each in found)
 
 
 def test_a_phase_of_a_name_of_its_own_is_one_where_the_count_is_known(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_nobody_is_told_to_name_what_was_named(tmp_path: Path) -> None:
     (why,) = [each.why for each in unchecked(reading.problem, reading.problem.given()) if each.rule == "PW404"]
     assert (
         why
-        == "the model is not named; `config.json` is that of others; write its numbers in its `estimate`, such as `{heads: 32, kv_heads: 8}`"
+        == "the model is not named; `config.json` is for other components: write the numbers in the `estimate`, such as `{heads: 32, kv_heads: 8}`"
     )
 
 

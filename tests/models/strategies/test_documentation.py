@@ -64,7 +64,7 @@ def test_whole_blocks_are_enforced_by_the_constructor() -> None:
 
 def test_no_process_lies_on_two_nodes() -> None:
     """The pages promise it of the constructor's division alone, which cannot know the nodes."""
-    with pytest.raises(pw.UnusableInput, match="process 1 would lie on several nodes: its block needs 4 accelerators, node 0 has 2 left"):
+    with pytest.raises(pw.UnusableInput, match="process 1 would span several nodes: its block needs 4 accelerators, node 0 has 2 left"):
         pw.PackedPlacementStrategy(0, 11, 4).get_placement("2x6")
 
 

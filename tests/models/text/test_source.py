@@ -47,9 +47,9 @@ def test_both_parsers_of_pyyaml_give_the_same(pure: bool, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("text", "code", "part"),
     [
-        ("b: *x", "PW003", "does not stand before it"),
+        ("b: *x", "PW003", "is not defined before it"),
         ("a: &x [*x]", "PW003", "never ends"),
-        ("a: &x 1\nb: &x 2", "PW003", "stands twice"),
+        ("a: &x 1\nb: &x 2", "PW003", "appears twice"),
         ("a: {<<: 3}", "PW003", "a map or a list of maps"),
         ("a: &x [1]\nb: {<<: [*x]}", "PW003", "a map or a list of maps"),
         ("a: &x {b: 1}\nb: {<<: *x, c: 1, c: 2}", "PW006", "twice"),
@@ -112,7 +112,7 @@ def test_what_pyyaml_dumps_is_read_as_it_was(data: dict[str, object], flow: bool
 
 
 def _inside(value: Value, start: int, end: int) -> None:
-    """Every value lies within the one around it."""
+    """Every value is within the one around it."""
     assert start <= value.span.start <= value.span.end <= end
     for inner in [entry.value for entry in value] if isinstance(value, MapNode) else value.items if isinstance(value, ListNode) else ():
         _inside(inner, value.span.start, value.span.end)

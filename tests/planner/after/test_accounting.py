@@ -25,7 +25,7 @@ def solved(tmp_path: Path) -> tuple[pw.Problem, PlanningResult]:
 
 
 def test_with_two_in_a_circle_and_one_within_another_all_is_known(solved: tuple[pw.Problem, PlanningResult]) -> None:
-    """What is kept in memory decides who may lie inside whom."""
+    """What is kept in memory decides who may be inside whom."""
     problem, planned = solved
     found = account(problem, planned).sensitivity
     assert found is not None and not found.left

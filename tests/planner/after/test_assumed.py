@@ -24,12 +24,12 @@ EVERY = "rollout -> critic.infer -> critic.train -> actor, rollout -> judge"
     ("plan", "said"),
     [
         (f"{{workflow: [{EVERY}]}}", []),
-        ("{workflow: [rollout -> critic -> actor]}", ["judge: waits for nobody, since no chain of `workflow` names it"]),
+        ("{workflow: [rollout -> critic -> actor]}", ["judge: waits for no component, since no chain of `workflow` names it"]),
         (
             "{workflow: [rollout -> critic.infer -> actor]}",
-            ["judge and critic.train: wait for nobody, since no chain of `workflow` names them"],
+            ["judge and critic.train: wait for no component, since no chain of `workflow` names them"],
         ),
-        ("{}", ["rollout, judge, critic and actor: wait for nobody, since no `workflow` says what works on what"]),
+        ("{}", ["rollout, judge, critic and actor: wait for no component, since no `workflow` says what works on what"]),
         ("{cost_model: steady}", []),
         ("{cost_model: stages, phases: [generate, infer, train, '']}", []),
         (

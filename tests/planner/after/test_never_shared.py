@@ -14,8 +14,8 @@ TOGETHER = "never on the same accelerators: 50 GiB and 40 GiB at once are more t
 @pytest.mark.parametrize(
     ("rollout", "others", "said"),
     [
-        (ROLLOUT, f"actor: {{{ACTOR}}}", f"rollout and actor: {TOGETHER}; a `phase` of each would say that they take turns"),
-        (f"{ROLLOUT}, phase: generate", f"actor: {{{ACTOR}}}", f"rollout and actor: {TOGETHER}; a `phase` of actor would"),
+        (ROLLOUT, f"actor: {{{ACTOR}}}", f"rollout and actor: {TOGETHER} (write a `phase` of each if they take turns)"),
+        (f"{ROLLOUT}, phase: generate", f"actor: {{{ACTOR}}}", f"rollout and actor: {TOGETHER} (write a `phase` of actor"),
         (ROLLOUT, f"actor: {{{ACTOR}}}\n  reward: {{{REWARD}}}", "rollout, actor and reward: not all on the same accelerators"),
         (f"{ROLLOUT}, phase: generate", f"actor: {{{ACTOR}, phase: train}}", ""),
         (f"{ROLLOUT}, disjoint_from: actor", f"actor: {{{ACTOR}}}", ""),

@@ -81,7 +81,7 @@ def test_what_lies_within_another_grows_with_it() -> None:
 def test_the_fewest_accelerators_are_the_fewest() -> None:
     asked_for = problem(NODES, *TRAINING, component("reward", 1, 6), component("judge", 1, 6), within="judge+actor")
     found = planned(asked_for, replace(CHAIN, aim=ACCELERATORS))
-    assert counts(found) == {"rollout": 4, "actor": 4, "reward": 1, "judge": 4}, "who lies within others takes none of its own"
+    assert counts(found) == {"rollout": 4, "actor": 4, "reward": 1, "judge": 4}, "who is within others takes none of its own"
     assert found.best.design.accelerators == found.price[0] == 9
 
 
@@ -124,7 +124,7 @@ def drawn(seed: int) -> tuple[Problem, Workload]:
     for word, pair in told:
         if random.random() < 0.3 and word not in said and names.issuperset(pair.split("+")):
             said[word] = pair
-    if "within" not in said and random.random() < 0.4:  # one that lies within another is not contiguous
+    if "within" not in said and random.random() < 0.4:  # one that is within another is not contiguous
         parts[-1] = replace(parts[-1], contiguous=True)
     budget = Budget(random.choice((None, None, 4, 6)))
     return problem(cluster(*nodes), *parts, **said), replace(CHAIN, budget=budget)

@@ -62,7 +62,7 @@ class Small:
         return replace(its, job=replace(its.job, overlaps=self.overlaps, planning=replace(its.job.planning, workload=workload)))
 
     def placements(self) -> Iterator[dict[str, Seats]]:
-        """Every way to place it in which of two planned components that share accelerators one lies inside the other."""
+        """Every way to place it in which of two planned components that share accelerators one is inside the other."""
         for its in product(*(list(self._places(name)) for name in self.times)):
             pairs = combinations(its, 2)
             if all(not one & other or one <= other or other <= one for one, other in pairs):

@@ -110,7 +110,7 @@ def test_what_shows_that_there_is_no_room_is_said() -> None:
 
 
 def test_one_inside_another_is_placed_beside_what_only_the_outer_one_may_use() -> None:
-    """`rollout` lies within `reference`, which may use all, and `actor` within `rollout`; the judge sits in the middle."""
+    """`rollout` is within `reference`, which may use all, and `actor` within `rollout`; the judge sits in the middle."""
     for contiguous in (False, True):
         its = asked(
             (2, 3), {"judge": frozenset({"reference"})}, component("reference", 8),

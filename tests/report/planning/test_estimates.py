@@ -35,4 +35,4 @@ def test_every_term_of_an_estimate_has_its_formula_and_its_source(tmp_path: Path
         entry["mebibytes"] for bill in bills for part in bill["parts"] for entry in part["components"] if entry["component"] == "actor"
     ]
     assert 0 <= sum(each["mebibytes"] for each in estimates["actor"]) - max(peaks) < len(estimates["actor"])  # each is rounded up
-    assert "actor: memory by an estimate, which nobody measured (`--format json` has each term)" in assumptions(account)
+    assert "actor: memory by an estimate, not measured (`--format json` has each term)" in assumptions(account)

@@ -103,7 +103,7 @@ def test_one_that_is_better_than_an_unproved_plan_is_told_so(tmp_path: Path) -> 
     slow = replace(found.planned.best, nanoseconds=2 * found.planned.best.nanoseconds)
     text = alternatives(replace(found, planned=replace(found.planned, best=slow, proved=False)))
     assert "2. 8 accelerators, 44 seconds (45.0 % less)" in text
-    assert text.endswith("what is better than the plan was found after it, as not all was searched: a higher `--limit` searches more")
+    assert text.endswith("better plans were found after the search, which was incomplete: raise `--limit`")
 
 
 def test_given_ranks_have_none(tmp_path: Path) -> None:

@@ -49,13 +49,13 @@ plan: {workflow: rollout => reward => actor}
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        (IN_TURN, "rollout and actor: nothing of their memory"),
-        (IN_TURN.replace("60GiB", "60GiB, offloaded: 2GiB"), "actor: nothing of its memory"),
+        (IN_TURN, "rollout and actor: no memory is kept"),
+        (IN_TURN.replace("60GiB", "60GiB, offloaded: 2GiB"), "actor: no memory is kept"),
         (IN_TURN.replace("60GiB", "20GiB").replace("70GiB", "40GiB"), ""),
         (IN_TURN.replace("60GiB", "60GiB, disjoint_from: actor"), ""),
         (
             IN_TURN.replace("60GiB", "30GiB").replace("8GiB", "30GiB").replace("70GiB", "40GiB"),
-            "rollout, reward and actor: nothing of their memory",
+            "rollout, reward and actor: no memory is kept",
         ),
         (IN_TURN.replace("1x8xH100", "1x8"), ""),
     ],
@@ -63,8 +63,8 @@ plan: {workflow: rollout => reward => actor}
 def test_memory_that_is_taken_to_leave_is_told_where_it_would_have_no_room(tmp_path: Path, said: str, told: str) -> None:
     """Nobody says that it is offloaded: a plan in turns rests on that, unless nobody knows how much memory there is."""
     found = account(tmp_path, said, 0)
-    lines = [line.strip() for line in assumptions(found).splitlines() if "nothing of" in line]
-    all_of_it = f"{told} stays while others work there, as no `offloaded` says more; all of it would have no room"
+    lines = [line.strip() for line in assumptions(found).splitlines() if "no memory is kept" in line]
+    all_of_it = f"{told} while others work there, as all of it has no room and `offloaded` is unset"
     assert lines == ([all_of_it] if told else [])
     assert set(lines) <= set(found.assumed)  # which programs are told too
 
@@ -74,4 +74,4 @@ def test_memory_that_nobody_says_is_not_told_as_none(tmp_path: Path) -> None:
     assert rows["rollout, reward"].split()[-4:] == ["at", "least", "10", "80"]
     assert rows["judge"].split()[-2:] == ["12", "80"]
     assert rows["actor"].count("not known") > 1 and rows["actor"].split()[-3:] == ["not", "known", "80"]
-    assert rows["nobody says the memory of rollout and actor"]
+    assert rows["the memory of rollout and actor is unknown"]

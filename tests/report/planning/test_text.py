@@ -56,7 +56,7 @@ def test_who_has_no_seconds_is_not_idle_and_its_memory_counts(tmp_path: Path) ->
     # (16 x 50 + 12 x 40) / (28 x 91), without the two of the scorer
     assert (
         "the 28 accelerators work 50 % of the time, not counting judge, which has no seconds; "
-        "nobody says how much the 2 of scorer, which has no seconds, work; 2 of 32 are not used"
+        "the work of the 2 of scorer, which has no seconds, is unknown; 2 of 32 are not used"
     ) in said
     assert "infer: no seconds" in said and "judge 70; kept: actor 4  74    80" in said
     assert rows["scorer (2)"][-2:] == ["30", "80"]

@@ -79,7 +79,7 @@ def test_slurm_names_the_machines_and_a_text_tells_what_each_has() -> None:
         ("a1", 2, "H100"),
         ("a2", 2, "H100"),
     ]
-    with pytest.raises(UnusableInput, match="Slurm gives 8 GPUs of a machine, nvidia-smi told of 2"):
+    with pytest.raises(UnusableInput, match="Slurm gives 8 GPUs of a machine, nvidia-smi names 2"):
         from_slurm({"SLURM_JOB_NODELIST": "a1", "SLURM_GPUS_ON_NODE": "8"}, [Source("smi.txt", SMI)])
 
 

@@ -19,9 +19,9 @@ from .launching import Trainer, hanging, plan_of, problem
 
 ASKED = problem("2x4xH100", 8)
 SAID = """not checked:
-  plan: where it is placed anew, no more is kept than sizes and who shares accelerators, and no framework is asked: launch the plan's file itself"""
+  plan: a restart keeps only sizes and sharing, and asks no framework: launch the plan's file itself"""
 NO_READING = """not checked:
-  framework: where it is placed anew, what a framework would refuse is not known: a framework's own file is launched with its `reading`"""
+  framework: a restart checks no framework's rules: launch a framework's own file with its `reading`"""
 
 
 @pytest.fixture

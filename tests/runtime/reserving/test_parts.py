@@ -75,7 +75,7 @@ def test_a_part_that_does_not_tell_is_named_after_a_while() -> None:
         return ticket
 
     port.run = never  # type: ignore[method-assign]
-    with pytest.raises(LaunchFailed, match="node 0 did not tell within 60 s which accelerators were given"):
+    with pytest.raises(LaunchFailed, match="node 0 did not report within 60 s which accelerators were given"):
         ids(port, reservation)
     assert port.time < PROBE_LIMIT + 1
 
@@ -88,5 +88,5 @@ def test_a_part_whose_process_dies_says_why() -> None:
         raise Died("the node has no memory left")
 
     port.answer = answer  # type: ignore[method-assign, assignment]
-    with pytest.raises(LaunchFailed, match="node 0 could not tell which of its accelerators it gave: the node has no memory left"):
+    with pytest.raises(LaunchFailed, match="node 0 could not report which of its accelerators it gave: the node has no memory left"):
         ids(port, reservation)

@@ -226,7 +226,7 @@ def test_a_node_that_does_not_tell_all_ids_ends_the_launch(count: int) -> None:
 
     port = Terse(8, 8)
     assert [(code, message) for code, message, _ in refused(port, plan_on())] == [
-        ("PW702", f"node 1 (`node-1`) gave 4 accelerators and tells the ids of {count}")
+        ("PW702", f"node 1 (`node-1`) gave 4 accelerators and reports the ids of {count}")
     ]
     assert port.left_over() == {}
 

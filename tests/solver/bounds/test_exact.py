@@ -78,5 +78,5 @@ def test_only_what_is_empty_is_proved_to_be() -> None:
                 empty += 1
                 assert optimum(linear, boxes) is None
             else:
-                assert optimum(linear, boxes) is not None or LinearRelaxation(linear).solve(boxes) is not None  # a fraction lies in it
+                assert optimum(linear, boxes) is not None or LinearRelaxation(linear).solve(boxes) is not None  # a fraction is in it
     assert empty > 20

@@ -141,7 +141,7 @@ def wrong_order(cluster: Cluster, wish: Wish, held: Held) -> Iterator[str]:
 
 
 def cut(cluster: Cluster, wish: Wish, kept: Kept, held: Held) -> int:
-    """How many groups lie in more domains than they may."""
+    """How many groups are in more domains than they may."""
     if kept.group == "component":
         return int(len(_domains(cluster, kept.level, held)) > kept.domains)
     if wish.kind == NODE:

@@ -1,4 +1,4 @@
-"""Tiny problems in which given ranks lie within open components, for parity."""
+"""Tiny problems in which given ranks are within open components, for parity."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _somewhere(source: random.Random, question: Problem, each: Component) -> tup
 
 
 def random_around(source: random.Random, most: int = 2_000) -> Problem:
-    """A problem in which given ranks lie within an open component; half of them where given ranks may not share."""
+    """A problem in which given ranks are within an open component; half of them where given ranks may not share."""
     while True:
         found = random_problem(source, most)
         names = [each.name for each in found.components]

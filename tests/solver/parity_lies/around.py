@@ -17,7 +17,7 @@ AROUND_LIES: dict[str, tuple[Any, str, Lie, str]] = {
     "what is around given ranks shares all given ones": (
         no_overlap, "_inside", instead(lambda problem, sets: {("g", "a"): ["g", "h"]}), "around given, one of two that share"
     ),
-    "what lies within has what is given there": (
+    "what is within has what is given there": (
         expand, "beside_enclosed", instead(lambda layout, bundle, held: held[bundle]), "within searched around given"
     ),
 }  # fmt: skip

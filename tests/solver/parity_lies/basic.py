@@ -144,7 +144,7 @@ BASIC_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "outside a searched one passes": (Subset, "check", instead(silent), "within searched"),
     "given ones may lie outside": (Subset, "encode", instead(silent), "given outside given"),
     "a range may leave its host": (Variables, "inside", instead(silent), "contiguous within contiguous"),
-    "what lies within is not counted": (NoOverlap, "_counts", instead(silent), "two within searched"),
+    "what is within is not counted": (NoOverlap, "_counts", instead(silent), "two within searched"),
     "a host hides nobody's memory": (FitsMemory, "encode", about_first, "within searched, with memory"),
     "memory beside given ones is all there": (
         pools,

@@ -68,7 +68,7 @@ def one_domain(node: Any, kind: str) -> tuple[int, ...]:
 KEPT_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "replicas pass over racks": (GroupsWhole, "check", instead(silent), "replica in a rack"),
     "replicas lie over racks": (GroupsWhole, "encode", instead(silent), "replica in a rack"),
-    "replicas must lie in nodes": (GroupsWhole, "check", keeping(level="node"), "replica in a rack"),
+    "replicas must be in nodes": (GroupsWhole, "check", keeping(level="node"), "replica in a rack"),
     "one rack more passes": (GroupsWhole, "check", keeping(domains=3), "component in two racks"),
     "one rack more is allowed": (GroupsWhole, "encode", keeping(domains=3), "component in two racks"),
     "nodes of a component are not counted": (GroupsWhole, "encode", instead(silent), "component in two nodes"),

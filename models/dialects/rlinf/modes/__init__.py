@@ -125,7 +125,7 @@ def _rollout(mode: Mode, current: Arrangement) -> ProcessShape | None:
         mode.notes.info(IGNORED, "rollout", message, mode.place("rollout"), "at the start")
         return None
     if shares and rollout.pp and rollout.pp.value > 1:
-        message, why = f"{rollout.pp.said} does nothing where actor and rollout share accelerators", "RLinf packs processes by tp alone"
+        message, why = f"{rollout.pp.text} does nothing where actor and rollout share accelerators", "RLinf packs processes by tp alone"
         mode.warn(IGNORED, "rollout", message, "drop it", "ignored", rollout.pp.span, (why,))
     return None if current is Arrangement.NONE else shape_of_rollout(mode, shares, count)
 

@@ -110,7 +110,7 @@ def fits_whole(mode: Mode, name: str, count: int, shape: ProcessShape, tp: Amoun
     if rest:
         packed = f"processes of {shape.per_process}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
         message = f"the {with_noun(count, 'accelerator')} of `{name}` cannot be packed in {packed}: {rest} {are(rest)} left"
-        notes, help = (tp.said,) if tp and tp.scalar else (), f"give it {_near(count, shape.block)} accelerators"
+        notes, help = (tp.text,) if tp and tp.scalar else (), f"give it {_near(count, shape.block)} accelerators"
         mode.error(DEGREE, name, message, help, f"no multiple of {shape.block}", notes=notes)
     return not rest
 

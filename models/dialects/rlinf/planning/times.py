@@ -163,7 +163,7 @@ class TimedFile:
             return
         batch, updates = batch_of(self.settings), self.settings.whole("algorithm.n_minibatches", PLANS, 1)
         if self.profile.costs and batch and updates and batch.samples % batch.updates:
-            message = f"{with_noun(batch.samples, 'sample')} of a step {do(batch.samples)} not divide into {updates.said}"
+            message = f"{with_noun(batch.samples, 'sample')} of a step {do(batch.samples)} not divide into {updates.text}"
             help, why = "choose a number that divides them", "RLinf's own tool refuses that"
             self.notes.warn(PLANS, KEY, message, updates.span or self.settings.top, "", help, None, why)
 

@@ -159,7 +159,7 @@ def _reference_of_megatron(work: VerlWork) -> None:
     if new or not work.settings.uses_reference or not work.is_whole or work.is_trained_by(ACTOR) != "megatron":
         return
     said_at_start = work.is_checked_at_start and not work.settings.flag(f"{ACTOR}.{FITTED}", NUMBERS)
-    if not said_at_start and not any(work.settings.is_open(key, NUMBERS) or work.settings.said(key, NUMBERS) for key in keys):
+    if not said_at_start and not any(work.settings.is_open(key, NUMBERS) or work.settings.is_set(key, NUMBERS) for key in keys):
         why = "the reference policy of Megatron demands it in any case"
         work.tell(MODE, "ref", f"`{keys[1]}` is not set", None, _one_rank(work, keys[1]), None, "", why, IN_WORKERS)
 
@@ -199,7 +199,7 @@ def one_of_two(work: VerlWork, name: str, all_ranks: str, unless: str, when: str
     one_rank, settings = f"{all_ranks}_per_gpu", work.settings
     if settings.is_open(all_ranks, NUMBERS) or settings.is_open(one_rank, NUMBERS):
         return False
-    both = [settings.said(key, NUMBERS) for key in (all_ranks, one_rank)]
+    both = [settings.is_set(key, NUMBERS) for key in (all_ranks, one_rank)]
     if all(both):
         message, why = f"`{all_ranks}` and `{one_rank.rpartition('.')[2]}` are both set", "verl takes one of them"
         help_ = f"remove `{all_ranks}`, which is deprecated" if settings.at(one_rank) else f"set `{one_rank}` in its place"

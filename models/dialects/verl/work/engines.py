@@ -134,7 +134,7 @@ def _check_vllm(work: VerlWork, name: str, amounts: Mapping[str, Amount]) -> Non
         message = f"vLLM gets {work.text(dp)} only with `expert_parallel_size` above 1"
         why = f"vLLM starts {tp.value} of {size} workers, the others {'wait for ever' if hybrid else 'idle'}"
         help_ = f"set `expert_parallel_size` to {size} for a model with experts, or {work.assigned(dp.name, 1)}"
-        when = "verl notices this never: the first transfer of weights hangs (verl#5607, mended in 0.8.0)" if hybrid else NEVER
+        when = "verl notices this never: the first transfer of weights hangs (verl#5607, fixed in 0.8.0)" if hybrid else NEVER
         work.tell(MODE, name, message, dp.span, help_, dp.becomes(1), "not given to vLLM", why, when, proved=hybrid,
                   releases=Range("0.6.1", "0.8.0"))  # fmt: skip
     per_node, newer = _per_node(work, name), work.settings.since("0.8.0")
@@ -280,4 +280,4 @@ def when_served(work: VerlWork, name: str, otherwise: str = AFTER_WEIGHTS) -> st
 def _defaults(amounts: Mapping[str, Amount]) -> tuple[str, ...]:
     """Return a note per default degree."""
     silent = [amount for amount in amounts.values() if amount.span is None and amount.value > 1 and amount.default]
-    return tuple(f"nobody wrote `{amount.name}`; {amount.value} is the default ({amount.default})" for amount in silent)
+    return tuple(f"`{amount.name}` is unset, {amount.value} is the default ({amount.default})" for amount in silent)

@@ -122,7 +122,7 @@ def _unread(work: VerlWork) -> None:
     sections, document = dict[str, list[str]](), work.notes.document
     separate = work.entry.kind in (ProgramKind.SEPARATE, ProgramKind.GENERATION)
     # Defaults of a configuration demand nothing.
-    sources = frozenset(document.others) - {document.source.name, "--set"}
+    sources = frozenset(document.included) - {document.source.name, "--set"}
     refused = refused_keys(work.notes, work.settings)
     for path in _sizing(document.root, sources):
         known = UNDERSTOOD.fullmatch(path) and (separate or not ROLLOUT_POOL.fullmatch(path))

@@ -136,7 +136,7 @@ def _sizes_of_new_workers(work: VerlWork, how: str) -> None:
     keys = (f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu", f"{ACTOR}.ppo_micro_batch_size_per_gpu")
     for key in () if dynamic else keys:
         # The first check reports two missing sizes.
-        if not work.is_checked_at_start or work.settings.said(key.removesuffix("_per_gpu"), MODE):
+        if not work.is_checked_at_start or work.settings.is_set(key.removesuffix("_per_gpu"), MODE):
             message, help_ = f"{how} `{key}` must be set", f"set {work.assigned(key, 1)}, or more"
             work.check("actor", Requires(code=MODE, source=source, key=key, message=message, help=help_, why=ASSERTED, when=IN_WORKERS))
     message = f"{how} `{INFERRED}` must be {dynamic}, as `use_dynamic_bsz` of the actor is"

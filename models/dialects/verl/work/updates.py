@@ -41,19 +41,19 @@ LEAST = (("async_training.staleness_threshold", 0), ("async_training.trigger_par
 
 @dataclass(frozen=True)
 class Update:
-    """Mini batch of `mini` prompts x `each` samples on `ranks` data parallel ranks."""
+    """Mini batch of `mini` prompts x `per_prompt` samples on `ranks` data parallel ranks."""
 
     name: str
     owner: str
     strategy: str
     mini: Amount
-    each: Amount
+    per_prompt: Amount
     ranks: int
 
     @property
     def samples(self) -> int:
         """Samples of all ranks."""
-        return self.mini.value * self.each.value
+        return self.mini.value * self.per_prompt.value
 
     @property
     def share(self) -> int:
@@ -62,12 +62,12 @@ class Update:
 
     def number(self, work: VerlWork) -> Number:
         """Return the samples as a number of a check."""
-        return work.samples(self.samples, " of a mini batch", self.mini, self.each)
+        return work.samples(self.samples, " of a mini batch", self.mini, self.per_prompt)
 
     def even(self, micro: int = 1) -> list[int]:
         """Return the next mini batch sizes that divide evenly, into micro batches too."""
         step = self.ranks * micro
-        return multiples_near(self.mini.value, step // gcd(step, self.each.value))
+        return multiples_near(self.mini.value, step // gcd(step, self.per_prompt.value))
 
 
 def updates_of(work: VerlWork) -> Iterator[Update]:
@@ -129,8 +129,8 @@ def _step(work: VerlWork, update: Update) -> int | None:
     critic = work.amount("critic.ppo_mini_batch_size", SHARES) if work.setup.component("critic") else update.mini
     if not prompts or not critic:
         return None
-    multiple = lcm(update.ranks, update.samples, critic.value * update.each.value)
-    return -(-prompts.value // (parts.value if parts else 1) * update.each.value // multiple) * multiple
+    multiple = lcm(update.ranks, update.samples, critic.value * update.per_prompt.value)
+    return -(-prompts.value // (parts.value if parts else 1) * update.per_prompt.value // multiple) * multiple
 
 
 def check_micro_batches(work: VerlWork, name: str, share: int, key: str, fitted: str, when: str) -> None:
@@ -152,7 +152,7 @@ def _rounded(work: VerlWork, update: Update, again: bool) -> None:
     name, fsdp, left = update.name, update.strategy == "fsdp", update.number(work)
     right = work.ranks(name, update.ranks)
     if not update.share and not again:
-        counted = name == "actor" or work.settings.said(f"{update.owner}.{MICRO}_per_gpu", NUMBERS)
+        counted = name == "actor" or work.settings.is_set(f"{update.owner}.{MICRO}_per_gpu", NUMBERS)
         when, message = IN_WORKERS if fsdp and counted else FIRST_UPDATE, f"{{left}} {are(update.samples)} fewer than {{right}}"
         better = update.even()
         work.check(name, AtLeast(code=SHARES, source=OLD, left=left, right=right, suggest=better, message=message, when=when))
@@ -193,7 +193,7 @@ def _check_megatron(work: VerlWork, update: Update) -> None:
     micro, inferred, settings = work.amount(f"{update.owner}.{MICRO}", NUMBERS), f"{ROLLOUT}.{INFERRED}", work.settings
     # With the deprecated size of the actor they divide that of rollout too.
     divided = micro if update.name == "actor" and work.is_whole else None
-    if divided and not settings.is_open(inferred, NUMBERS) and not settings.said(inferred, NUMBERS):
+    if divided and not settings.is_open(inferred, NUMBERS) and not settings.is_set(inferred, NUMBERS):
         message, why = f"`{divided.name}` is set, but `{inferred.removeprefix('actor_rollout_ref.')}` is not", DIVIDES_BOTH
         help_ = f"set {work.assigned(f'{divided.name}_per_gpu', 1)}, or more, in its place"
         work.tell(MODE, update.name, message, divided.span, help_, None, "deprecated", why, IN_WORKERS)
@@ -201,7 +201,7 @@ def _check_megatron(work: VerlWork, update: Update) -> None:
     if drawn is None or drawn % update.ranks:
         return
     share = drawn // update.ranks
-    fitting = [divisor for divisor in divisors(drawn // update.each.value) if divisor * update.each.value % update.ranks == 0]
+    fitting = [divisor for divisor in divisors(drawn // update.per_prompt.value) if divisor * update.per_prompt.value % update.ranks == 0]
     better = near(update.mini.value, fitting)
     note = f"{with_noun(share, 'sample')} of a rank: {drawn} // {update.ranks}"
     left = Number(share, f"the {with_noun(share, 'sample')} that a rank of {update.name} gets in a step", note=note)
@@ -213,10 +213,10 @@ def derive_batches(work: VerlWork) -> None:
     """Add the derivations of every trained component."""
     prompts, per_prompt = work.amount(PROMPTS, SHARES, least=0), work.amount(EACH, SHARES)
     for update in updates_of(work):
-        per_prompt_text = f" x {with_noun(update.each.value, 'sample')} of each"
+        per_prompt_text = f" x {with_noun(update.per_prompt.value, 'sample')} of each"
         fixed = work.settings.flag(f"{update.owner}.{FITTED}", NUMBERS) is False
         micro = work.amount(f"{update.owner}.{MICRO}_per_gpu", NUMBERS) if fixed else None
-        rows, figures = list[tuple[str, int, str, tuple[Figure, ...]]](), (update.mini.figure, update.each.figure)
+        rows, figures = list[tuple[str, int, str, tuple[Figure, ...]]](), (update.mini.figure, update.per_prompt.figure)
         if prompts and prompts.value and per_prompt:
             samples, of_step = prompts.value * per_prompt.value, (prompts.figure, per_prompt.figure)
             rows.append(("samples per step", samples, with_noun(prompts.value, "prompt") + per_prompt_text, of_step))

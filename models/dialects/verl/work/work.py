@@ -135,7 +135,7 @@ class VerlWork(Facts):
 
     def amount(self, path: str, rule: str, least: int = 1) -> Amount | None:
         """Return a number; None if null or unknown."""
-        if self.settings.is_open(path, rule) or not self.settings.said(path, rule):
+        if self.settings.is_open(path, rule) or not self.settings.is_set(path, rule):
             return None
         return self.settings.whole(path, rule, least=least)
 

@@ -18,7 +18,7 @@ def test_what_the_framework_does_not_run_is_told_as_that(tmp_path: Path) -> None
     mine = on(problem(tmp_path), {"rollout": range(4), "inference": range(8), "actor": range(16)})
     mine = replace(mine, job=replace(mine.job, planning=replace(mine.job.planning, accepted={"rollout": frozenset({(16, UNDIVIDED)})})))
     found = priced(mine)
-    told = "the framework does not run `rollout` on 4 with tp 1: pools, batches or replicas do not divide so, as `verify --level training` tells"
+    told = "the framework does not run `rollout` on 4 with tp 1: pools, batches or replicas do not divide so, see `verify --level training`"
     assert told in found.forbidden
     assert not found.unclear
 

@@ -58,7 +58,7 @@ def one_more(self: DomainSizes, amount: int, group: int = 1) -> int:
 LIES: dict[str, tuple[object, str, Callable[..., int]]] = {
     "nothing is in common": (least, "between", without_room),
     "it is in a domain more": (DomainSizes, "fewest", one_more),
-    "what lies inside needs room of its own": (least, "between", lambda one, other, flow, inside: between(one, other, flow, False)),
+    "what is inside needs room of its own": (least, "between", lambda one, other, flow, inside: between(one, other, flow, False)),
 }
 
 

@@ -26,7 +26,7 @@ def counted(name: str, seconds: int, memory: int, kept: int) -> dict[str, tuple[
 
 
 def test_what_is_kept_beside_others_is_seen_before_any_count() -> None:
-    """The server keeps its memory while the others work: it lies inside none of them, and none inside it."""
+    """The server keeps its memory while the others work: it is inside none of them, and none inside it."""
     options = counted("rollout", 480, 60, 60) | counted("actor", 560, 50, 2) | counted("critic", 160, 40, 2)
     asked = PlanningProblem(
         (AcceleratorKind("H100", 16, 80),),

@@ -14,7 +14,7 @@ NAMES = "abcd"
 
 
 def related(seed: int) -> PlanningProblem:
-    """Four components, some of which have to lie inside others, may not share, or may not share in part."""
+    """Four components, some of which have to be inside others, may not share, or may not share in part."""
     random = Random(seed)
     pairs = [pair for pair in product(NAMES, NAMES) if pair[0] != pair[1]]
     some = [frozenset(pair for pair in pairs if random.random() < share) for share in (0.1, 0.1, 0.1)]
@@ -45,7 +45,7 @@ def allowed(asked: PlanningProblem, sets: list[tuple[str, ...]], inside: tuple[i
 
 
 def demanded(asked: PlanningProblem, of: dict[str, int], inner: int, outer: int, steps: int = 4) -> bool:
-    """Is it asked that the inner set lies in the outer one, or in one of which the same is asked?"""
+    """Is it asked that the inner set is in the outer one, or in one of which the same is asked?"""
     if outer == OUTSIDE:
         return True
     others = {of[other] for one, other in asked.sharing.within if of[one] == inner}

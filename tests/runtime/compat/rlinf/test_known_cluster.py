@@ -57,7 +57,7 @@ def test_nobody_said_which(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray")
     monkeypatch.setattr(cluster_module, "need_ray", lambda: SimpleNamespace(is_initialized=lambda: False))  # other tests are connected
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    with pytest.raises(LaunchFailed, match="nobody said which Ray cluster is meant"):
+    with pytest.raises(LaunchFailed, match="the Ray cluster is unspecified"):
         Cluster()
     monkeypatch.setenv("RAY_ADDRESS", "auto")
     with pytest.raises(LaunchFailed, match="no Ray cluster can be used at `auto`"):

@@ -21,7 +21,7 @@ def test_the_seconds_of_a_method_are_reduced_over_its_ranks(group: WorkerGroup) 
         handle = group.train(3)
         assert handle.wait() == [6, 6, 6, 6]
         assert 0 < handle.consume_duration() < 1
-    with pytest.raises(LaunchFailed, match="nothing was measured as `step`, but `update`"):
+    with pytest.raises(LaunchFailed, match="no time has the tag `step`, only `update`"):
         group.step().consume_duration()
 
 

@@ -63,7 +63,7 @@ def test_what_is_assigned_is_what_is_read() -> None:
 def test_outside_a_group_it_says_which_variable_is_missing_and_how_to_start_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RANK", raising=False)
     worker = Worker()
-    with pytest.raises(AttributeError, match=r"`Worker.rank` is known only in a process of a worker group, and RANK is not set here"):
+    with pytest.raises(AttributeError, match=r"`Worker.rank` is known only in a process of a worker group: start the class with"):
         _ = worker.rank
     assert not hasattr(worker, "rank")
 

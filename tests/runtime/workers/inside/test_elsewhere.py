@@ -28,7 +28,7 @@ def test_calls_say_what_is_not_here_and_what_there_is(name: str) -> None:
 
 @pytest.mark.parametrize("name", ASKING)
 def test_attributes_say_so_too(name: str) -> None:
-    with pytest.raises(NotOffered, match=rf"`{name}` is RLinf's own registry"):
+    with pytest.raises(NotOffered, match=rf"`{name}` is RLinf's registry"):
         getattr(Worker(), name)
 
 

@@ -47,7 +47,7 @@ def test_methods_and_coroutines_are_measured_and_seconds_add_up() -> None:
 def test_what_was_not_measured_is_said_with_what_was() -> None:
     actor = Actor()
     actor.step(1)
-    with pytest.raises(ValueError, match="nothing was measured as `train`, but `update`"):
+    with pytest.raises(ValueError, match="no time has the tag `train`, only `update`"):
         actor.pop_execution_time("train")
 
 

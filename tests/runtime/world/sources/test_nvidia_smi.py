@@ -54,5 +54,5 @@ def test_a_text_without_any_says_so(text: str) -> None:
 
 
 def test_an_instance_without_its_gpu_is_refused() -> None:
-    with pytest.raises(ValueError, match="stands below no GPU"):
+    with pytest.raises(ValueError, match="is below no GPU"):
         read_devices("  MIG 1g.5gb      Device  0: (UUID: MIG-1)\n" + TWO)

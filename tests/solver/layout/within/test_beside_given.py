@@ -1,4 +1,4 @@
-"""What lies within a given component shares with that one, and with no other given one that lies there too."""
+"""What is within a given component shares with that one, and with no other given one that lies there too."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_components_of_one_key_are_placed_alike_each_with_its_own_name(read) -> 
         ("0-1:0-2", "PW111", "0-1:0-2", "3 processes cannot be divided evenly over 2 accelerators", "0-1:0-1"),
         ("0-2:0-1", "PW111", "0-2:0-1", "2 processes cannot be divided evenly over 3 accelerators", "0-1:0-1"),
         ("0-1:0-1,2:3", "PW110", "3", "process ranks go on at 3, but 2 comes next", "0-1:0-1,2:2"),
-        ("0-1:all", "PW103", "all", "`all` cannot stand here", None),
+        ("0-1:all", "PW103", "all", "`all` is not allowed here", None),
         ("0:0:0", "PW103", "0:0:0", "has 2 colons", None),
         ("a-b", "PW103", "a-b", "`a-b` is neither a rank such as `3` nor a range", None),
         ("-1-2", "PW103", "-1-2", "`-1-2` is neither a rank", None),

@@ -69,7 +69,7 @@ def test_without_other_components_no_nested_plans_are_left_out() -> None:
 
 def test_that_nobody_is_put_onto_reward_is_said_where_it_shares_nothing() -> None:
     _, _, apart = planned("1x2", ("0", "0", "1"), 1, "1: 100", "1: 100")
-    assert "reward: its ranks stay, and nobody else is put onto them, since it has no `seconds`" in apart
+    assert "reward: its ranks stay, no other component is put onto them, since it has no `seconds`" in apart
     _, _, along = planned("1x2", ("0", "0", "0"), 1, "1: 100", "1: 100")
     assert not [each for each in along if "stay" in each]
 
