@@ -282,8 +282,8 @@ class StrategyChecks(RollChecks):
         (`create_async_llm(**vllm_config)`); mcore_adapter, training_args.py (additional_configs).
         """
         config, profile = self.settings.at(role.path(CONFIG.rstrip("."))), self.setup.profile
-        name = self.settings.at(role.path(f"{STRATEGY}.strategy_name"))
-        if isinstance(name, Scalar) and name.value != role.strategy:
+        strategy = self.settings.at(role.path(f"{STRATEGY}.strategy_name"))
+        if isinstance(strategy, Scalar) and strategy.value != role.strategy:
             return  # the keys are those of a strategy that is refused
         known: Collection[str] = profile.megatron_keys if role.by_megatron else _OF_VLLM if role.strategy == VLLM else ()
         for entry in config if isinstance(config, MapNode) and known else ():
