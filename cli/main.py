@@ -34,6 +34,7 @@ VERBS = {
     "stop": "End a launch that was detached or kept.",
     "discover": "Say which machines there are, and write them as a cluster file.",
     "server": "Serve an editor: findings, fixes, explanations, completion (LSP).",
+    "serve-verify": "Verify, solve and explain over HTTP.",
     "completion": "Print what makes a shell complete verbs, options and names.",
     "schema": "Print what a file may contain, as JSON Schema for editors.",
 }
@@ -66,7 +67,7 @@ class LazyGroup(click.Group):
         """Load and return a verb; None for an unknown name."""
         if cmd_name not in VERBS:
             return None
-        verb: click.Command = getattr(import_module(f".{cmd_name}", __package__), cmd_name)
+        verb: click.Command = getattr(import_module(f".{_module(cmd_name)}", __package__), _module(cmd_name))
         return verb
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
@@ -82,6 +83,11 @@ class LazyGroup(click.Group):
         """Write the verbs with their sentences, without loading them."""
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
+
+
+def _module(verb: str) -> str:
+    """Return the name of the module of a verb, and of the command in it."""
+    return verb.replace("-", "_")
 
 
 def _are_codes(words: Sequence[str]) -> bool:

@@ -286,7 +286,9 @@ class StrategyChecks(RollChecks):
         if isinstance(strategy, Scalar) and strategy.value != role.strategy:
             return  # the keys are those of a strategy that is refused
         known: Collection[str] = profile.megatron_keys if role.by_megatron else _OF_VLLM if role.strategy == VLLM else ()
-        for entry in config if isinstance(config, MapNode) and known else ():
+        if not isinstance(config, MapNode):
+            return
+        for entry in config if known else ():
             if (name := entry.key.text) not in known:
                 degree = name.replace("_model_", "_")
                 is_degree = degree in known and degree != name

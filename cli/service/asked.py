@@ -1,0 +1,109 @@
+"""Process of the service: reads a request per line, answers each with a line of JSON.
+
+It runs in an empty folder with a limit on its memory, so that nothing but the posted text is read.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from typing import Any, Literal, Mapping
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ...api import solve, verify
+from ...loading import machines_of
+from ...models.composition import Composer
+from ...models.dialects.load import read
+from ...models.dialects.released import known_framework
+from ...models.findings.finding import UnusableInput
+from ...models.reading import Reading
+from ...models.text.source import MAX_BYTES, Source
+from ...report.json import finding_to_data, report_to_data
+from ...report.solution import to_json, without_plan
+
+MEMORY = 4 << 30
+"""Bytes of a process."""
+MOST_SECONDS = 60.0
+_NAME = r"^[\w.-]{1,100}$"
+
+
+class VerifyRequest(BaseModel):
+    """Text to verify, and how to read it."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    text: str = Field(max_length=MAX_BYTES, description="the configuration or the script")
+    name: str = Field("train.yaml", pattern=_NAME, description="its file name; `.sh` for a script")
+    cluster: str = Field("", max_length=1000, description="the machines, such as `2x8xH100` or `x8`; not the path of a file")
+    dialect: Literal["auto", "native", "rlinf", "roll", "verl"] = "auto"
+    level: Literal["training", "placement"] = "training"
+    settings: list[str] = Field([], max_length=1000, description="overrides such as `cluster.num_nodes=4`")
+    framework: list[str] = Field([], max_length=10, description="releases such as `verl==0.6.1`")
+    placements: bool = Field(False, description="list every process")
+
+
+class SolveRequest(VerifyRequest):
+    """Text to solve."""
+
+    limit: float = Field(10.0, gt=0, le=MOST_SECONDS, description="deterministic seconds of search")
+    seed: int = Field(1, ge=0, lt=2**31)
+
+
+Answer = tuple[int, Any]
+"""(HTTP status, body as JSON data)."""
+
+
+def answered(path: str, body: bytes) -> Answer:
+    """Return the answer to a request; never raises for a fault of the request."""
+    try:
+        return _solved(SolveRequest.model_validate_json(body)) if path == "/solve" else _verified(VerifyRequest.model_validate_json(body))
+    except ValidationError as problem:
+        faults = [{"at": ".".join(map(str, fault["loc"])), "message": fault["msg"]} for fault in problem.errors()[:20]]
+        return 422, {"detail": faults}
+    except UnusableInput as problem:
+        return 200, {"schema": 1, "verdict": "unusable", "findings": [finding_to_data(finding) for finding in problem.findings]}
+    except ValueError as problem:
+        return 422, {"detail": [{"at": "cluster or framework", "message": str(problem)}]}
+    except MemoryError:
+        return 413, {"detail": f"more than {MEMORY >> 30} GiB of memory"}
+
+
+def _reading(request: VerifyRequest) -> Reading:
+    if "/" in request.cluster or request.cluster.endswith((".yaml", ".yml")):
+        raise ValueError(f"`{request.cluster}` is a file; machines are named as `2x8xH100`, or in the text")
+    composer = Composer((), tuple(request.settings), (), tuple(map(known_framework, request.framework)))
+    return read(Source(request.name, request.text), machines_of(request.cluster or None), request.dialect, request.level, composer)
+
+
+def _verified(request: VerifyRequest) -> Answer:
+    return 200, {"schema": 1, **report_to_data(verify(_reading(request)), request.placements)}
+
+
+def _solved(request: SolveRequest) -> Answer:
+    answer = solve(_reading(request), limit=request.limit, seed=request.seed, sandbox=False)
+    if answer.plan is None:
+        return 200, json.loads(without_plan(request.name, answer.verdict, answer.findings))
+    return 200, json.loads(to_json(answer.plan, None, None, answer.findings, answer.unchecked, request.name))
+
+
+def main() -> None:
+    """Answer requests from standard input until it ends: `PATH LENGTH` and the body each."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr
+    while head := source.readline():
+        path, _, length = head.decode().partition(" ")
+        status, data = answered(path, source.read(int(length)))
+        body = json.dumps(data, separators=(",", ":")).encode()
+        target.write(b"%d %d\n" % (status, len(body)) + body)
+        target.flush()
+
+
+def schemas() -> Mapping[str, Mapping[str, Any]]:
+    """Return path -> JSON Schema of its body."""
+    return {"/verify": VerifyRequest.model_json_schema(), "/solve": SolveRequest.model_json_schema()}
+
+
+if __name__ == "__main__":
+    main()

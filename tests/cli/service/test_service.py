@@ -1,0 +1,148 @@
+"""The service over HTTP: answers as the command line gives them, keys and limits first, faults that cost one process."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Iterator
+
+import placewright as pw
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the extra `serve`")
+TEXT = "cluster: 2x4xH100\ncomponents:\n  actor: {placement: 0-3}\n  rollout: {placement: 4-9}\n"
+KEY = "a-key-for-tests"
+
+
+def processes_of(pid: int) -> list[int]:
+    """Processes that a process started."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def is_running(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/status")
+    return status.exists() and "State:\tZ" not in status.read_text()
+
+
+class Service:
+    """Running service and a connection that is kept."""
+
+    def __init__(self, program: subprocess.Popen[str], port: int) -> None:
+        self.program = program
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def ask(self, method: str, path: str, body: object = None, key: str = KEY, **headers: str) -> tuple[int, Any]:
+        data = body if isinstance(body, (bytes, type(None))) else json.dumps(body).encode()
+        self.connection.request(method, path, data, {"Authorization": f"Bearer {key}", **headers})
+        answer = self.connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+
+@contextmanager
+def serving(folder: Path, *options: str) -> Iterator[Service]:
+    environment = {**os.environ, "PYTHONPATH": str(Path(pw.__file__).parents[1]), "PLACEWRIGHT_KEY": KEY}
+    words = [sys.executable, "-m", "placewright", "serve-verify", "--port", "0", "--processes", "1", *options]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment, cwd=folder) as program:
+        assert program.stdout is not None
+        first = re.fullmatch(r"serving on http://127\.0\.0\.1:(\d+)\n", program.stdout.readline())
+        assert first is not None
+        try:
+            yield Service(program, int(first.group(1)))
+        finally:
+            below = processes_of(program.pid)
+            program.send_signal(signal.SIGINT)
+            program.wait(20)
+            assert not [pid for pid in below if is_running(pid)]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("service")
+    (folder / "secret.yaml").write_text("password: hunter2\n")
+    with serving(folder) as running:
+        yield running
+
+
+def test_verify_answers_as_the_command_does(service: Service) -> None:
+    status, answer = service.ask("POST", "/verify", {"text": TEXT})
+    assert (status, answer["verdict"], [finding["code"] for finding in answer["findings"]]) == (200, "faulty", ["PW102"])
+    status, answer = service.ask("POST", "/verify", {"text": TEXT.replace("4-9", "4-7"), "placements": True})
+    assert (status, answer["verdict"], answer["components"]["rollout"]["world_size"]) == (200, "ok", 4)
+
+
+def test_solve_gives_a_plan_that_reads_as_one(service: Service) -> None:
+    status, answer = service.ask("POST", "/solve", {"text": "cluster: 2x4\ncomponents:\n  a: {accelerators: 3}\n", "limit": 1.0})
+    assert (status, answer["status"], answer["components"]["a"][0]["ranks"]) == (200, "optimal", [0, 3])
+    status, answer = service.ask("POST", "/solve", {"text": "cluster: 1x4\ncomponents:\n  a: {accelerators: 9}\n"})
+    assert (status, answer["verdict"], answer["findings"][0]["code"]) == (200, "impossible", "PW601")
+
+
+def test_explain_gives_the_page_of_a_code(service: Service) -> None:
+    assert service.ask("GET", "/explain/PW102")[1]["codes"][0]["code"] == "PW102"
+    assert service.ask("GET", "/explain/PW999")[0] == 404
+    assert service.ask("GET", "/explain/..%2Fsetup")[0] == 404
+
+
+def test_requests_are_refused_by_key_size_and_shape(service: Service) -> None:
+    assert service.ask("POST", "/verify", {"text": TEXT}, key="wrong")[0] == 401
+    assert service.ask("GET", "/health", key="wrong")[0] == 200
+    assert service.ask("POST", "/verify", {"text": TEXT, "clster": "2x8"}) == (
+        422,
+        {"detail": [{"at": "clster", "message": "Extra inputs are not permitted"}]},
+    )
+    assert service.ask("POST", "/verify", b"[")[0] == 422
+    assert service.ask("POST", "/verify", {"text": TEXT, "framework": ["nope==1"]})[0] == 422
+    assert service.ask("POST", "/verify", {"text": "a: " + "x" * (1 << 20)})[0] == 422
+
+
+def test_too_large_a_body_is_refused_unread(service: Service) -> None:
+    service.connection.close()
+    service.connection.putrequest("POST", "/verify")
+    service.connection.putheader("Authorization", f"Bearer {KEY}")
+    service.connection.putheader("Content-Length", str(1 << 40))
+    service.connection.endheaders()
+    answer = service.connection.getresponse()
+    assert answer.status == 413
+    service.connection.close()
+
+
+def test_nothing_but_the_posted_text_is_read(service: Service) -> None:
+    texts = {
+        "defaults": "defaults: [secret]\ncluster: {num_nodes: 1, component_placement: {actor: 0}}\n",
+        "script": "source ./secret.yaml\n",
+    }
+    for name, text in texts.items():
+        answer = service.ask("POST", "/verify", {"text": text, "name": "a.sh" if name == "script" else "a.yaml", "cluster": "1x8"})
+        assert "hunter2" not in json.dumps(answer)
+    for cluster in ("secret.yaml", "/etc/passwd"):
+        assert service.ask("POST", "/verify", {"text": TEXT, "cluster": cluster})[0] == 422
+
+
+def test_what_it_takes_is_described(service: Service) -> None:
+    described = service.ask("GET", "/openapi.json")[1]["paths"]
+    assert {"/verify", "/solve", "/explain/{code}", "/health"} == set(described)
+    schema = described["/verify"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert {"text", "name", "cluster", "dialect", "level", "settings", "framework", "placements"} == set(schema["properties"])
+
+
+def test_a_killed_process_is_replaced(service: Service) -> None:
+    (worker,) = processes_of(service.program.pid)
+    os.kill(worker, signal.SIGKILL)
+    while is_running(worker):
+        time.sleep(0.01)
+    assert service.ask("POST", "/verify", {"text": TEXT})[0] == 500
+    assert service.ask("POST", "/verify", {"text": TEXT})[1]["verdict"] == "faulty"
+
+
+def test_an_answer_that_takes_too_long_costs_one_process(tmp_path: Path) -> None:
+    with serving(tmp_path, "--limit", "0.0001") as hurried:
+        assert hurried.ask("POST", "/verify", {"text": TEXT}) == (504, {"detail": "no answer within 0.0001 s"})
+        assert hurried.ask("GET", "/health")[1]["status"] == "ok"
