@@ -69,5 +69,5 @@ def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool) -> l
         click.echo(render(report, placements, sizes=not inputs.several, colour=colour) + ("\n" if several else ""), color=True)
         every.append(report)
     if inputs.several or len(every) > 1:
-        click.echo(summary(every, inputs.skipped, colour), color=True)
+        click.echo(summary(every, inputs.skipped, colour, inputs.broken), color=True)
     return [report.verdict for report in every]

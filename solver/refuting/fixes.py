@@ -14,7 +14,7 @@ from ...models.machines.changed import with_nodes
 from ...models.machines.node import GENERIC, Node
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
 from ...models.problem import AMOUNT, Demand, Problem
-from ...models.quantity import write_memory
+from ...models.quantity import memory_text
 from ...models.record import dataclass
 from ...models.sharing import given_part
 from ..layout.layout import even
@@ -123,7 +123,7 @@ def needing(component: Component, memory: int) -> Apply:
 
 def written(memory: int) -> str:
     """Return MiB as written in a file: `40GiB`."""
-    return write_memory(memory).replace(" ", "")
+    return memory_text(memory)
 
 
 def instead(component: Component, amount: int) -> str:
