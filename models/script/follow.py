@@ -98,6 +98,9 @@ class Follower(ControlFlow):
         state, name, operator, place = self.state, self._target(node), node.children[1], self.script.place(node)
         start, end = self.script.range(operator)[1], self.script.range(node)[1]
         value = node.child_by_field_name("value")
+        if self.script.is_cut(node):
+            state.unsure({name}, place, "an escaped blank in its value is not followed")
+            return
         if node.children[0].type == "subscript":
             state.unsure({name}, place, "an element of it is set by its number, which is not followed")
             return
@@ -194,6 +197,11 @@ class Follower(ControlFlow):
         """Interpret a simple command: a function, a builtin, a nested text or a program."""
         expander, place, shown = self.expander, self.script.place(node), self.script.shown(self.script.range(node))
         written, assignments = self.script.command_words(node), [child for child in node.children if child.type == "variable_assignment"]
+        if any(self.script.is_cut(child) for child in assignments):  # the words are a part of the value
+            for child in assignments:
+                self._assign(child)
+            self.unread.append(place)
+            return UNKNOWN
         blank = _BLANK_ARGUMENT.match(self.script.text, self.script.range(node)[1])
         if blank:  # to bash, a backslash before a blank is an argument
             written.append(self.script.word(*blank.span(1)))
