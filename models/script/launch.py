@@ -42,7 +42,8 @@ Source: PyTorch, torch/cuda/__init__.py (_parse_visible_devices).
 """
 _MARK = re.compile(r"-I ?(\S+)|(?:-i|--replace=?)(\S*)")
 """Options of `xargs` that name a mark. Source: the manual of GNU xargs."""
-_DEVICE = re.compile(r"[0-9]+|(?:GPU|MIG)-[\w/-]+")
+_DEVICE = re.compile(r"[0-9]+(?:[ -].*)?|(?:GPU|MIG)-[\w/-]+")
+"""Item of a visibility variable; CUDA and PyTorch read `0-7` and `0 1` as accelerator 0."""
 
 
 @dataclass(frozen=True, slots=True)

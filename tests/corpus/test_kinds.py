@@ -94,6 +94,8 @@ K7 = [
     Instance("K7", "run.sh", "export CUDA_VISIBLE_DEVICES=0,0,1,1\n" + VERL.replace("node=8", "node=4"), "faulty", ("PW114 `CUDA_VISIBLE_DEVICES` names accelerator 0 twice",)),
     Instance("K7", "run.sh", "CUDA_VISIBLE_DEVICES=GPU-a,GPU-b,GPU-b " + SFT.replace("node=8", "node=3"), "faulty", ("names accelerator GPU-b twice",)),
     Instance("K7", "run.sh", f"export CUDA_VISIBLE_DEVICES=0,0\n{RUN}job\n", "ok", absent=("twice",), beside={"conf/job.yaml": RLINF}),
+    Instance("K7", "run.sh", "export CUDA_VISIBLE_DEVICES=0-7\n" + VERL, "faulty", ("the script shows Ray 1 accelerator of this node",)),
+    Instance("K7", "run.sh", "export CUDA_VISIBLE_DEVICES='0 1 2 3'\n" + SFT, "faulty", ("shows 1 accelerator, but torchrun starts 8",)),
     Instance("K7", "run.sh", "CUDA_VISIBLE_DEVICES=0,1,-1,1 " + SFT.replace("node=8", "node=2"), "ok"),
 ]  # fmt: skip
 
@@ -151,6 +153,7 @@ K6 = [
             "faulty",
             "has no key `recompute_granularty`: a TypeError when its workers start; help: write `recompute_granularity`",
         ),
+        ("tp: 2", "faulty", "help: write `tensor_model_parallel_size`"),
         ("tensor_parallel_size: 2", "faulty", "help: write `tensor_model_parallel_size`"),
         (
             "attention_backend: flash",
@@ -163,6 +166,7 @@ K6 = [
 K6 += [
     Instance("K6", "job.yaml", SEVEN.replace("{tensor_model_parallel_size: 2}", "{expert_tensor_parallel_size: 1}"), "faulty", ("`expert_tensor_parallel_size` in 0.2.1, only in 0.3.0 to",), release="roll==0.2.1"),
     Instance("K6", "job.yaml", SEVEN.replace("strategy_config: {tensor_parallel", "strategy_config: {foo: 1, tensor_parallel"), "ok"),
+    Instance("K6", "job.yaml", SEVEN.replace("strategy_config: {tensor_parallel_size", "strategy_config: {tp"), "faulty", ("help: write `tensor_parallel_size`",)),
 ]  # fmt: skip
 
 HOLES = ROLL.replace(
