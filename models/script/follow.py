@@ -41,6 +41,7 @@ _SETUP_FILES = re.compile(
 
 Their variables belong to the environment, as after a login.
 """
+_NOUNSET = re.compile(r"[-+][A-Za-z]*u[A-Za-z]*|nounset")
 _CUT = re.compile(r"(?:[ \t]|\\\n)*\\\n(?:[ \t]|\\\n)*(#[^\n]*)")
 _BLANK_ARGUMENT = re.compile(r"[ \t]*(?:\\\n[ \t]*)*(\\[ \t])")
 
@@ -248,6 +249,8 @@ class Follower(ControlFlow):
         if name == "shift" and number.isdecimal() and len(number) < 6:
             state.shifted = True
             state.arguments = state.arguments[int(number) if int(number) <= len(state.arguments) else 0 :]
+        if name == "set" and (option := next((word for word in plain if _NOUNSET.fullmatch(word)), "")):
+            state.needs_all = option[0] != "+" and (option != "nounset" or "+o" not in plain)
         if name == "set" and "--" in plain:
             state.arguments, state.open_arguments = tuple(words[plain.index("--") + 1 :]), ""
         return Truth(name != "false")
@@ -283,6 +286,7 @@ class Follower(ControlFlow):
             visible=self._visible(assignments),
             folder=self.state.folder,
             dropped=frozenset(dropped),
+            needs_all=self.state.needs_all,
         )
         self.started.append(started)
         self.state.ended = "exit" if replaces else self.state.ended

@@ -59,6 +59,7 @@ class Started:
     visible : variable with the visible accelerators, and its text.
     folder : working folder; "" if unknown.
     dropped : environment variables assumed unset, with no word in their place.
+    needs_all : True if the script ends at a variable that is not set.
     """
 
     words: tuple[WordText, ...]
@@ -68,6 +69,7 @@ class Started:
     visible: tuple[str, WordText] | None = None
     folder: str = ""
     dropped: frozenset[str] = frozenset()
+    needs_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,6 +228,8 @@ K9 = [
     Instance("K9", "run.sh", "read -r -d '' A <<'E'\ntrainer.nnodes=2\nE\n" + THREE.replace("trainer.nnodes=1", "$A") + "\n", "incomplete", ("`trainer.nnodes` is not among the known settings",), ("error",)),
     # bash takes an unset variable as empty, so the answer stands; the verdict line names what was not checked
     Instance("K9", "run.sh", VERL + "$EXTRA_ARGS\n", "ok", ("unchecked PW120 EXTRA_ARGS: taken as not set, so it adds no setting; `--allow-env NAME` reads it",)),
+    Instance("K9", "run.sh", "set -euo pipefail\n" + VERL + "$EXTRA_ARGS\n", "incomplete", ("`set -u` ends the script without it", "--allow-env EXTRA_ARGS")),
+    Instance("K9", "run.sh", "set -u\nset +u\n" + VERL + "$EXTRA_ARGS\n", "ok", ("it adds no setting",)),
     Instance("K9", "run.sh", 'ARGS="$MORE"\n' + VERL + "$ARGS\n", "ok", ("unchecked PW120 MORE",), ("PW120 ARGS",)),
     Instance("K9", "run.sh", "ARGS=\nrm $TMP_FILES\n" + VERL + "$ARGS\n", "ok", absent=("PW120",)),
     Instance("K9", "run.sh", f"echo trainer.nnodes=2 | xargs -I {{}} {VERL} {{}}\n", "incomplete", ("`xargs` reads it",)),
