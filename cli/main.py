@@ -70,8 +70,7 @@ class LazyGroup(click.Group):
         try:
             name, verb, rest = super().resolve_command(ctx, args)
         except click.UsageError as unknown:
-            unknown.message = f"{unknown.message.rstrip('.')}. {_instead(args[0])}"
-            raise
+            raise click.UsageError(f"{unknown.message.rstrip('.')}. {_instead(args[0])}", ctx) from None
         if name in READ_FILES and not ctx.resilient_parsing and not (name == "explain" and _are_codes(rest)):
             from .settings import settings_of
 

@@ -102,7 +102,7 @@ def write_estimate(mib: int) -> str:
 
 
 def write_memory(mib: int) -> str:
-    """Return `70 GiB`, `93.14 GiB` rounded up, or `512 MiB` for less than 10 GiB, for messages."""
+    """Return `70 GiB`, `93.14 GiB` rounded up, or `512 MiB` below 10 GiB."""
     if mib % 1024 and mib < 10 * 1024:
         return f"{mib} MiB"
     return f"{-(-mib * 100 // 1024) / 100:.2f}".rstrip("0").rstrip(".") + " GiB"

@@ -128,7 +128,7 @@ def launch_of(started: Started) -> LaunchCommand | None:
 
 
 def _with_input(options: Sequence[WordText], arguments: Sequence[WordText], end: int) -> tuple[WordText, ...]:
-    """Add the unknown words of `xargs`: after the arguments, or wherever `-I MARK` has its mark."""
+    """Add the unknown words of `xargs`: at the marks of `-I`, else at the end."""
     why, plain = "`xargs` reads it when the script runs", [word.plain for word in options]
     marks = [match[1] or match[2] or "{}" for match in map(_MARK.match, [*map(" ".join, zip(plain, [*plain[1:], ""]))]) if match]
     if not marks:

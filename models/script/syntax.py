@@ -167,7 +167,7 @@ class Script:
         return self.text[slice(*self.range(node))]
 
     def is_cut(self, assignment: Node) -> bool:
-        """Return True if a value goes on behind the node, which ends before an escaped blank."""
+        """Return True if the node ends before an escaped blank of its value."""
         end = self.range(assignment)[1]
         return re.match(r"\\[ \t]", self.text[end : end + 2]) is not None
 

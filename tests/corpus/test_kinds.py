@@ -266,8 +266,10 @@ actor_train:
 actor_infer: {strategy_args: {strategy_name: vllm}}
 """
 BARE = ROLL.replace("\n  device_mapping: list(range(0,8))", "")
+SINGULAR = "cluster: 1x8\ncomponent:\n  actor: {placement: 0-7}\n"
 TRAINER = "trainer: {nnodes: 1, n_gpus_per_node: 8}\n"
 ROLES = [
+    Instance("B7", "job.yaml", SINGULAR, "unusable", ("write `components` for `component`",)),
     Instance("B7", "job.yaml", BARE, "incomplete", ("give `actor_train` a `device_mapping`", "--dialect roll")),
     Instance("B7", "job.yaml", TRAINER, "incomplete", ("only `trainer.nnodes` speaks for a verl file",)),
     Instance("B7", "job.yaml", TRAINER + "algorithm: {adv_estimator: grpo}\n", "ok", absent=("speaks for",)),

@@ -297,7 +297,9 @@ class StrategyChecks(RollChecks):
         if isinstance(written, Scalar) and written.value != role.strategy:
             return  # the keys are those of a strategy that is refused
         known: Collection[str] = profile.megatron_keys if role.by_megatron else _OF_VLLM if role.strategy == VLLM else ()
-        for entry in config if isinstance(config, MapNode) and known else ():
+        if not isinstance(config, MapNode) or not known:
+            return
+        for entry in config:
             if (name := entry.key.text) not in known:
                 close = _meant(role, name, known)
                 had, only = releases_with_argument(name) if role.by_megatron else (), ""
