@@ -60,7 +60,7 @@ def convert(
 
 def _tell(conversion: Converted, texts: dict[str, str], output: str | None) -> None:
     """Print the new text to standard output, findings and summary to standard error."""
-    findings = [*conversion.findings, *(() if conversion.findings else conversion.losses)]
+    findings = [*conversion.findings, *(() if conversion.findings else (*conversion.renames, *conversion.losses))]
     if findings:
         echo_findings(findings, err=True, texts=texts)
     if conversion.text and not output:

@@ -72,7 +72,10 @@ class LazyGroup(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the verb of a line, with the project settings as option defaults."""
-        name, verb, rest = super().resolve_command(ctx, args)
+        try:
+            name, verb, rest = super().resolve_command(ctx, args)
+        except click.UsageError as unknown:
+            raise click.UsageError(f"{unknown.message.rstrip('.')}. {_instead(args[0])}", ctx) from None
         if name in READ_FILES and not ctx.resilient_parsing and not (name == "explain" and _are_codes(rest)):
             from .settings import settings_of
 
@@ -88,6 +91,16 @@ class LazyGroup(click.Group):
 def _module(verb: str) -> str:
     """Return the name of the module of a verb, and of the command in it."""
     return verb.replace("-", "_")
+
+
+def _instead(word: str) -> str:
+    """Return the probable meaning of a word that is no verb."""
+    from ..models.text.nearest import closest
+
+    if os.path.exists(word):
+        return f"To check a file, write `placewright verify {word}`."
+    close = closest(word, VERBS)
+    return f"Did you mean `{close}`?" if close else f"Verbs are {', '.join(VERBS)}."
 
 
 def _are_codes(words: Sequence[str]) -> bool:

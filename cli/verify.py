@@ -111,5 +111,5 @@ def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool, quie
         if text:
             click.echo(text + ("\n" if several else ""), err=err, color=True)
     if (inputs.several or len(every) > 1) and not (quiet and all(map(is_plain_ok, every))):
-        click.echo(summary(every, inputs.skipped, colour), err=err, color=True)
+        click.echo(summary(every, inputs.skipped, colour, inputs.broken), err=err, color=True)
     return [report.verdict for report in every]

@@ -34,13 +34,14 @@ if TYPE_CHECKING:
     from ..solver.pricing.price import Named
 
 
+_NODES = "With nodes more: `2` or `+2` is two more like the largest, `+4x8xH100` four more of this form; or fewer: `-2` is two less."
+
+
 @click.command()
 @click.argument("file", metavar="FILE")
 @source_options
 @click.option("--drop", "drops", multiple=True, metavar="DEMAND", help="Without this demand, such as `actor.memory`; several times.")
-@click.option(
-    "--nodes", "machines_changed", multiple=True, metavar="[+|-]NODES", help="With more nodes, `+4x8xH100` or `4xH100`, or fewer, `-2`."
-)
+@click.option("--nodes", "machines_changed", multiple=True, metavar="[+|-]NODES", help=_NODES)
 @click.option(
     "--lose",
     "losses",

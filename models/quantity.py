@@ -93,7 +93,7 @@ def read_rate(text: str) -> int | Fraction:
 
 def memory_text(mib: int) -> str:
     """Return `70GiB` for whole GiB, else `512MiB`, as in files; "" for 0."""
-    return write_memory(mib).replace(" ", "") if mib else ""
+    return "" if not mib else f"{mib}MiB" if mib % 1024 else f"{mib // 1024}GiB"
 
 
 def write_estimate(mib: int) -> str:
@@ -102,8 +102,10 @@ def write_estimate(mib: int) -> str:
 
 
 def write_memory(mib: int) -> str:
-    """Return `70 GiB` for whole GiB, else `512 MiB`."""
-    return f"{mib // 1024} GiB" if mib % 1024 == 0 else f"{mib} MiB"
+    """Return `70 GiB`, `93.14 GiB` rounded up, or `512 MiB` below 10 GiB."""
+    if mib % 1024 and mib < 10 * 1024:
+        return f"{mib} MiB"
+    return f"{-(-mib * 100 // 1024) / 100:.2f}".rstrip("0").rstrip(".") + " GiB"
 
 
 Counts = tuple[tuple[int, int], ...]

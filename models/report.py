@@ -115,6 +115,7 @@ class Converted:
         the target cannot express it) or ``unusable`` (unreadable file, or unknown nodes).
     text : the new file; "" if there is none.
     losses : everything that the new file omits or states differently (PW605).
+    renames : a note per component with another name in the new file, which is no loss.
     findings : the reasons for a missing file.
     cluster : cluster of the verification.
     """
@@ -125,5 +126,6 @@ class Converted:
     verdict: str
     text: str = ""
     losses: tuple[Finding, ...] = ()
+    renames: tuple[Finding, ...] = ()
     findings: Sequence[Finding] = ()
     cluster: Cluster | None = None

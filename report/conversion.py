@@ -20,6 +20,7 @@ def render_json(done: Converted) -> str:
         "to": done.target,
         "verdict": done.verdict,
         "text": done.text or None,
+        "renames": [finding_to_data(rename, done.file) for rename in done.renames],
         "losses": [finding_to_data(loss, done.file) for loss in done.losses],
         "findings": [finding_to_data(finding, done.file) for finding in done.findings],
     }
@@ -32,4 +33,5 @@ def summary(done: Converted, output: str = "") -> str:
     if done.verdict not in (EXACT, LOSSY):
         return f"{way}: {done.verdict}, {count_findings(done.findings)}"
     lost = f"lossy, {with_noun(len(done.losses), 'loss')}" if done.verdict == LOSSY else "exact"
+    lost += f", {len(done.renames)} renamed" * bool(done.renames)
     return f"{way}: {lost}" + (f", written to {escape(output)}" if output else "")

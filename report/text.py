@@ -19,7 +19,7 @@ from .terminal import escape, paint
 STYLES = {OK: "green", INCOMPLETE: "yellow", FAULTY: "red", UNUSABLE: "red"}
 """Colour of each verdict, in the order of a summary."""
 MORE = 4
-"""Maximum number of codes named for `explain`."""
+"""Maximum number of codes named for `explain`, and of broken files."""
 MAX_NAMES = 20
 """Maximum number of components named for an unchecked rule."""
 
@@ -137,11 +137,14 @@ def ignored_counts(reports: Iterable[Report]) -> str:
     return f"{count_findings(findings)} ignored" if findings else ""
 
 
-def summary(reports: Sequence[Report], skipped: int = 0, colour: bool = False) -> str:
-    """Format the summary of several files: codes, skipped files, `explain`, verdicts."""
+def summary(reports: Sequence[Report], skipped: int = 0, colour: bool = False, broken: Sequence[str] = ()) -> str:
+    """Format the summary of several files: codes, skipped and `broken` files, `explain`, verdicts."""
     lines = [_by_code(reports, severity) for severity in (Severity.ERROR, Severity.WARNING)]
-    if skipped:
-        lines.append(f"{with_noun(skipped, 'file')} {'places' if skipped == 1 else 'place'} nothing")
+    if read := skipped - len(broken):
+        lines.append(f"{with_noun(read, 'file')} {'places' if read == 1 else 'place'} nothing")
+    if broken:
+        more = f" and {len(broken) - MORE} more" if len(broken) > MORE else ""
+        lines.append(f"not read, as YAML is broken there: {', '.join(map(escape, broken[:MORE]))}{more}")
     lines.append(more_about(finding for report in reports for finding in report.findings))
     return "\n".join([*filter(None, lines), verdicts(reports, colour)])
 

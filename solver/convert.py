@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from ..models.conversion import LOSS, differences, dropped, lost_settings, lost_times, moved, refusal
+from ..models.conversion import LOSS, differences, dropped, lost_settings, lost_times, moved, refusal, renaming_notes
 from ..models.dialects.dialect import Rendering
 from ..models.dialects.load import read
 from ..models.dialects.recognition import dialect_named
@@ -52,7 +52,7 @@ def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
     reasons = (*_secrets(reading, rendering), *_faults(problem, rendering, target, reading.source.name))
     if strict and losses and not reasons:
         reasons = tuple(replace(loss, severity=Severity.ERROR) for loss in losses)
-    done = replace(bare, findings=reasons, losses=losses, cluster=problem.cluster)
+    done = replace(bare, findings=reasons, losses=losses, renames=tuple(renaming_notes(rendering.names)), cluster=problem.cluster)
     return done if reasons else replace(done, verdict=LOSSY if losses else EXACT, text=rendering.text)
 
 
@@ -104,7 +104,7 @@ def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> I
     if reread.problem is None:
         yield refusal("", f"the text that was made for {target} cannot be read, which is a fault of placewright: please report it")
         return
-    announced: dict[str, bool] = {}
+    announced = {name: False for name, new in rendering.names.items() if name != new}
     for loss in rendering.losses:
         if loss.code == LOSS:
             announced[loss.subject] = announced.get(loss.subject, False) or loss.severity is Severity.WARNING

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import field
 from functools import cached_property
 from typing import Callable, Iterator, Sequence, Union
 
@@ -24,15 +25,21 @@ The folder is None for a file that was named. Other files of the folder may be p
 configuration.
 """
 _MARKS = ("component_placement", "components:", "device_mapping")
+_BROKEN = "this is not YAML"
 _NOT_A_CONFIGURATION = {"PW003", "PW004", "PW005", "PW007"}
 
 
 @dataclass
 class Inputs:
-    """Files, folders and settings of a command line; `skipped` counts files without placements."""
+    """Files, folders and settings of a command line.
+
+    `skipped` counts files of folders without placements; `broken` are those among them that cannot
+    be read.
+    """
 
     words: Sequence[str]
     skipped: int = 0
+    broken: list[str] = field(default_factory=list)
 
     @cached_property
     def paths(self) -> list[str]:
@@ -68,8 +75,11 @@ class Inputs:
         file_count, skipped_before = 0, self.skipped
         for file in configurations(folder):
             file_count += 1
-            readings = [reading for reading in load(file, folder) if not places_nothing(reading)]
+            every = list(load(file, folder))
+            readings = [reading for reading in every if not places_nothing(reading)]
             self.skipped += not readings
+            if not readings and any(finding.message.startswith(_BROKEN) for reading in every for finding in reading.findings):
+                self.broken.append(file)
             yield from readings
         if self.skipped - skipped_before == file_count:
             message = f"`{folder}` holds no configuration that places something (files looked at: {file_count})"

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 _SET = "Set a value or choose a group, as on the command line of Hydra; may be given several times."
 _CONFIG_ROOT = "Look for the groups of `defaults` here too; nothing is read outside of these folders and that of the file."
-_FRAMEWORK = "The release that the files are for, such as verl==0.6.1; may be given for several frameworks. Default: see README."
+_FRAMEWORK = "The release that the files are for, such as verl==0.6.1; may be given for several frameworks. "
+_FRAMEWORK += "Default: the one that lies beside the file or that its keys show, else the newest."
 _ALLOW_ENV = "Let interpolations read this environment variable; its text is never shown."
 _CLUSTER = "The machines: NODESxACCELERATORS[xMODEL] such as 2x8xH100 or 2x8+1x0, x8 for as many nodes as the file "
 _CLUSTER += "declares with 8 each, or a cluster file."

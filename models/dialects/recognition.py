@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from ..dialect_names import DIALECTS
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ..text.document import Document
+from ..text.nearest import SLIP, closest
 from .signs import Signs
 
 if TYPE_CHECKING:
@@ -113,6 +114,10 @@ def _unknown(document: Document) -> Finding:
     needs = "RLinf needs `cluster: {component_placement: ...}`, ROLL roles with `device_mapping:`, "
     needs += "verl `actor_rollout_ref:`, a native file `components:`"
     advice = f"{needs}; or name it with `--dialect`"
+    known = [key for facts in DIALECTS.values() for key in facts.keys]
+    for entry in root:
+        if entry.key.text not in known and (close := closest(entry.key.text, known, SLIP)):
+            advice = f"write `{close}` for `{entry.key.text}`"
     if document.partial:
         advice = "name the folder of its `defaults` with `--config-root`, or its dialect with `--dialect`"
     return error("PW010", "", message, root.span.part(0, min(1, root.span.length)), help=advice)

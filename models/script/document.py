@@ -175,7 +175,7 @@ def _document(script: InterpretedScript, started: StartedProgram, number: int, c
         machine=machine or script.machine,
         missing=started.missing,
     )
-    unchecked = [taken_as_not_set(name, "it adds no setting") for name in sorted(launch.started.dropped)]
+    unchecked = [_unset(name, launch.started.needs_all) for name in sorted(launch.started.dropped)]
     reasons = [why] if why else []
     if match := _KEPT.search(source.text):
         reasons.append(f"`{match[1]}` keeps accelerators for the command itself, which are not subtracted")
@@ -192,6 +192,14 @@ def _document(script: InterpretedScript, started: StartedProgram, number: int, c
     document = _composed(source, words, program, composer, again, main, started.added)
     findings = (*script.findings, *words.findings, *lost, *document.findings)
     return replace(document, findings=findings, unchecked=(*script.unchecked, *words.unchecked, *document.unchecked, *unchecked))
+
+
+def _unset(name: str, must_be_set: bool) -> Unchecked:
+    """Build the note on a variable that is not set where its words would stand."""
+    if not must_be_set:
+        return taken_as_not_set(name, "it adds no setting")
+    why = f"`{name}` is not set, and `set -u` ends the script without it: which settings it adds is not known"
+    return Unchecked("PW122", "", why, True, f"Pass `--allow-env {name}`, or write its settings in the script")
 
 
 def _composed(

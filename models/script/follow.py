@@ -41,6 +41,7 @@ _SETUP_FILES = re.compile(
 
 Their variables belong to the environment, as after a login.
 """
+_NOUNSET = re.compile(r"[-+][A-Za-z]*u[A-Za-z]*|nounset")
 _CUT = re.compile(r"(?:[ \t]|\\\n)*\\\n(?:[ \t]|\\\n)*(#[^\n]*)")
 _BLANK_ARGUMENT = re.compile(r"[ \t]*(?:\\\n[ \t]*)*(\\[ \t])")
 
@@ -98,6 +99,9 @@ class Follower(ControlFlow):
         state, name, operator, place = self.state, self._target(node), node.children[1], self.script.place(node)
         start, end = self.script.range(operator)[1], self.script.range(node)[1]
         value = node.child_by_field_name("value")
+        if self.script.is_cut(node):
+            state.unsure({name}, place, "an escaped blank in its value is not followed")
+            return
         if node.children[0].type == "subscript":
             state.unsure({name}, place, "an element of it is set by its number, which is not followed")
             return
@@ -194,6 +198,11 @@ class Follower(ControlFlow):
         """Interpret a simple command: a function, a builtin, a nested text or a program."""
         expander, place, shown = self.expander, self.script.place(node), self.script.shown(self.script.range(node))
         written, assignments = self.script.command_words(node), [child for child in node.children if child.type == "variable_assignment"]
+        if any(self.script.is_cut(child) for child in assignments):  # the words are a part of the value
+            for child in assignments:
+                self._assign(child)
+            self.unread.append(place)
+            return UNKNOWN
         blank = _BLANK_ARGUMENT.match(self.script.text, self.script.range(node)[1])
         if blank:  # to bash, a backslash before a blank is an argument
             written.append(self.script.word(*blank.span(1)))
@@ -240,6 +249,8 @@ class Follower(ControlFlow):
         if name == "shift" and number.isdecimal() and len(number) < 6:
             state.shifted = True
             state.arguments = state.arguments[int(number) if int(number) <= len(state.arguments) else 0 :]
+        if name == "set" and (option := next((word for word in plain if _NOUNSET.fullmatch(word)), "")):
+            state.needs_all = option[0] != "+" and (option != "nounset" or "+o" not in plain)
         if name == "set" and "--" in plain:
             state.arguments, state.open_arguments = tuple(words[plain.index("--") + 1 :]), ""
         return Truth(name != "false")
@@ -275,6 +286,7 @@ class Follower(ControlFlow):
             visible=self._visible(assignments),
             folder=self.state.folder,
             dropped=frozenset(dropped),
+            needs_all=self.state.needs_all,
         )
         self.started.append(started)
         self.state.ended = "exit" if replaces else self.state.ended

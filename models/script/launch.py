@@ -42,7 +42,8 @@ Source: PyTorch, torch/cuda/__init__.py (_parse_visible_devices).
 """
 _MARK = re.compile(r"-I ?(\S+)|(?:-i|--replace=?)(\S*)")
 """Options of `xargs` that name a mark. Source: the manual of GNU xargs."""
-_DEVICE = re.compile(r"[0-9]+|(?:GPU|MIG)-[\w/-]+")
+_DEVICE = re.compile(r"[0-9]+(?:[ -].*)?|(?:GPU|MIG)-[\w/-]+")
+"""Item of a visibility variable; CUDA and PyTorch read `0-7` and `0 1` as accelerator 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class Started:
     visible : variable with the visible accelerators, and its text.
     folder : working folder; "" if unknown.
     dropped : environment variables assumed unset, with no word in their place.
+    needs_all : True if the script ends at a variable that is not set.
     """
 
     words: tuple[WordText, ...]
@@ -67,6 +69,7 @@ class Started:
     visible: tuple[str, WordText] | None = None
     folder: str = ""
     dropped: frozenset[str] = frozenset()
+    needs_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,7 @@ def launch_of(started: Started) -> LaunchCommand | None:
 
 
 def _with_input(options: Sequence[WordText], arguments: Sequence[WordText], end: int) -> tuple[WordText, ...]:
-    """Add the unknown words of `xargs`: after the arguments, or wherever `-I MARK` has its mark."""
+    """Add the unknown words of `xargs`: at the marks of `-I`, else at the end."""
     why, plain = "`xargs` reads it when the script runs", [word.plain for word in options]
     marks = [match[1] or match[2] or "{}" for match in map(_MARK.match, [*map(" ".join, zip(plain, [*plain[1:], ""]))]) if match]
     if not marks:

@@ -59,6 +59,7 @@ class State:
     doubting : True if a condition on an unset variable is unknown.
     sourced : True if an uninterpreted file may set variables.
     files : texts that the script itself writes into files, by file name.
+    needs_all : True after `set -u`: the script ends at a variable that is not set.
     calls : number of functions and texts that enclose the statement.
     ended : ``exit``, ``return``, ``break`` or ``continue`` if the next statement is not reached;
         else "".
@@ -79,6 +80,7 @@ class State:
     sourced: bool = True
     files: dict[str, WordText] = field(default_factory=dict)
     budget: ExpansionBudget = field(default_factory=ExpansionBudget)
+    needs_all: bool = False
     calls: int = 0
     ended: str = ""
 

@@ -166,6 +166,11 @@ class Script:
         """Return the source text of a node."""
         return self.text[slice(*self.range(node))]
 
+    def is_cut(self, assignment: Node) -> bool:
+        """Return True if the node ends before an escaped blank of its value."""
+        end = self.range(assignment)[1]
+        return re.match(r"\\[ \t]", self.text[end : end + 2]) is not None
+
     def shown(self, place: Place) -> str:
         """Return the text at a place, shortened to one line."""
         return " ".join(self.text[slice(*place)].split())[:60]

@@ -164,7 +164,8 @@ def on_other_machines(
         if isinstance(changed, Finding):
             findings.append(changed)
         else:
-            changes.append((f"--nodes {text}", changed))
+            total = "" if text.strip()[:1] in "+-" else f" more ({with_noun(len(changed.cluster.nodes), 'node')})"
+            changes.append((f"--nodes {text}{total}", changed))
         if (
             isinstance(changed, Problem)
             and problem.job.planning.accepted

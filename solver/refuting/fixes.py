@@ -13,7 +13,7 @@ from ...models.machines.changed import with_nodes
 from ...models.machines.node import GENERIC, Node
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE_LABEL
 from ...models.problem import AMOUNT, Demand, Problem
-from ...models.quantity import write_memory
+from ...models.quantity import memory_text
 from ...models.record import dataclass
 from ..layout.layout import even
 from ..memory import peak
@@ -114,7 +114,7 @@ def needing(component: Component, memory: int) -> Apply:
 
 def written(memory: int) -> str:
     """Return MiB as written in a file: `40GiB`."""
-    return write_memory(memory).replace(" ", "")
+    return memory_text(memory)
 
 
 def instead(component: Component, amount: int) -> str:

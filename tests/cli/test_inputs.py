@@ -41,8 +41,7 @@ def test_yaml_files_in_order_without_what_is_hidden_or_would_be_waited_for(folde
     assert found == ["a.yml", "b.yaml", "many.yaml", "with_alias.yaml", "env/group.yaml", "env/deep/c.yaml"]
 
 
-@pytest.mark.usefixtures("folder")
-def test_what_places_nothing_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_places_nothing_is_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["verify", "conf", "--cluster", "x8", "--format", "json"]) == 1
     data = json.loads(capsys.readouterr().out)
     assert [file["file"] for file in data["files"]] == ["conf/a.yml", "conf/b.yaml", "conf/env/deep/c.yaml"]
@@ -50,6 +49,10 @@ def test_what_places_nothing_is_counted(capsys: pytest.CaptureFixture[str]) -> N
     assert run(["verify", "conf", "--cluster", "x8"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert "3 files place nothing" in lines
+    (folder / "broken.yaml").write_text("a: [1, 2\n")
+    assert run(["verify", "conf", "--cluster", "x8"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert "3 files place nothing" in lines and "not read, as YAML is broken there: conf/broken.yaml" in lines
     assert "1 file with errors: PW102 x1" in lines
     assert lines[-1] == "3 files: 2 ok, 1 faulty"
 

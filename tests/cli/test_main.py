@@ -40,6 +40,15 @@ def test_a_wrong_command_line_is_exit_2(arguments: list[str], capsys: pytest.Cap
     assert "Usage: placewright" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("word", "advice"),
+    [("verfy", "Did you mean `verify`?"), ("zzz", "Verbs are verify, solve,"), (__file__, f"write `placewright verify {__file__}`")],
+)
+def test_a_word_that_is_no_verb_gets_the_nearest_one(word: str, advice: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.run([word]) == 2
+    assert advice in capsys.readouterr().err
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.run(["--version"]) == 0
     assert capsys.readouterr().out.startswith("placewright ")

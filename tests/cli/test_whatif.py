@@ -35,6 +35,11 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "job.yaml"
 
 
+def test_a_bare_number_of_nodes_says_that_it_is_more(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    run(["whatif", file, "--nodes", "2"])
+    assert "--nodes 2 more (4 nodes)" in capsys.readouterr().out
+
+
 def question(*components: Component, **more: object) -> Problem:
     where = read_shorthand("4x8xH100")
     return Problem(where, Job(components, **more))  # type: ignore[arg-type]

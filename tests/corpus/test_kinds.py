@@ -94,6 +94,8 @@ K7 = [
     Instance("K7", "run.sh", "export CUDA_VISIBLE_DEVICES=0,0,1,1\n" + VERL.replace("node=8", "node=4"), "faulty", ("PW114 `CUDA_VISIBLE_DEVICES` names accelerator 0 twice",)),
     Instance("K7", "run.sh", "CUDA_VISIBLE_DEVICES=GPU-a,GPU-b,GPU-b " + SFT.replace("node=8", "node=3"), "faulty", ("names accelerator GPU-b twice",)),
     Instance("K7", "run.sh", f"export CUDA_VISIBLE_DEVICES=0,0\n{RUN}job\n", "ok", absent=("twice",), beside={"conf/job.yaml": RLINF}),
+    Instance("K7", "run.sh", "export CUDA_VISIBLE_DEVICES=0-7\n" + VERL, "faulty", ("the script shows Ray 1 accelerator of this node",)),
+    Instance("K7", "run.sh", "export CUDA_VISIBLE_DEVICES='0 1 2 3'\n" + SFT, "faulty", ("shows 1 accelerator, but torchrun starts 8",)),
     Instance("K7", "run.sh", "CUDA_VISIBLE_DEVICES=0,1,-1,1 " + SFT.replace("node=8", "node=2"), "ok"),
 ]  # fmt: skip
 
@@ -151,6 +153,7 @@ K6 = [
             "faulty",
             "has no key `recompute_granularty`: a TypeError when its workers start; help: write `recompute_granularity`",
         ),
+        ("tp: 2", "faulty", "help: write `tensor_model_parallel_size`"),
         ("tensor_parallel_size: 2", "faulty", "help: write `tensor_model_parallel_size`"),
         (
             "attention_backend: flash",
@@ -163,6 +166,7 @@ K6 = [
 K6 += [
     Instance("K6", "job.yaml", SEVEN.replace("{tensor_model_parallel_size: 2}", "{expert_tensor_parallel_size: 1}"), "faulty", ("`expert_tensor_parallel_size` in 0.2.1, only in 0.3.0 to",), release="roll==0.2.1"),
     Instance("K6", "job.yaml", SEVEN.replace("strategy_config: {tensor_parallel", "strategy_config: {foo: 1, tensor_parallel"), "ok"),
+    Instance("K6", "job.yaml", SEVEN.replace("strategy_config: {tensor_parallel_size", "strategy_config: {tp"), "faulty", ("help: write `tensor_parallel_size`",)),
 ]  # fmt: skip
 
 HOLES = ROLL.replace(
@@ -224,6 +228,8 @@ K9 = [
     Instance("K9", "run.sh", "read -r -d '' A <<'E'\ntrainer.nnodes=2\nE\n" + THREE.replace("trainer.nnodes=1", "$A") + "\n", "incomplete", ("`trainer.nnodes` is not among the known settings",), ("error",)),
     # bash takes an unset variable as empty, so the answer stands; the verdict line names what was not checked
     Instance("K9", "run.sh", VERL + "$EXTRA_ARGS\n", "ok", ("unchecked PW120 EXTRA_ARGS: taken as not set, so it adds no setting; `--allow-env NAME` reads it",)),
+    Instance("K9", "run.sh", "set -euo pipefail\n" + VERL + "$EXTRA_ARGS\n", "incomplete", ("`set -u` ends the script without it", "--allow-env EXTRA_ARGS")),
+    Instance("K9", "run.sh", "set -u\nset +u\n" + VERL + "$EXTRA_ARGS\n", "ok", ("it adds no setting",)),
     Instance("K9", "run.sh", 'ARGS="$MORE"\n' + VERL + "$ARGS\n", "ok", ("unchecked PW120 MORE",), ("PW120 ARGS",)),
     Instance("K9", "run.sh", "ARGS=\nrm $TMP_FILES\n" + VERL + "$ARGS\n", "ok", absent=("PW120",)),
     Instance("K9", "run.sh", f"echo trainer.nnodes=2 | xargs -I {{}} {VERL} {{}}\n", "incomplete", ("`xargs` reads it",)),
@@ -259,8 +265,12 @@ actor_train:
   device_mapping: list(range(0,8))
 actor_infer: {strategy_args: {strategy_name: vllm}}
 """
+BARE = ROLL.replace("\n  device_mapping: list(range(0,8))", "")
+SINGULAR = "cluster: 1x8\ncomponent:\n  actor: {placement: 0-7}\n"
 TRAINER = "trainer: {nnodes: 1, n_gpus_per_node: 8}\n"
 ROLES = [
+    Instance("B7", "job.yaml", SINGULAR, "unusable", ("write `components` for `component`",)),
+    Instance("B7", "job.yaml", BARE, "incomplete", ("give `actor_train` a `device_mapping`", "--dialect roll")),
     Instance("B7", "job.yaml", TRAINER, "incomplete", ("only `trainer.nnodes` speaks for a verl file",)),
     Instance("B7", "job.yaml", TRAINER + "algorithm: {adv_estimator: grpo}\n", "ok", absent=("speaks for",)),
     Instance("B7", "job.yaml", OF_TESTS, "incomplete", ("only `actor_train` speaks for a roll file", "--dialect roll"), ("error",)),

@@ -122,7 +122,7 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
 
 
 def _cluster(written: Value | None, machines: Machines, source: Source, findings: list[Finding]) -> Cluster | None:
-    """Return the cluster of the caller, else of the file, else UNKNOWN; None and findings if unusable."""
+    """Return the cluster of the caller, else of the file, else UNKNOWN; None if unusable."""
     cluster = None
     if written is not None:
         try:

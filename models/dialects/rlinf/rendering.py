@@ -16,7 +16,6 @@ from ...conversion import (
     other_hints_to_data,
     refusal,
     renamed,
-    renaming_notes,
 )
 from ...findings.finding import Finding, UnusableInput
 from ...machines.cluster import Cluster
@@ -93,7 +92,7 @@ def render(problem: Problem) -> Rendering:
     """
     reasons: list[Finding] = []
     names = _names(problem.components)
-    losses = [*renaming_notes(names), *lost_demands(problem)]
+    losses = [*lost_demands(problem)]
     groups = [_group(problem.cluster, group, reasons) for group in problem.cluster.declared]
     placed: Data = {}
     hints: Data = {}

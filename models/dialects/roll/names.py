@@ -103,8 +103,8 @@ _OF_JOBS = (
 def signs(root: MapNode) -> Signs:
     """Return the worker blocks with `device_mapping`, misspelt ones included.
 
-    If there are none, blocks that ROLL knows count where the file has hints or dotted keys. Beside a
-    model, roles without a key of any pipeline are weak: rlvr_config.py (__post_init__) reads
+    If there are none, blocks that ROLL knows count, for sure where the file has hints or dotted keys.
+    Beside a model, roles without a key of any pipeline are weak: rlvr_config.py (__post_init__) reads
     `rewards`, and only tests/distributed/strategy of ROLL read such files.
     """
     blocks = [entry.key.text for entry in root if is_worker(entry.value, DEVICES)]
@@ -113,6 +113,9 @@ def signs(root: MapNode) -> Signs:
         blocks += [f"{group}.{entry.key.text}" for entry in inner if is_worker(entry.value, DEVICES)] if isinstance(inner, MapNode) else []
     if not blocks and (root.get(HINTS) is not None or dotted_keys(root)):
         blocks = [entry.key.text for entry in root if entry.key.text in ALL_BLOCKS and _has_strategy(entry.value)]
+    if not blocks:
+        roles = ((entry.key.text, entry.value) for entry in root if isinstance(entry.value, MapNode))
+        return Signs(weak=tuple(name for name, role in roles if name in ALL_BLOCKS and isinstance(role.get(STRATEGY), MapNode)))
     if root.get("pretrain") is not None and not any(root.get(key) is not None for key in _OF_JOBS):
         return Signs(weak=tuple(blocks))
     return Signs(tuple(blocks))

@@ -70,7 +70,7 @@ def devices_per_node(setup: RollSetup) -> int:
 
 
 def _whole(setup: RollSetup, key: str, default: int, is_replaced: bool) -> Amount | None:
-    """Return a whole number; any number, or an unknown one, if ROLL replaces the number unread."""
+    """Return a whole number; any number, or None, if ROLL replaces it unread."""
     value = setup.settings.at(key)
     if is_replaced and value is not None and is_unknown(value):
         setup.settings.note_replaced(key)

@@ -168,6 +168,17 @@ def _engine_fault(worker_ids: list[int], rank: int, size: int, per_node: int) ->
 
 _OF_VLLM = tuple(f"{name}_parallel_size" for name in ("tensor", "pipeline", "data"))
 """Keys of degrees that vLLM takes."""
+
+
+def _meant(role: Role, name: str, known: Collection[str]) -> str | None:
+    """Return the argument that an unknown one probably means: by abbreviation or spelling."""
+    degree = DEGREE_KEYS[role.strategy or ""].get(name.removesuffix("_size"), "").rpartition(".")[2]
+    if degree or role.by_megatron:
+        return degree or closest(name, known, min(SLIP, len(name) // 3))
+    variant = name.replace("_model_", "_")
+    return variant if variant in known else misspelt(name, known)
+
+
 _BY = "the strategy of the role makes it"
 
 
@@ -282,17 +293,15 @@ class StrategyChecks(RollChecks):
         (`create_async_llm(**vllm_config)`); mcore_adapter, training_args.py (additional_configs).
         """
         config, profile = self.settings.at(role.path(CONFIG.rstrip("."))), self.setup.profile
-        strategy = self.settings.at(role.path(f"{STRATEGY}.strategy_name"))
-        if isinstance(strategy, Scalar) and strategy.value != role.strategy:
+        written = self.settings.at(role.path(f"{STRATEGY}.strategy_name"))
+        if isinstance(written, Scalar) and written.value != role.strategy:
             return  # the keys are those of a strategy that is refused
         known: Collection[str] = profile.megatron_keys if role.by_megatron else _OF_VLLM if role.strategy == VLLM else ()
-        if not isinstance(config, MapNode):
+        if not isinstance(config, MapNode) or not known:
             return
-        for entry in config if known else ():
+        for entry in config:
             if (name := entry.key.text) not in known:
-                degree = name.replace("_model_", "_")
-                is_degree = degree in known and degree != name
-                close = closest(name, known, SLIP) if role.by_megatron else degree if is_degree else misspelt(name, known)
+                close = _meant(role, name, known)
                 had, only = releases_with_argument(name) if role.by_megatron else (), ""
                 if had and self.notes.choice:
                     close, only = None, f" in {self.notes.choice.release.name}, only in {spans_of(had)}"

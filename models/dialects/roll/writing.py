@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Sequence
 
 from ...component import Component, Parallel
-from ...conversion import Data, counts_to_data, dropped, hint_block, lost_demands, moved, other_hints_to_data, refusal, renaming_notes
+from ...conversion import Data, counts_to_data, dropped, hint_block, lost_demands, moved, other_hints_to_data, refusal
 from ...findings.finding import Finding, UnusableInput, error
 from ...findings.span import Edit
 from ...findings.wording import are, with_noun
@@ -46,8 +46,7 @@ def render(problem: Problem) -> Rendering:
     data = writer.data() if not writer.reasons else {}
     if writer.reasons:
         raise UnusableInput(writer.reasons)
-    losses = (*renaming_notes(writer.keys), *writer.losses, *lost_demands(problem))
-    return Rendering(to_yaml(data), losses, writer.keys)
+    return Rendering(to_yaml(data), (*writer.losses, *lost_demands(problem)), writer.keys)
 
 
 class _RollWriter:

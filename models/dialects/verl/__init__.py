@@ -41,7 +41,7 @@ RELEASES = Path(__file__).parent / "facts" / "releases.json"
 
 
 def signs(root: MapNode) -> Signs:
-    """Return the signs of verl: sections of verl alone, pools, or trainer sizes beside a section.
+    """Return the signs of verl: sections, pools, or trainer sizes beside a section.
 
     A single size of a trainer, or a trainer alone, is a weak sign.
     """

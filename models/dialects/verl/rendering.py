@@ -11,7 +11,7 @@ from math import gcd
 from typing import Mapping, Sequence
 
 from ...component import Component, Parallel
-from ...conversion import counts_to_data, dropped, hint_block, lost_demands, moved, other_hints_to_data, refusal, renamed, renaming_notes
+from ...conversion import counts_to_data, dropped, hint_block, lost_demands, moved, other_hints_to_data, refusal, renamed
 from ...findings.finding import Finding, UnusableInput
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ...placements.assignment import seats
@@ -61,7 +61,7 @@ def render(problem: Problem) -> Rendering:
     if writer.reasons:
         raise UnusableInput(writer.reasons)
     names = {component.name: writer.names[component.name] for component in writer.components}
-    return Rendering(to_yaml(data), (*renaming_notes(names), *writer.losses, *lost_demands(problem)), writer.names)
+    return Rendering(to_yaml(data), (*writer.losses, *lost_demands(problem)), names)
 
 
 class _VerlWriter:

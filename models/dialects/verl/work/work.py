@@ -171,7 +171,7 @@ class VerlWork(Facts):
         return "fsdp" if word in ("fsdp", "fsdp2", "fsdp_turbo") else word
 
     def missing_group(self, owner: str) -> str:
-        """Return the choice that makes the section of the strategy of `owner`; "" if it is there.
+        """Return the choice that makes a missing section of the strategy; "" if none.
 
         Of the strategies with a section of their own name, since 0.8.0. Source: verl,
         verl/workers/config/actor.py (FSDPActorConfig: the engine gets the strategy alone).
