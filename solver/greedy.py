@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import reduce
 from operator import or_
-from typing import Sequence
+from types import MappingProxyType
+from typing import Mapping, Sequence
 
+from ..models.component import UNBOUNDED
 from ..models.machines.topology import LEVELS
 from .expanding.ranks import add_even_counts
 from .layout.bundle import Bundle
@@ -14,6 +17,8 @@ from .layout.layout import Layout, Values, allowed, eligible, within_reach
 from .layout.parts import lowest
 from .layout.pools import Masks, NodePool
 from .layout.ranges import Places, lengths, longest_free
+from .objectives.idle import MissingAccelerators
+from .objectives.uneven import most_even, open_sets, range_of, weight_of
 from .warm_start import warm_start
 
 Room = dict[int, int]
@@ -192,11 +197,38 @@ def greedy(layout: Layout) -> Values | None:
     return _values(layout, stretch=False) if stretched is None else stretched
 
 
-def _values(layout: Layout, stretch: bool) -> Values | None:
+def greedy_even(layout: Layout) -> Values | None:
+    """Return greedy values with as many accelerators as may be, in even counts; None without success."""
+    sets, weight = open_sets(layout.problem), weight_of(layout.problem)
+    if len(sets) < 2 or not weight or layout.shared or layout.problem.previous is not None:
+        return None
+    left = sum(range_of(members)[1] for members in sets) - -(-MissingAccelerators().bound(layout) // weight)
+    bundles = [layout.bundle_of[members[0].name] for members in sets]
+    choices = [allowed(layout, bundle, left // bundle.unit) for bundle in bundles]
+    wanted = most_even([range_of(members) for members in sets], left)
+    fit = [bisect_right(units, most // bundle.unit) - 1 for units, bundle, most in zip(choices, bundles, wanted)]
+    if min(fit) < 0:
+        return None
+    counts = [units[position] for units, position in zip(choices, fit)]
+    left -= sum(count * bundle.unit for count, bundle in zip(counts, bundles))
+    while True:  # what does not divide goes to the smallest counts
+        more = [
+            (count * bundle.unit, number, units[position + 1])
+            for number, (bundle, units, position, count) in enumerate(zip(bundles, choices, fit, counts))
+            if position + 1 < len(units) and (units[position + 1] - count) * bundle.unit <= left
+        ]
+        if not more:
+            return _values(layout, True, dict(zip(bundles, counts)))
+        _, number, count = min(more)
+        left -= (count - counts[number]) * bundles[number].unit
+        counts[number], fit[number] = count, fit[number] + 1
+
+
+def _values(layout: Layout, stretch: bool, wanted: Mapping[Bundle, int] = MappingProxyType({})) -> Values | None:
     values: Values = {}
     for pool in layout.pools:
         free = dict(pool.free if pool.host is None else _held(layout, pool.host, values))
-        if not _place_pool(layout, pool, free, stretch, values):
+        if not _place_pool(layout, pool, free, stretch, values, wanted):
             return None
     add_even_counts(layout, values)
     return values
@@ -216,13 +248,15 @@ def _held(layout: Layout, host: Bundle, values: Values) -> Masks:
     return {cell.nodes[0].rank: (1 << count) - 1 for cell, count in resources.items()}
 
 
-def _place_pool(layout: Layout, pool: NodePool, free: dict[int, int], stretch: bool, values: Values) -> bool:
-    """Place all bundles of a pool, contiguous first; return False on failure."""
+def _place_pool(layout: Layout, pool: NodePool, free: dict[int, int], stretch: bool, values: Values, wanted: Mapping[Bundle, int]) -> bool:
+    """Place all bundles of a pool, contiguous first; return False on failure.
+
+    A bundle gets the `wanted` units, else the most if stretched, else the least.
+    """
     for bundle in sorted((bundle for bundle in pool.bundles if bundle.contiguous), key=lambda bundle: -bundle.unit * bundle.least):
         places, longest = Places(layout, bundle, within_reach(layout, bundle, free)), longest_free(layout, bundle, free)
-        candidates = [units for units in lengths(layout, bundle) if units <= longest]
-        # The largest length if stretched, else the smallest; on the fewest nodes, at the lowest
-        # ranks.
+        candidates = [units for units in lengths(layout, bundle) if units <= longest and units <= wanted.get(bundle, units)]
+        # On the fewest nodes, at the lowest ranks.
         place = next(filter(None, map(places.best_free, candidates[::-1] if stretch else candidates[:1])), None)
         if place is None:
             return False
@@ -237,7 +271,8 @@ def _place_pool(layout: Layout, pool: NodePool, free: dict[int, int], stretch: b
     for bundle in sorted(counted, key=lambda bundle: (-_largest(bundle), -bundle.unit, len(eligible(layout, bundle)))):
         filling = Filling(layout, bundle, room)
         required = required_units.get(bundle, {})
-        fit = [units for units in allowed(layout, bundle, filling.space + sum(required.values())) if units >= sum(required.values())]
+        most = min(filling.space + sum(required.values()), wanted.get(bundle, UNBOUNDED))
+        fit = [units for units in allowed(layout, bundle, most) if units >= sum(required.values())]
         if not fit:
             return False
         counts = filling.place((fit[-1] if stretch and bundle.bounded else fit[0]) - sum(required.values()))

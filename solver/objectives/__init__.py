@@ -14,6 +14,7 @@ from .nodes_of_ranges import NodesOfRanges
 from .preferred import Preferred
 from .term import Objective
 from .traffic import Collectives, Streams, WeightSync
+from .uneven import UnevenCounts
 
 OBJECTIVES: tuple[Objective, ...] = (
     MissingAccelerators(),
@@ -24,4 +25,5 @@ OBJECTIVES: tuple[Objective, ...] = (
     *(DomainsTouched(level) for level in LEVELS),
     NodesOfRanges(),
     FullestNodes(),
+    UnevenCounts(),
 )

@@ -12,7 +12,7 @@ from ...models.placements.plan import VERIFIED, Plan
 from ...models.problem import Problem
 from ...models.sharing import given_part
 from ..check import check, check_explicit, errors
-from ..greedy import greedy
+from ..greedy import greedy, greedy_even
 from ..layout.layout import Layout
 from ..session import Session
 from ..unchecked import unchecked
@@ -121,6 +121,10 @@ def _decide(problem: Problem, layout: Layout, search: Search, limit: float) -> C
         standing.offer(layout, values, "greedy")
     if standing.is_proved:
         return standing
+    if (values := greedy_even(layout)) is not None:
+        standing.offer(layout, values, "greedy")
+        if standing.is_proved:
+            return standing
     from ..lines import best_on_line
     from ..refuting.certificate import counting_row
     from .exhaustive import confirm, settle

@@ -15,6 +15,7 @@ from ..expanding.expand import expand
 from ..expanding.ranks import with_even_counts
 from ..layout.layout import Layout, Values
 from ..objectives.tiers import counted, plan_terms, tiers
+from ..objectives.uneven import UnevenCounts, least_uneven
 from ..session import Session
 from .progress import Incumbents, OnProgress
 
@@ -114,6 +115,7 @@ class ChoiceState:
         costs = tuple(tier.value(self.problem, assignment) for tier in self.tiers)
         if self.assignment is None or costs < self.costs:
             self.values, self.assignment, self.costs, self.how = values, assignment, costs, how
+            self._prove_even()
             self.tell()
         return costs
 
@@ -126,7 +128,14 @@ class ChoiceState:
         """Raise the lower bound of a tier, valid given the earlier tiers."""
         if bound > self.proved[number]:
             self.proved[number] = bound
+            self._prove_even()
             self.tell()
+
+    def _prove_even(self) -> None:
+        """Bound the last tier by arithmetic, once no more accelerators are possible."""
+        names = [tier.members[0][0].name for tier in self.tiers]
+        if self.assignment is not None and names and names[-1] == UnevenCounts.name and self.is_best(0):
+            self.proved[-1] = max(self.proved[-1], least_uneven(self.problem, self.assignment))
 
     def prove_best(self) -> None:
         """Take the answer as optimal in every tier."""

@@ -13,8 +13,10 @@ from placewright.solver.layout.layout import Layout
 from placewright.solver.layout.ranges import Places
 from placewright.solver.model.ranges import Edges
 from placewright.solver.model.variables import Variables
+from placewright.solver.objectives import uneven
 from placewright.solver.objectives.domains_touched import DomainsTouched
 from placewright.solver.objectives.idle import MissingAccelerators
+from placewright.solver.objectives.uneven import UnevenCounts
 from placewright.solver.rules.amounts.all_placed import AllPlaced
 from placewright.solver.rules.amounts.divisibility import Divisibility
 from placewright.solver.rules.amounts.even_shares import EvenShares
@@ -52,6 +54,7 @@ from .changes import (
     instead,
     nothing_given,
     of_the_largest,
+    one_sided,
     one_way,
     only_first,
     only_warned,
@@ -168,5 +171,13 @@ BASIC_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "no rack is ever touched": (Variables, "touches", instead(one_way), "sizes of a chain"),
     "an answer touches one rack more": (DomainsTouched, "value", lambda f: lambda *a: f(*a) + 1, "sizes of a chain"),
     "nothing is ever short": (MissingAccelerators, "value", instead(lambda *arguments: 0), "range"),
+    "any split is even": (UnevenCounts, "value", instead(lambda *arguments: 0), "ranges, three"),
+    "only the first may have more": (UnevenCounts, "_difference", one_sided, "ranges, three"),
+    "what is within another counts": (
+        uneven,
+        "open_sets",
+        lambda original: lambda problem: [*original(problem), problem.components[2:]],
+        "ranges, one of them within another",
+    ),
     "a bound above what is possible": (MissingAccelerators, "bound", instead(lambda *arguments: 3), "range"),
 }

@@ -44,6 +44,17 @@ def only_first(original: Any) -> Any:
     return lambda *arguments: (finding for finding in original(*arguments) if finding.witnesses[-1:] == (0,))
 
 
+def one_sided(original: Any) -> Any:
+    """The difference of two amounts as if the first were never the smaller one."""
+
+    def lie(self: Any, variables: Any, first: Any, second: Any) -> Any:
+        difference = variables.integer(0, variables.problem.cluster.total(), "difference")
+        variables.at_most(first - second, difference)
+        return difference
+
+    return lie
+
+
 def heavier(original: Any) -> Any:
     """One MiB more than was said: `>` and `>=` must not look alike."""
 
