@@ -17,7 +17,7 @@ GROWN = 0.01
 """Smallest progress of a round, in units of the objective's step."""
 AMONG = 8
 """Factor between parts examined and parts returned by `likely`."""
-A_BLOCK = 2.5e-4
+A_BLOCK = 2e-4
 """Seconds per relaxation of a block, measured; metered work is the same on every machine."""
 A_MODEL, A_STEP, A_NODE = 4e-5, 2e-8, 6e-6
 """Seconds per row, measured: to read the model, per simplex step, and per relaxation."""

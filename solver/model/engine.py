@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import contextmanager
 from enum import Enum
-from math import ceil, isfinite, ulp
-from typing import Any, Callable, Generic, Mapping, Protocol, TypeVar
+from math import ceil, inf, isfinite, ulp
+from threading import Event, Thread
+from typing import Any, Callable, Generic, Iterator, Mapping, Protocol, TypeVar
 
 from ortools.sat.python import cp_model
 
@@ -20,6 +23,8 @@ A_ROW = 1e-5
 
 Measured: copying the row, reading the answer.
 """
+LOOK = 0.02
+"""Seconds between two looks at the processor time, near its end."""
 V = TypeVar("V")
 V_co = TypeVar("V_co", covariant=True)
 ROUNDING = 1e-6
@@ -74,18 +79,18 @@ class ModelRejected(Exception):
 
 def run(
     variables: Solvable[V], limit: float, seed: int, presolve: bool = True, *, by_relaxation: bool = True,
-    model: cp_model.CpModel | None = None, on_solution: OnSolution[V] | None = None,
+    model: cp_model.CpModel | None = None, on_solution: OnSolution[V] | None = None, until: float = inf,
 ) -> Outcome[V]:  # fmt: skip
     """Solve a model.
 
     Parameters
     ----------
     limit : seconds of metered work (`A_SECOND`). There is no limit in real time: it would change
-        answers on a busy machine. A solver that exceeds this limit is killed with its process
-        (solver/sandbox).
+        answers on a busy machine.
     by_relaxation : True to branch on the linear relaxation; False for CP-SAT's automatic search,
         with every row in its relaxation from the start.
     model : narrowed copy of the variables' model, to solve instead.
+    until : processor time of this process that ends the run, for a machine slower than metered.
     """
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
@@ -98,7 +103,8 @@ def run(
     solver.parameters.cp_model_presolve = presolve
     # the handler would stay: Ctrl-C would kill the calling process
     solver.parameters.catch_sigint_signal = False
-    status = solver.solve(model or variables.model, _Listener(variables, on_solution) if on_solution else None)
+    with _stopped(solver, until):
+        status = solver.solve(model or variables.model, _Listener(variables, on_solution) if on_solution else None)
     if status == cp_model.MODEL_INVALID:
         raise ModelRejected((model or variables.model).validate())
     spent = A_SECOND * solver.response_proto.deterministic_time + rows
@@ -108,6 +114,24 @@ def run(
         verdict = Status.OPTIMAL if status == cp_model.OPTIMAL else Status.FEASIBLE
         return Outcome(verdict, values, round(solver.objective_value), bound, spent)
     return Outcome(Status.INFEASIBLE if status == cp_model.INFEASIBLE else Status.UNKNOWN, bound=bound, spent=spent)
+
+
+@contextmanager
+def _stopped(solver: cp_model.CpSolver, until: float) -> Iterator[None]:
+    """Stop the solver in the block at a processor time of this process."""
+    done = Event()
+
+    def watch() -> None:
+        while not done.wait(max(LOOK, until - time.process_time())):
+            if time.process_time() >= until:
+                solver.stop_search()
+
+    if until < inf:
+        Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()
 
 
 def _whole(bound: float) -> int | None:

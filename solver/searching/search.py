@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import Sequence
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
-from ...models.findings.finding import Finding, error
+from ...models.findings.finding import Finding, error, warning
 from ...models.findings.wording import plural
-from ...models.placements.plan import VERIFIED, Plan
+from ...models.placements.plan import OPTIMAL, VERIFIED, Plan
 from ...models.problem import Problem
 from ...models.sharing import given_part
 from ..check import check, check_explicit, errors
@@ -23,6 +24,8 @@ from .standing import ChoiceState, Search, WrongAnswer
 __all__ = ["LIMIT", "SEED", "WrongAnswer", "solve"]
 SEED = 1
 LIMIT = 10.0
+OVERRUN = 1.1
+"""Processor seconds per second of the limit at which a search ends on a slow machine."""
 
 
 def solve(
@@ -39,6 +42,7 @@ def solve(
     """
     session = session or Session()
     search = Search(problem, seed, on_progress, partial(solve, session=session), session)
+    search.until = time.process_time() + OVERRUN * limit
     given = problem.given()
     if faults := errors(check_explicit(problem)):
         return Answer(IMPOSSIBLE, findings=faults, how="given")
@@ -58,13 +62,20 @@ def solve(
     if best is not None and best.assignment is not None:
         plan = best.plan(bound)
         on_progress(Incumbents(plan, bound, search.seconds))
-        return Answer(plan.status, plan, how=best.how, unchecked=tuple(unchecked(problem, best.assignment)))
+        late = (_late(limit),) if search.is_late and plan.status != OPTIMAL else ()
+        return Answer(plan.status, plan, late, best.how, tuple(unchecked(problem, best.assignment)))
     if len(stands) < len(alternatives) or not all(standing.refuted for standing in stands):
         message = f"undecided: {limit:g} s of search found no placement, and no proof that there is none"
         return Answer(UNDECIDED, findings=(error("PW602", "", message, help=f"give it longer: `--limit {limit * 4:g}`"),), how="search")
     if not problem.explained:
         return Answer(IMPOSSIBLE, findings=(error("PW601", "", "impossible"),), how=stands[0].how)
     return _explained(alternatives, stands, search)
+
+
+def _late(limit: float) -> Finding:
+    """Return the note on an answer that a faster machine would have improved."""
+    message = f"the search was stopped after {OVERRUN * limit:g} s of processor time, before the work of its limit was done"
+    return warning("PW602", "", message, help=f"give it longer: `--limit {limit * 4:g}`")
 
 
 def _explained(alternatives: Sequence[Problem], stands: Sequence[ChoiceState], search: Search) -> Answer:

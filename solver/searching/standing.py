@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from math import inf
 
 from ...models.answer import Solve
 from ...models.placements.assignment import Assignment
@@ -47,6 +48,13 @@ class Search:
         self._best: Plan | None = None
         self.began = self._told = time.perf_counter()
         self.verifying = 0.0
+        self.until = inf
+        """Processor time of this process at which the search ends on a machine slower than metered."""
+
+    @property
+    def is_late(self) -> bool:
+        """True if the machine was too slow for the metered work."""
+        return time.process_time() >= self.until
 
     @property
     def seconds(self) -> float:

@@ -25,6 +25,8 @@ There the solver itself makes faster progress than a tighter relaxation.
 """
 BY_ITSELF = 4.0
 """Seconds of CP-SAT's own search of a far answer; doubled the next time."""
+A_GROWTH = 12
+"""Relaxations that must raise the bound for more to follow."""
 A_TURN, A_LONG_TURN = 0.15, 0.5
 """Shares of the remaining time for the relaxation per round: while far, and otherwise."""
 PARTS = 3
@@ -59,7 +61,6 @@ class Round:
 
 ROUNDS = (
     Round(12, 0.5, whole=0.4, plain=True),
-    Round(24, 0.5, whole=0.4, plain=True),
     Round(12, 0.5, whole=1.0),
     Round(30, 0.5, whole=2.0),
     Round(60, 0.5, whole=4.0),
@@ -119,11 +120,11 @@ class TierSearch:
         if not plain:
             stage.tighten(limit)
         upper = standing.costs[self.number] if standing.assignment else None
-        until, grown = stage.spent + limit, True
-        while grown and stage.is_open and stage.spent < until:
+        until, last, count = stage.spent + limit, None, 0
+        while stage.is_open and stage.spent < until and (count < nodes or stage.bound != last) and not standing.search.is_late:
             last = stage.bound
-            stage.advance(upper, until - stage.spent, nodes)
-            grown = stage.bound != last
+            stage.advance(upper, until - stage.spent, A_GROWTH)
+            count += A_GROWTH
         self.left -= stage.spent - before
         bound = stage.bound if stage.bound is not None else upper
         if bound is not None:
@@ -134,7 +135,9 @@ class TierSearch:
         standing, number = self.standing, self.number
         high = standing.costs[number] - 1 if standing.assignment else MOST
         model = narrowed(self._hinted(), fixed, standing.proved[number], high)
-        outcome = run(self.variables, min(limit, self.left), standing.search.seed, by_relaxation=False, model=model)
+        outcome = run(
+            self.variables, min(limit, self.left), standing.search.seed, by_relaxation=False, model=model, until=standing.search.until
+        )
         self.left -= outcome.spent
         if outcome.values is not None:
             self._offer(outcome)
@@ -148,13 +151,14 @@ class TierSearch:
     def _is_open(self) -> bool:
         tiered = self.number < len(self.standing.tiers)
         is_best = self.standing.is_best(self.number) if tiered else self.standing.assignment is not None
-        return self.left > 0 and not self._refused and not is_best
+        return self.left > 0 and not self.standing.search.is_late and not self._refused and not is_best
 
     def _run(self, limit: float, by_relaxation: bool) -> None:
         """Run the solver on the whole model."""
         outcome = run(
-            self.variables, limit, self.standing.search.seed, by_relaxation=by_relaxation, model=self._hinted(), on_solution=self._listen
-        )
+            self.variables, limit, self.standing.search.seed, by_relaxation=by_relaxation, model=self._hinted(), on_solution=self._listen,
+            until=self.standing.search.until,
+        )  # fmt: skip
         self.left -= outcome.spent
         self.take(outcome)
 
@@ -180,7 +184,9 @@ class TierSearch:
             self._refused = True
             # A single "infeasible" is no proof (or-tools 5274, 5295): confirmed without presolve.
             limit = max(self.left, CONFIRMING * outcome.spent + 1.0)
-            confirmation = run(compile(standing.problem, minimise=False), limit, standing.search.seed, presolve=False)
+            confirmation = run(
+                compile(standing.problem, minimise=False), limit, standing.search.seed, presolve=False, until=standing.search.until
+            )
             standing.refuted = refutable(self.variables.layout) and confirmation.status is Status.INFEASIBLE
         if outcome.values is not None:
             self._offer(outcome)
@@ -206,9 +212,10 @@ def search_tiers(standing: ChoiceState, limit: float) -> None:
             break
         amount = aim(variables, tier)
         if not standing.is_best(number):
-            reserved = RESERVED_SHARE * left if number < len(standing.tiers) - 1 else 0.0
+            later = range(number + 1, len(standing.tiers))
+            reserved = 0.0 if all(map(standing.is_best, later)) else RESERVED_SHARE * left
             left = reserved + TierSearch(standing, variables, number, left - reserved).search()
-        if standing.assignment is None or left <= 0:
+        if standing.assignment is None or left <= 0 or standing.search.is_late:
             break
         keep_tier(variables, amount, standing.costs[number])
     standing.spent = limit - left
@@ -238,14 +245,14 @@ def search_by_patterns(standing: ChoiceState, layout: Layout, limit: float) -> f
     outcomes: list[Outcome[Values]] = []
     for tier in standing.tiers:
         amount = master.aim(tier)
-        outcomes.append(run(master, left, standing.search.seed))
+        outcomes.append(run(master, left, standing.search.seed, until=standing.search.until))
         left -= outcomes[-1].spent
-        if outcomes[-1].status is not Status.OPTIMAL or left <= 0:
+        if outcomes[-1].status is not Status.OPTIMAL or left <= 0 or standing.search.is_late:
             break
         master.at_most(amount, outcomes[-1].objective)
     if outcomes and outcomes[0].status is Status.INFEASIBLE and standing.assignment is None:
         # As everywhere, a single "infeasible" is no proof: confirmed without presolve.
-        confirmation = run(Master(uses), left, standing.search.seed, presolve=False)
+        confirmation = run(Master(uses), left, standing.search.seed, presolve=False, until=standing.search.until)
         left -= confirmation.spent
         standing.refuted = confirmation.status is Status.INFEASIBLE
     _take_use(standing, layout, outcomes)
