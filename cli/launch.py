@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 from contextlib import contextmanager
@@ -51,6 +52,12 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @click.option("--timeout", type=SECONDS, default=300.0, show_default=True, callback=_finite, help="Seconds for the workers to start.")
 @click.option("--wait", type=SECONDS, default=0.6, show_default=True, callback=_finite, help="Seconds to wait for what other jobs hold.")
 @click.option("--restarts", type=click.IntRange(0, 1000), default=0, show_default=True, help="How often to start again what was lost.")
+@click.option("--call-timeout", type=SECONDS, callback=_finite, help="Seconds for the called method; no limit if not given.")
+@click.option(
+    "--heartbeat", type=SECONDS, default=30.0, show_default=True, callback=_finite, help="Seconds for which a worker may be silent."
+)
+@click.option("--log-dir", metavar="DIR", help="Folder, on every node, for what each worker prints: COMPONENT-RANK.log.")
+@click.option("-o", "output", metavar="FILE", help="Write what the called method returns: a line of JSON for each worker.")
 @click.option(
     "--share-nodes", is_flag=True, help="Of a node that the plan uses in part, hold only so many accelerators, beside other jobs."
 )
@@ -65,7 +72,7 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @level_option
 def launch(
     file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, keep: bool, detach: str | None,
-    timeout: float, wait: float, restarts: int, share_nodes: bool, elastic: bool, trusted_env: tuple[str, ...], progress: str,
+    timeout: float, wait: float, restarts: int, call_timeout: float | None, heartbeat: float, log_dir: str | None, output: str | None, share_nodes: bool, elastic: bool, trusted_env: tuple[str, ...], progress: str,
     source: ReadOptions,
 ) -> int:  # fmt: skip
     """Start the workers of a plan, or of a configuration, each at its place.
@@ -86,6 +93,8 @@ def launch(
         raise click.UsageError("--simulate and --address exclude each other")
     if keep and detach is not None:
         raise click.UsageError("--keep and --detach exclude each other")
+    if output and (not method or keep or detach is not None):
+        raise click.UsageError("-o writes what --call returns, and goes with neither --keep nor --detach")
     with _signals_as_interrupts() as received:
         try:
             if detach and (code := name_refused(detach)):
@@ -95,8 +104,10 @@ def launch(
                 return outcome
             plan, reading = outcome
             request = LaunchOptions(
-                plan, file, address, worker, method, timeout, wait, restarts, share_nodes, elastic, trusted_env, progress, reading
-            )
+                plan, file, address, worker, method, timeout, wait, restarts, share_nodes, elastic, trusted_env, progress, reading,
+                call_timeout, heartbeat, os.path.abspath(log_dir) if log_dir else "", output or "",
+            )  # fmt: skip
+            click.echo(request.intent, err=True)
             return launch_here(request, keep) if detach is None else launch_detached(request, detach)
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the end of this process is left to interrupt

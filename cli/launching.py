@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 import sys
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Iterable, Sequence
+from typing import TYPE_CHECKING, Iterable, Mapping, Sequence
 
 import click
 
@@ -17,6 +18,7 @@ from .exit_codes import OK
 from .showing.colour import wants_colour
 from .showing.findings import echo_findings
 from .showing.progress import StepOutput, shown_steps
+from .written import write_new
 
 if TYPE_CHECKING:
     from ..models.placements.plan import Plan
@@ -83,11 +85,24 @@ def runs(record: Record, until: str) -> str:
     )
 
 
-def failed(problem: LaunchFailed, verdict: str = NOT_LAUNCHED) -> int:
-    """Print a failure with the end of the worker's traceback; return the exit code."""
+LAST_LINES = 8
+"""Lines of a traceback on a terminal."""
+
+
+def failed(problem: LaunchFailed, verdict: str = NOT_LAUNCHED, log_dir: str = "") -> int:
+    """Print a failure with the end of the worker's traceback; return the exit code.
+
+    `log_dir`: folder for the whole traceback.
+    """
     echo_findings(problem.findings, err=True)
-    for line in problem.traceback.splitlines():
+    lines = problem.traceback.splitlines()
+    for line in lines[-LAST_LINES:]:
         click.echo(f"   | {escape(line)}", err=True)
+    if log_dir and lines:
+        path = Path(log_dir, "failure.log")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(problem.traceback + "\n", "utf-8")
+        click.echo(f"whole traceback: {escape(str(path))}", err=True)
     click.echo(verdict, err=True)
     return problem.exit_code
 
@@ -112,6 +127,26 @@ class LaunchOptions:
     trusted_env: tuple[str, ...]
     progress: str
     reading: Reading | None = None
+    call_timeout: float | None = None
+    heartbeat: float = 30.0
+    log_dir: str = ""
+    output: str = ""
+
+    @property
+    def intent(self) -> str:
+        """What is started, and where, and what restarts do not cover."""
+        from ..models.findings.wording import with_noun
+        from ..runtime.recovery.replanner import immovable
+
+        sizes = [self.plan.assignment.world_size(component) for component in self.plan.components]
+        who = f"{with_noun(sum(sizes), 'worker', ',')} of {with_noun(len(sizes), 'component')}"
+        cls = f"class `{self.worker}`" if self.worker else "each only reports its environment, as there is no `--worker`"
+        where = f"Ray at {self.address}" if self.address else "a simulated cluster on this machine"
+        lines = [escape(f"launching {who} on {where}: {cls}")]
+        if self.restarts and (names := immovable(self.plan, self.problem)):
+            given = ", ".join(f"`{name}`" for name in names)
+            lines.append(escape(f"note: `--restarts` does not cover the loss of a node under the given ranks of {given}"))
+        return "\n".join(lines)
 
     @property
     def problem(self) -> Problem | None:
@@ -160,6 +195,7 @@ def launch_here(wanted: LaunchOptions, kept: bool) -> int:
                     wanted.plan, address=wanted.address, worker=wanted.worker, timeout=wanted.timeout, trusted_env=wanted.trusted_env,
                     progress=steps, wait=wanted.wait, restarts=wanted.restarts, problem=wanted.problem, reading=wanted.reading, methods=wanted.methods,
                     share_nodes=wanted.share_nodes, elastic=wanted.elastic, name=claim.name if claim is not None else wanted.stem,
+                    log_dir=wanted.log_dir, heartbeat=wanted.heartbeat,
                 )
             )  # fmt: skip
             steps.clear()
@@ -170,16 +206,26 @@ def launch_here(wanted: LaunchOptions, kept: bool) -> int:
             if claim is not None:
                 notes = _Notes(wanted, claim, steps)
                 with suppress(KeyboardInterrupt), stopping_on_request(claim):
-                    run_kept(running, wanted.method, notes.runs, notes.lost, stay=True)
+                    run_kept(running, wanted.method, notes.runs, notes.lost, stay=True, limit=wanted.call_timeout)
                 workers = notes.workers or workers
             elif wanted.method:
                 steps(Step(f"calling `{wanted.method}`"))
-                running.run(wanted.method)
+                results = running.run(wanted.method, wanted.call_timeout)
                 workers = workers_of(running)
+                if wanted.output:
+                    write_new(wanted.output, results_text(results), force=True)
     except LaunchFailed as problem:
-        return failed(problem, verdict)
+        return failed(problem, verdict, wanted.log_dir)
     click.echo("\n" + ran(workers, wanted.simulated), color=True)
     return OK
+
+
+def results_text(results: Mapping[str, Sequence[object]]) -> str:
+    """Format results as JSON lines; what JSON cannot say as Python's text of it."""
+    lines = (
+        {"component": name, "rank": rank, "result": result} for name, by_rank in results.items() for rank, result in enumerate(by_rank)
+    )
+    return "".join(json.dumps(line, default=repr) + "\n" for line in lines)
 
 
 class _Notes:
@@ -202,7 +248,10 @@ class _Notes:
         from ..report.text import render_unchecked
         from ..runtime.detached.record import record_of
 
-        again, record = self._record is not None, record_of(self._claim.name, self._wanted.file, running, self._wanted.simulated)
+        again, record = (
+            self._record is not None,
+            record_of(self._claim.name, self._wanted.file, running, self._wanted.simulated, self._wanted.log_dir),
+        )
         self._record = record
         self._claim.keep(record, plan_to_json(running.plan))
         self._steps.clear()
@@ -246,13 +295,13 @@ def launch_detached(wanted: LaunchOptions, name: str) -> int:
     request = LaunchRequest(
         name=name or wanted.fresh_name(), file=wanted.file, plan=plan_to_json(wanted.plan), address=wanted.address, worker=wanted.worker,
         method=wanted.method, timeout=wanted.timeout, wait=wanted.wait, restarts=wanted.restarts, trusted_env=wanted.trusted_env, problem=problem_to_text(wanted.problem),
-        reading=reading_to_text(wanted.reading), share_nodes=wanted.share_nodes, elastic=wanted.elastic,
+        reading=reading_to_text(wanted.reading), share_nodes=wanted.share_nodes, elastic=wanted.elastic, call_timeout=wanted.call_timeout, heartbeat=wanted.heartbeat, log_dir=wanted.log_dir,
     )  # fmt: skip
     try:
         with shown_steps(wanted.progress) as steps:
             record = detach(request, len(used_nodes(wanted.plan)), steps)
     except LaunchFailed as problem:
-        return failed(problem)
+        return failed(problem, log_dir=wanted.log_dir)
     click.echo(workers_and_given(record.workers, record.given))
     if unseen := not_checked(record):
         click.echo(unseen)

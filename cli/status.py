@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,9 @@ RUNNING = "running"
 
 @click.command()
 @click.argument("name", metavar="[NAME]", required=False)
+@click.option("--logs", is_flag=True, help="Print the last lines that each worker of NAME printed, of a launch with --log-dir.")
 @form_option
-def status(name: str | None, form: str) -> int:
+def status(name: str | None, logs: bool, form: str) -> int:
     """Say which launches run, or where the workers of NAME are.
 
     A failed launch gives the reason until `placewright stop NAME` removes it. A recovering launch
@@ -35,6 +37,7 @@ def status(name: str | None, form: str) -> int:
     \b
     placewright status
     placewright status trial --format json
+    placewright status trial --logs
     """
     from ..runtime.detached.launches import launch_named, launches
     from ..runtime.failure import LaunchFailed
@@ -43,7 +46,11 @@ def status(name: str | None, form: str) -> int:
         launches_seen = launches() if name is None else [launch_named(name)]
     except LaunchFailed as problem:
         return failed(problem, "no status")
-    if form == "json":
+    if logs:
+        if name is None:
+            raise click.UsageError("name the launch whose logs you want")
+        click.echo(_logs(launches_seen[0]))
+    elif form == "json":
         click.echo(json.dumps({"schema": 1, "launches": [_launch_data(launch) for launch in launches_seen]}, indent=1))
     else:
         _print_launches(launches_seen, whole=name is not None)
@@ -76,13 +83,37 @@ def _print_launches(launches: list[LaunchStatus], whole: bool) -> None:
             echo_findings(launch.findings, err=True, texts={})
 
 
+LOG_LINES, LOG_BYTES = 20, 1 << 16
+
+
+def _logs(launch: LaunchStatus) -> str:
+    """Return the end of every worker's log that this machine can read."""
+    from ..runtime.workers.member import log_path
+
+    record = launch.record
+    if not record.log_dir:
+        return f"{escape(record.name)} was launched without `--log-dir`: what its workers print is in Ray's logs of their nodes"
+    parts = []
+    for worker in record.workers:
+        path = log_path(record.log_dir, worker.component, worker.rank)
+        parts.append(f"== {escape(f'{worker.component} {worker.rank} on {worker.node}: {path}')}")
+        try:
+            with open(path, "rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - LOG_BYTES))
+                lines = log.read().decode("utf-8", "replace").splitlines()[-LOG_LINES:]
+        except OSError as problem:
+            lines = [f"not readable here: {problem.strerror}"]
+        parts += map(escape, lines)
+    return "\n".join(parts)
+
+
 def _since(launch: LaunchStatus) -> str:
     """Return the start in UTC, to the second."""
     return datetime.fromtimestamp(launch.record.since, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _launch_data(launch: LaunchStatus) -> dict[str, object]:
-    data = launch.record.model_dump(mode="json", exclude={"schema_", "findings", "state", "since", "token"})
+    data = launch.record.model_dump(mode="json", exclude={"schema_", "findings", "state", "since", "token", "log_dir"})
     findings = [
         {"code": finding.code, "subject": finding.subject, "message": finding.message, "help": finding.help} for finding in launch.findings
     ]

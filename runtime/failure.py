@@ -16,8 +16,7 @@ class LaunchFailed(Exception):
     Attributes
     ----------
     findings : faults, one per node or worker concerned.
-    traceback : end of the worker's own traceback, of several lines; "" if no worker code is
-        concerned.
+    traceback : the worker's own traceback; "" if no worker code is concerned.
     """
 
     def __init__(self, *findings: Finding, traceback: str = "") -> None:
@@ -58,17 +57,19 @@ def refused(
     return Refusal(error(code, subject, message, help=help, witnesses=witnesses, amount=amount, notes=notes))
 
 
-LONGEST_LINE, LAST_LINES = 200, 8
+LONGEST_LINE = 300
 
 
-def last_line(lines: Sequence[str], default: str = "") -> str:
-    """Return the last line of an output as a reason, cut to 200 characters."""
-    return lines[-1].strip()[:LONGEST_LINE] if lines else default
+def headline(lines: Sequence[str], default: str = "") -> str:
+    """Return the reason in an output: its exception with the whole message, else its last line.
 
-
-def last_lines(lines: Sequence[str]) -> str:
-    """Return the end of a traceback, as shown below a failure."""
-    return "\n".join(lines[-LAST_LINES:])
+    Libraries end their messages with advice: "For debugging consider passing ..." says less than
+    "CUDA error: out of memory" before it. In one line of at most 300 characters.
+    """
+    frames = [number for number, line in enumerate(lines) if line.lstrip().startswith('File "')]
+    after = range(frames[-1] + 1, len(lines)) if frames else ()
+    start = next((number for number in after if not lines[number][:1].isspace()), len(lines) - 1)
+    return " ".join(" ".join(lines[start:]).split())[:LONGEST_LINE] if lines else default
 
 
 def quoted(names: Iterable[object]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack, contextmanager
 from typing import Any, Callable, Collection, Iterator, Mapping, TypeVar
 
@@ -18,7 +19,7 @@ from .recovery.lifetime import NO_RESTARTS, Lifetime, Recovery, RestartPolicy
 from .recovery.restarts import Restarts, is_lost
 from .reserving.reservation import WAIT_LIMIT
 from .running.audit import AuditRow
-from .running.monitor import PERIOD, OnFailure
+from .running.monitor import HEARTBEAT, PERIOD, OnFailure
 from .running.start import GrantedAccelerators, StartOptions
 from .shield import shielded
 from .simulated.simulate import SimulatedCluster
@@ -127,11 +128,11 @@ class Launch:
         """
         return self._lifetime.grow()
 
-    def run(self, function: Callable[[Launch], Result] | str) -> Result | dict[str, list[Any]]:
+    def run(self, function: Callable[[Launch], Result] | str, timeout: float | None = None) -> Result | dict[str, list[Any]]:
         """Call a function, or a method on every worker; recover and repeat after a loss.
 
         The function gets this launch. After a recovery all workers are new: the function itself
-        must find its state, such as a checkpoint. An elastic launch also starts again when joining
+        must find its state, such as a checkpoint. `timeout`: seconds for the method. An elastic launch also starts again when joining
         nodes change the plan. Raises LaunchFailed as `recover` does, and the function's own
         exceptions.
         """
@@ -139,7 +140,7 @@ class Launch:
             monitor = self._lifetime.now.monitor
             try:
                 with self._lifetime.growing(self._again.elastic):
-                    return self.call_all(function) if isinstance(function, str) else function(self)
+                    return self.call_all(function, timeout=timeout) if isinstance(function, str) else function(self)
             except Exception as problem:  # the monitor decides, whatever the user's code turns a loss into
                 failure = problem if isinstance(problem, LaunchFailed) and is_lost(problem) else monitor.step()
                 if failure is None and not self._lifetime.must_grow:
@@ -162,7 +163,7 @@ TIMEOUT = 300.0
 def launch(
     plan: Plan, *, address: str | None = None, simulate: bool = False, worker: str | type | None = None, timeout: float = TIMEOUT,
     trusted_env: Collection[str] = (), progress: OnStep = silent, wait: float = WAIT_LIMIT, restarts: int = 0, elastic: bool = False,
-    problem: Problem | None = None, methods: Collection[str] = (), share_nodes: bool = False, name: str = "", reading: Reading | None = None,
+    problem: Problem | None = None, methods: Collection[str] = (), share_nodes: bool = False, name: str = "", reading: Reading | None = None, log_dir: str = "", heartbeat: float = HEARTBEAT,
 ) -> Iterator[Launch]:  # fmt: skip
     """Start the workers of a plan, all or none; end them with the block.
 
@@ -192,6 +193,9 @@ def launch(
         its size.
     reading : file of the problem; re-placement avoids what its framework refuses. Without it
         `Launch.unchecked` reports that gap for a launch that may be placed anew.
+    log_dir : folder, made on every node, for what workers print: ``COMPONENT-RANK.log``. Default:
+        Ray's own logs.
+    heartbeat : seconds for which the process of a worker may be silent, as one that is stopped.
 
     Nothing is left after the block, or if it was never entered: no actor, no placement group, no
     process. Raises LaunchFailed with the faults.
@@ -205,7 +209,9 @@ def launch(
     try:
         progress(Step("checking the worker class"))
         again = RestartPolicy.of(restarts, elastic, problem, reading)
-        yield _started(stack, plan, address, check_worker(worker, methods), timeout, progress, wait, again, share_nodes, name)
+        yield _started(
+            stack, plan, address, check_worker(worker, methods), timeout, progress, wait, again, share_nodes, name, log_dir, heartbeat
+        )
     finally:
         with shielded():
             stack.close()
@@ -213,7 +219,7 @@ def launch(
 
 def _started(
     stack: ExitStack, plan: Plan, address: str | None, worker: str | type, timeout: float, progress: OnStep, wait: float, again: RestartPolicy,
-    share_nodes: bool, name: str,
+    share_nodes: bool, name: str, log_dir: str, heartbeat: float,
 ) -> Launch:  # fmt: skip
     """Connect and start; every step registers its undo first, in case of an interrupt."""
     used = used_nodes(plan)
@@ -233,12 +239,15 @@ def _started(
     stack.callback(connection.close)
     connection.open()
     send_code()
-    return bring_up(stack, plan, RayPort(), worker, timeout, progress, address, wait, again, look=True, share_nodes=share_nodes, name=name)
+    return bring_up(
+        stack, plan, RayPort(), worker, timeout, progress, address, wait, again, look=True, share_nodes=share_nodes, name=name, log_dir=log_dir, heartbeat=heartbeat
+    )  # fmt: skip
 
 
 def bring_up(
     stack: ExitStack, plan: Plan, port: Port, worker: str | type, timeout: float, progress: OnStep, address: str = "",
     wait: float = WAIT_LIMIT, again: RestartPolicy = NO_RESTARTS, look: bool = False, share_nodes: bool = False, name: str = "",
+    log_dir: str = "", heartbeat: float = HEARTBEAT,
 ) -> Launch:  # fmt: skip
     """Compare, reserve, start and audit on any port; the stack undoes everything.
 
@@ -246,7 +255,7 @@ def bring_up(
     knowledge is compared.
     """
     survey = survey_real_nodes(port) if look else NO_SURVEY
-    way = StartOptions(port, worker, timeout, wait, progress, survey, share_nodes, name)
+    way = StartOptions(port, worker, timeout, wait, progress, survey, share_nodes, name, log_dir and os.path.abspath(log_dir), heartbeat)
     lifetime = Lifetime(plan, again.problem, way, again.restarts, again.search)
     stack.callback(lifetime.stop)
     lifetime.begin()

@@ -31,19 +31,20 @@ INTERVAL = 0.1
 
 
 def run_kept(
-    running: Launch, method: str | None, noted: Callable[[Launch], None], lost: Callable[[LaunchFailed], None], stay: bool = False
-) -> None:
+    running: Launch, method: str | None, noted: Callable[[Launch], None], lost: Callable[[LaunchFailed], None], stay: bool = False,
+    limit: float | None = None,
+) -> None:  # fmt: skip
     """Run a method on every worker and return, or watch the launch forever.
 
     It watches if there is no method, or if `stay` is True. `noted` is called with the launch at
-    start and after every recovery, `lost` before a recovery with the loss. Raises LaunchFailed as
+    start and after every recovery, `lost` before a recovery with the loss. `limit`: seconds for the method. Raises LaunchFailed as
     `Launch.run` does.
     """
 
     def live(launch: Launch) -> None:
         noted(launch)
         if method:
-            launch.call_all(method)
+            launch.call_all(method, timeout=limit)
         if stay or not method:
             launch.watch()
 
@@ -120,13 +121,13 @@ class Keeper:
         with launch(
             plan, address=request.address, worker=request.worker, timeout=request.timeout, trusted_env=request.trusted_env,
             progress=self._step, wait=request.wait, restarts=request.restarts, problem=problem_of(request.problem), reading=reading_of(request.reading),
-            methods=(request.method,) if request.method else (), share_nodes=request.share_nodes, elastic=request.elastic, name=request.name,
+            methods=(request.method,) if request.method else (), share_nodes=request.share_nodes, elastic=request.elastic, name=request.name, log_dir=request.log_dir, heartbeat=request.heartbeat,
         ) as running:  # fmt: skip
-            run_kept(running, request.method, self._noted, self._lost)
+            run_kept(running, request.method, self._noted, self._lost, limit=request.call_timeout)
 
     def _noted(self, running: Launch) -> None:
         """Record the running launch; the first time, report it and wait for KEEP."""
-        self._record = record_of(self._request.name, self._request.file, running, self._request.address is None)
+        self._record = record_of(self._request.name, self._request.file, running, self._request.address is None, self._request.log_dir)
         self._claim.keep(self._record, plan_to_json(running.plan))
         if not self._kept.is_set():
             self._tell(Message(running=self._record))
@@ -170,6 +171,7 @@ class Keeper:
     def _failed(self, problem: LaunchFailed) -> None:
         """Report a failure: to the command before KEEP, to the record afterwards."""
         if self._kept.is_set():
+            print(problem.traceback, flush=True)
             self._write(state=FAILED, since=time.time(), findings=tuple(map(FindingRecord.of, problem.findings)))
         else:
             with suppress(KeyboardInterrupt):

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
 from ...models.placements.plan_file import read_plan
-from ..failure import LaunchFailed, failed, last_line, last_lines
+from ..failure import LaunchFailed, failed, headline
 from ..port.connection import Connection
 from ..port.on_ray import RayPort
 from ..port.port import Died, Port
@@ -129,7 +129,7 @@ def _last_line(log: Path) -> str:
         lines = log.read_text("utf-8", "replace").strip().splitlines()
     except FileNotFoundError:
         return ""
-    return last_line(lines)
+    return headline(lines)
 
 
 def _ask_to_stop(path: Path) -> None:
@@ -270,7 +270,7 @@ def _end(keeper: subprocess.Popen[bytes]) -> None:
 def _gone(errors: IO[bytes]) -> LaunchFailed:
     errors.seek(0)
     lines = errors.read().decode("utf-8", "replace").strip().splitlines()
-    return _faulty(last_line(lines, "it ended without a word"), last_lines(lines))
+    return _faulty(headline(lines, "it ended without a word"), "\n".join(lines))
 
 
 def _faulty(reason: str, traceback: str = "") -> LaunchFailed:

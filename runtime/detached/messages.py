@@ -21,6 +21,7 @@ from ...solver.sandbox.messages import Codec, SolveRequest, data_of, line_of, re
 from ...solver.searching.search import LIMIT, SEED
 from ..failure import LaunchFailed
 from ..progress import Step
+from ..running.monitor import HEARTBEAT
 from .record import FindingRecord, Record, RecordModel
 
 
@@ -97,6 +98,9 @@ class LaunchRequest(RecordModel):
     reading: str = ""
     share_nodes: bool = False
     elastic: bool = False
+    call_timeout: float | None = None
+    heartbeat: float = HEARTBEAT
+    log_dir: str = ""
 
 
 def problem_to_text(problem: Problem | None) -> str:

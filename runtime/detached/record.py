@@ -170,6 +170,7 @@ class Record(RecordModel):
     recoveries: tuple[str, ...] = ()
     findings: tuple[FindingRecord, ...] = ()
     unchecked: tuple[UncheckedRecord, ...] = ()
+    log_dir: str = ""
     token: str = ""
     """Path of the cluster's token, for those who attach."""
 
@@ -214,14 +215,14 @@ def workers_of(running: Launch) -> tuple[Worker, ...]:
     )  # fmt: skip
 
 
-def record_of(name: str, file: str, running: Launch, simulated: bool) -> Record:
+def record_of(name: str, file: str, running: Launch, simulated: bool, log_dir: str = "") -> Record:
     """Build the record of a running launch of this process."""
     return Record(
         name=name, state=RUNNING, since=time.time(), pid=os.getpid(), file=file, simulated=simulated, address=running.address,
         digest=running.plan.digest, workers=workers_of(running), given=tuple(map(str, running.given)),
         restarts=running.restarts.used, allowed=running.restarts.allowed, recoveries=tuple(map(str, running.recoveries)),
         unchecked=tuple(UncheckedRecord(rule=unchecked.rule, subject=unchecked.subject, why=unchecked.why) for unchecked in running.unchecked),
-        token=os.environ.get(TOKEN_PATH, ""),
+        log_dir=log_dir, token=os.environ.get(TOKEN_PATH, ""),
     )  # fmt: skip
 
 

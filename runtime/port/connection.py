@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 import socket
 
 from ..failure import LaunchFailed, failed
 from ..shield import shielded
 from .on_ray import NAMESPACE
-from .ray_compat import OTHER_SERVICE, WRONG_TOKEN, connect, connected_address, disarm, disconnect, head_status, need_ray
+from .ray_compat import OPENING, OTHER_SERVICE, WRONG_TOKEN, connect, connected_address, disarm, disconnect, head_status, need_ray, uses_tls
 
 PROBE_LIMIT = 3.0
 _ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>\d{1,5})")
-# A gRPC server answers the opening of an HTTP/2 client with a SETTINGS frame. Source: RFC 9113,
-# section 3.4.
-_OPENING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
 _FRAME_HEADER, _FRAME_TYPE, _SETTINGS = 9, 3, 4
 
 
@@ -72,9 +68,9 @@ def probe(address: str) -> None:
     answer = b""
     try:
         with socket.create_connection((host, port), timeout=PROBE_LIMIT) as connection:
-            if os.environ.get("RAY_USE_TLS", "").lower() in ("1", "true"):
+            if uses_tls():
                 return
-            connection.sendall(_OPENING)
+            connection.sendall(OPENING)
             while len(answer) < _FRAME_HEADER and (more := connection.recv(_FRAME_HEADER - len(answer))):
                 answer += more
     except OSError as problem:

@@ -10,9 +10,9 @@ import socket
 import sys
 import time
 from contextlib import ExitStack
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Collection, Mapping, Sequence
 
-from ..failure import last_line
+from ..failure import headline
 from .port import (
     INFEASIBLE,
     PENDING,
@@ -31,31 +31,51 @@ from .port import (
     Ticket,
     Unborn,
 )
-from .ray_compat import actor_names, alive_nodes, free_resources, group_state, held_bundles, need_ray, send_by_value
+from .ray_compat import (
+    OPENING,
+    actor_addresses,
+    actor_names,
+    alive_nodes,
+    free_resources,
+    group_state,
+    held_bundles,
+    need_ray,
+    pinned,
+    send_by_value,
+    uses_tls,
+)
 
 Address = tuple[str, int]
+READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 _UNDER_WAY = (0, errno.EINPROGRESS, errno.EWOULDBLOCK)
 
 
-def unreachable(addresses: Mapping[str, Address], limit: float) -> set[str]:
-    """Return the keys of addresses that take no TCP connection in time; nothing is sent."""
+def unreachable(addresses: Mapping[str, Address], limit: float, opening: bytes = b"") -> set[str]:
+    """Return the keys of addresses that take no TCP connection, or ignore an opening."""
     failed: set[str] = set()
+    sockets: dict[str, socket.socket] = {}
     with ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())
         for key, (host, port) in addresses.items():
             family = socket.AF_INET6 if ":" in host else socket.AF_INET
-            connection = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
+            connection = sockets[key] = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
             connection.setblocking(False)
             if connection.connect_ex((host, port)) in _UNDER_WAY:
-                selector.register(connection, selectors.EVENT_WRITE, key)
+                selector.register(connection, WRITE, key)
             else:
                 failed.add(key)
         deadline = time.monotonic() + limit
         while (waiting := selector.get_map()) and (seconds_left := deadline - time.monotonic()) > 0:
             for entry, _ in selector.select(seconds_left):
-                finished = entry.fileobj
-                selector.unregister(finished)
-                if isinstance(finished, socket.socket) and finished.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                connection = sockets[entry.data]
+                selector.unregister(connection)
+                try:
+                    if connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) or (entry.events == READ and not connection.recv(1)):
+                        failed.add(entry.data)
+                    elif opening and entry.events == WRITE:
+                        connection.send(opening)
+                        selector.register(connection, READ, entry.data)
+                except OSError:
                     failed.add(entry.data)
         return failed | {entry.data for entry in waiting.values()}
 
@@ -84,12 +104,15 @@ class RayPort:
     def unreachable(self, nodes: Sequence[RayNode], limit: float) -> set[str]:
         return unreachable({node.node_id: (node.address, node.port) for node in nodes if node.port}, limit)
 
+    def silent(self, names: Collection[str], limit: float) -> set[str]:
+        addresses = actor_addresses(names)
+        return set() if uses_tls() else unreachable(addresses, limit, OPENING)
+
     def hold(self, name: str, bundles: Sequence[RayBundle], detached: bool = False) -> Hold:
-        pins = [{"ray.io/node-id": bundle.node_id} for bundle in bundles]
-        resources = [dict(bundle.resources) for bundle in bundles]
+        resources, options = pinned([(bundle.node_id, bundle.resources) for bundle in bundles])
         lifetime = "detached" if detached else None
         try:
-            return self._ray.util.placement_group(resources, strategy="SPREAD", name=name, bundle_label_selector=pins, lifetime=lifetime)
+            return self._ray.util.placement_group(resources, strategy="SPREAD", name=name, lifetime=lifetime, **options)
         except self._ray.exceptions.RaySystemError as problem:
             if "already exists" in str(problem):
                 raise NameTaken(name) from None
@@ -207,13 +230,13 @@ def translated(problem: Any) -> AnswerFailed:
     exceptions = need_ray().exceptions
     if isinstance(problem, exceptions.RayActorError) and UNBORN in str(problem):
         lines = _telling(problem)
-        return Unborn(last_line(lines, UNBORN), lines)
+        return Unborn(headline(lines, UNBORN), lines)
     if isinstance(problem, exceptions.RayActorError):
         text = " ".join(str(problem).split())
         return Died(_reason(text), node_lost="node has died" in text or "node died" in text or "node was" in text)
     if isinstance(problem, exceptions.RayTaskError):
         lines = _telling(problem)
-        return Raised(last_line(lines, type(problem.cause).__name__), lines, problem.cause)
+        return Raised(headline(lines, type(problem.cause).__name__), lines, problem.cause)
     return RefusedByRay(f"{type(problem).__name__}: {(str(problem).strip().splitlines() or [''])[0][:200]}")
 
 

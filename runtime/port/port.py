@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterator, Mapping, Protocol, Sequence, TypeVar
+from typing import Any, Callable, Collection, Iterator, Mapping, Protocol, Sequence, TypeVar
 
 
 class AnswerFailed(Exception):
@@ -132,6 +132,9 @@ class Port(Protocol):
 
     def unreachable(self, nodes: Sequence[RayNode], limit: float) -> set[str]:
         """Return the ids of nodes not reached in time; the cluster may not know yet."""
+
+    def silent(self, names: Collection[str], limit: float) -> set[str]:
+        """Return the names of living processes whose Ray does not answer in time."""
 
     def hold(self, name: str, bundles: Sequence[RayBundle], detached: bool = False) -> Hold:
         """Request all bundles, all or none, without waiting; NameTaken. `detached`: until released."""

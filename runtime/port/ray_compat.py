@@ -10,20 +10,35 @@ import importlib
 import os
 import signal
 from contextlib import contextmanager
-from typing import Any, Iterator, Mapping
+from typing import Any, Collection, Iterator, Mapping, Sequence
 
 from ..failure import failed
 
+OLDEST, SELECTS_BY_LABEL = (2, 41), (2, 49)
+"""Oldest Ray that was tried (benchmarks/ray_versions.py), and the first whose placement groups obey
+labels.
+"""
+
 
 def need_ray() -> Any:
-    """Return the module `ray`. Raises LaunchFailed (PW708) if it is not installed."""
+    """Return the module `ray`. Raises LaunchFailed (PW708) if it is missing or too old."""
     try:
         import ray
     except ModuleNotFoundError as problem:
         if problem.name != "ray":
             raise
-        raise failed("PW708", "", "launching needs Ray, which is not installed", "run `pip install 'placewright[ray]'`") from None
+        raise failed("PW708", "", "launching needs Ray, which is not installed", INSTALL_HELP) from None
+    if _version(ray) < OLDEST:
+        raise failed("PW708", "", f"launching needs Ray {OLDEST[0]}.{OLDEST[1]} or newer; this is {ray.__version__}", INSTALL_HELP)
     return ray
+
+
+INSTALL_HELP = "run `pip install 'placewright[ray]'`"
+
+
+def _version(ray: Any) -> tuple[int, int]:
+    major, minor = ray.__version__.split(".")[:2]
+    return int(major), int(minor)
 
 
 def connect(address: str, namespace: str) -> None:
@@ -42,6 +57,16 @@ def connect(address: str, namespace: str) -> None:
         ray.init(address=address, namespace=namespace, log_to_driver=False, logging_level="CRITICAL")
     finally:
         utils.set_sigterm_handler = handle
+
+
+# A gRPC server answers the opening of an HTTP/2 client with a SETTINGS frame. Source: RFC 9113,
+# section 3.4.
+OPENING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
+
+
+def uses_tls() -> bool:
+    """Return True if Ray encrypts its connections."""
+    return os.environ.get("RAY_USE_TLS", "").lower() in ("1", "true")
 
 
 OTHER_SERVICE, WRONG_TOKEN = "UNIMPLEMENTED", "UNAUTHENTICATED"
@@ -157,6 +182,35 @@ def group_state(group: Any) -> tuple[str, str]:
     return str(table.get("state", "")), str(table.get("stats", {}).get("scheduling_state", ""))
 
 
+PRESENCE = 0.001
+"""Amount of a node's resource `node:IP` that pins a bundle to it."""
+
+
+def pinned(bundles: Sequence[tuple[str, Mapping[str, float]]]) -> tuple[list[dict[str, float]], dict[str, Any]]:
+    """Return the resources of bundles, and options that pin them to their nodes.
+
+    `bundles`: (Ray node id, resources).
+
+    Ray 2.48 and older place bundles wherever they fit, whatever their selector: there the resource
+    that every node has by its IP pins them. Raises LaunchFailed (PW702) if nodes share an IP.
+    """
+    if selects_by_label():
+        return [dict(resources) for _, resources in bundles], {"bundle_label_selector": [{NODE_LABEL: node_id} for node_id, _ in bundles]}
+    presence = {node["NodeID"]: f"node:{node['NodeManagerAddress']}" for node in alive_nodes()}
+    if len(set(presence.values())) < len(presence):
+        message = f"nodes share an address, so that Ray {need_ray().__version__} cannot tell them apart"
+        raise failed("PW702", "", message, "run Ray 2.49 or newer, or a single raylet on each machine")
+    return [{presence[node_id]: PRESENCE, **resources} for node_id, resources in bundles], {}
+
+
+NODE_LABEL = "ray.io/node-id"
+
+
+def selects_by_label() -> bool:
+    """Return True if placement groups obey labels."""
+    return _version(need_ray()) >= SELECTS_BY_LABEL
+
+
 def held_bundles() -> list[tuple[str, list[tuple[str, Mapping[str, float]]]]]:
     """Return (name, [(Ray node id, resources)]) of every active placement group."""
     groups = []
@@ -171,6 +225,16 @@ def held_bundles() -> list[tuple[str, list[tuple[str, Mapping[str, float]]]]]:
 def actor_names(namespace: str) -> set[str]:
     """Return the names of all living actors of a namespace."""
     return {actor["name"] for actor in need_ray().util.list_named_actors(all_namespaces=True) if actor["namespace"] == namespace}
+
+
+def actor_addresses(names: Collection[str]) -> dict[str, tuple[str, int]]:
+    """Return name -> (IP, port) of the living actors among these; private in Ray."""
+    addresses = {}
+    for actor in need_ray()._private.state.actors(actor_state_name="ALIVE").values():
+        address = actor["Address"]
+        if actor["Name"] in names and address["Port"]:
+            addresses[str(actor["Name"])] = str(address["IPAddress"]), int(address["Port"])
+    return addresses
 
 
 def actor_named(name: str, who: str) -> Any:

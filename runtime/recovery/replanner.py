@@ -26,6 +26,11 @@ GROUP_SIZES = (1, 2, 4, 8)
 Masks = dict[tuple[int, str], int]
 
 
+def immovable(plan: Plan, problem: Problem | None) -> list[str]:
+    """Return the components whose ranks are given: a lost node under them is not replaced."""
+    return sorted((problem or problem_of_plan(plan)).given().runs)
+
+
 def problem_of_plan(plan: Plan) -> Problem:
     """Derive the most open problem that this plan solves.
 

@@ -59,7 +59,7 @@ def bound(host: str, port: int = 0) -> socket.socket:
 Handler = Callable[[str, Sequence[Any], Sequence[int]], Sequence[Any]]
 """(method, arguments, ranks) -> answers, one per rank."""
 LARGEST, LARGEST_ON_NETWORK = 1 << 28, 1 << 24
-"""Bytes of a frame, which a stranger may send as the only one of a handshake, within HANDSHAKE ms."""
+"""Maximal bytes of a frame. A stranger may send a single one, within HANDSHAKE ms."""
 HANDSHAKE = 10_000
 LINGER = 500
 ANSWER, ERROR = "answer", "error"
@@ -83,7 +83,7 @@ class Endpoint:
         self._closing = threading.Lock()
         self._context = zmq.Context()
         router = self._context.socket(zmq.ROUTER)
-        options = {
+        options: dict[int, int | bytes] = {
             zmq.LINGER: LINGER, zmq.MAXMSGSIZE: LARGEST_ON_NETWORK if host else LARGEST, zmq.IPV6: int(":" in host), zmq.HANDSHAKE_IVL: HANDSHAKE, zmq.CURVE_SERVER: 1, zmq.CURVE_SECRETKEY: self.key.encode(),
             zmq.IPC_FILTER_UID: os.getuid(),
         }  # fmt: skip
@@ -177,7 +177,7 @@ class Channel:
     def _connect(self, peer: Peer) -> None:
         dealer = self._sockets[peer] = self._context.socket(zmq.DEALER)
         public, secret = zmq.curve_keypair()
-        options = {
+        options: dict[int, int | bytes] = {
             zmq.CURVE_SERVERKEY: zmq.curve_public(peer.key.encode()), zmq.CURVE_PUBLICKEY: public, zmq.CURVE_SECRETKEY: secret,
             zmq.LINGER: 0, zmq.MAXMSGSIZE: LARGEST, zmq.IPV6: int("[" in peer.address), zmq.RECONNECT_IVL: -1,
             zmq.HEARTBEAT_IVL: BEAT, zmq.HEARTBEAT_TIMEOUT: BEATS_LOST,

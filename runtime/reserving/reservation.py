@@ -25,6 +25,7 @@ from ..port.port import (
     attempts,
     gathered,
 )
+from ..port.ray_compat import PRESENCE
 from ..shield import shielded
 from ..world.matching import Match, plan_accelerators, ray_accelerators
 from ..world.on_node import accelerator_ids
@@ -32,7 +33,6 @@ from ..world.ray_machine import is_simulated
 from ..world.vendors import RESOURCES, vendor_of
 from .fitting import NOISE
 
-PRESENCE = 0.001
 _HELP = "wait for the other job, end it, or solve around it: `placewright discover` counts what it holds as taken"
 
 

@@ -11,6 +11,7 @@ from ..port.port import CREATED, AnswerFailed, Hold, Port, gathered
 from ..workers.calls import rank_failure, ranks_by_component
 from ..workers.group import WorkerGroup
 from ..workers.inside.host import REPORT
+from ..workers.member import Member
 
 RUNNING = "was running"
 REASON_LIMIT = 0.5
@@ -18,6 +19,9 @@ REASON_LIMIT = 0.5
 
 REACH_LIMIT = 1.2
 """Seconds to wait for a node's connection: a lost first packet is sent again after one."""
+
+HEARTBEAT, BEAT = 30.0, 5.0
+"""Seconds of silence after which a worker is lost, and seconds between two questions."""
 
 OnFailure = Callable[[LaunchFailed], None]
 
@@ -33,9 +37,14 @@ class Monitor:
     Parameters
     ----------
     nodes : node rank -> Ray's id of the node.
+    heartbeat : seconds of silence of a worker's process, which is asked every BEAT s, after which it
+        is lost. A busy process is not silent, as Ray answers from threads of its own; a stopped one
+        is, which Ray does not notice.
     """
 
-    def __init__(self, port: Port, hold: Hold, nodes: Mapping[int, str], groups: Sequence[WorkerGroup]) -> None:
+    def __init__(
+        self, port: Port, hold: Hold, nodes: Mapping[int, str], groups: Sequence[WorkerGroup], heartbeat: float = HEARTBEAT
+    ) -> None:
         self.port = port
         self.hold = hold
         self.nodes = dict(nodes)
@@ -43,6 +52,9 @@ class Monitor:
         self.failure: LaunchFailed | None = None
         self.on_failure: list[OnFailure] = []
         self._missed: set[str] = set()
+        self._heartbeat = heartbeat
+        self._next_beat = port.now() + BEAT
+        self._silent: dict[str, float] = {}
         self._looking = threading.Lock()
 
     def check(self) -> None:
@@ -56,7 +68,7 @@ class Monitor:
         with self._looking:
             if self.failure is not None or not any(group.workers for group in self.groups):
                 return self.failure
-            losses = self._lost_nodes() or self._lost_hold() or self._lost_workers()
+            losses = self._lost_nodes() or self._lost_hold() or self._lost_workers() or self._silent_workers()
             if not losses:
                 return None
             self.failure = LaunchFailed(*losses)
@@ -98,12 +110,30 @@ class Monitor:
             for finding in self._why(group, rank).findings
         ]
 
+    def _silent_workers(self) -> list[Finding]:
+        """Ask every process; report those that have been silent for too long."""
+        now = self.port.now()
+        if now < self._next_beat:
+            return []
+        self._next_beat = now + BEAT
+        members = {member.name: (group, member) for group in self.groups for member, _ in zip(group.members, group.workers)}
+        silent = self.port.silent(list(members), REACH_LIMIT)
+        self._silent = {name: self._silent.get(name, now) for name in silent}
+        return [self._stopped(*members[name]) for name, since in self._silent.items() if now - since >= self._heartbeat]
+
+    def _stopped(self, group: WorkerGroup, member: Member) -> Finding:
+        placement = member.placement
+        who = f"rank {placement.rank} of `{group.component}` on `{placement.node_id}`"
+        message = f"{who} has not answered for {self._heartbeat:g} s: its process is stopped, or its machine is overloaded"
+        help = "continue or end that process; `--heartbeat` sets the limit"
+        return error("PW704", group.component, message, help=help, witnesses=(placement.rank,), amount=1)
+
     def _why(self, group: WorkerGroup, rank: int) -> LaunchFailed:
         """Return Ray's reason for a lost worker, which a dead worker's actor answers at once."""
         problem = AnswerFailed("its process is gone")
         for _, answer in gathered(self.port, {self.port.ask(group.workers[rank], REPORT): rank}, REASON_LIMIT):
             problem = answer if isinstance(answer, AnswerFailed) else problem
-        return rank_failure(problem, group.component, rank, group.members[rank].placement.node_id, RUNNING)
+        return rank_failure(problem, group.component, rank, group.members[rank].placement.node_id, RUNNING, group.members[rank].log)
 
 
 PERIOD = 0.5

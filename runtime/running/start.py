@@ -26,7 +26,7 @@ from ..world.matching import NO_SURVEY, Match, Survey, hardware_there, held_mask
 from ..world.ray_machine import is_simulated
 from ..world.vendors import vendor_of
 from .audit import AuditRow, agreed
-from .monitor import Monitor
+from .monitor import HEARTBEAT, Monitor
 
 _HELP = "discover the cluster as it is (`placewright discover`) and solve for that"
 
@@ -161,7 +161,8 @@ class StartOptions:
     `timeout`: seconds for all workers to be ready; `wait`: seconds for resources of other jobs.
     `name`: name of the launch for others, part of the reservation's name. `seen`: survey of the
     nodes, compared with plans. `share_nodes`: True if a node used in part is reserved only in part,
-    with any accelerators in place of the named ones.
+    with any accelerators in place of the named ones. `log_dir`: folder, on every node, for what
+    workers print; "": Ray's logs. `heartbeat`: seconds of silence after which a worker is lost.
     """
 
     port: Port
@@ -172,6 +173,8 @@ class StartOptions:
     seen: Survey = NO_SURVEY
     share_nodes: bool = False
     name: str = ""
+    log_dir: str = ""
+    heartbeat: float = HEARTBEAT
 
 
 def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: StartOptions) -> Running:
@@ -196,10 +199,10 @@ def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Start
     groups = []
     for component in plan.components:
         first = plan.placements(component)[0].node_rank
-        groups.append(WorkerGroup(port, component, members_of(plan, component, job, matches[first].ray.address), way.worker))
+        groups.append(WorkerGroup(port, component, members_of(plan, component, job, matches[first].ray.address, way.log_dir), way.worker))
     gang = Gang(port, reservation, {rank: number for number, rank in enumerate(matches)}, groups)
     stack.callback(gang.kill)
-    monitor = Monitor(port, reservation.hold, {rank: match.ray.node_id for rank, match in matches.items()}, groups)
+    monitor = Monitor(port, reservation.hold, {rank: match.ray.node_id for rank, match in matches.items()}, groups, way.heartbeat)
     for group in groups:
         group.alarm = monitor.check
 

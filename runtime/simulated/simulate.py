@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import secrets
@@ -18,8 +19,8 @@ from typing import Iterable, Iterator, Mapping
 from ...models.machines.cluster import Cluster
 from ...models.machines.node import Node
 from ...models.machines.shorthand import read_shorthand
-from ..failure import LaunchFailed, failed, last_line
-from ..port.ray_compat import knows_tokens, need_ray, on_loopback
+from ..failure import LaunchFailed, failed, headline
+from ..port.ray_compat import knows_tokens, need_ray, on_loopback, selects_by_label
 from ..shield import shielded
 from ..world.ray_machine import labels_of
 from ..world.vendors import BENEATH, VARIABLES, vendor_of
@@ -43,6 +44,7 @@ class SimulatedCluster:
 
     def __init__(self) -> None:
         self._access = ExitStack()
+        self._numbers = itertools.count(1)
         self._holder: subprocess.Popen[str] | None = None
         self._directory = ""
 
@@ -53,7 +55,7 @@ class SimulatedCluster:
         in time.
         """
         need_ray()
-        wanted = [_request(node, processes.get(node.rank, 0)) for node in nodes]
+        wanted = [self._request(node, processes.get(node.rank, 0)) for node in nodes]
         if len(wanted) > MOST_NODES:
             raise _not_started(f"{len(wanted)} nodes are more than the {MOST_NODES} that one machine simulates")
         with shielded():
@@ -73,7 +75,11 @@ class SimulatedCluster:
 
     def add_node(self, node: Node, processes: int = 0) -> None:
         """Start another or a removed node with so many workers; wait for it."""
-        self._change({"add": _request(node, processes)})
+        self._change({"add": self._request(node, processes)})
+
+    def _request(self, node: Node, processes: int) -> dict[str, object]:
+        number = 1 if selects_by_label() else next(self._numbers)  # else its address pins what is placed there
+        return {**describe(node, processes), "rank": node.rank, "address": f"127.0.0.{number}"}
 
     def _change(self, request: dict[str, object]) -> None:
         problem = self._ask(request, START_LIMIT).get("error")
@@ -101,7 +107,7 @@ class SimulatedCluster:
 
     def _ended(self) -> LaunchFailed:
         lines = Path(self._directory, "holder.log").read_text(errors="replace").strip().splitlines()
-        return _not_started(last_line(lines, "it ended at once"))
+        return _not_started(headline(lines, "it ended at once"))
 
     def stop(self) -> None:
         """End all processes, remove all files, wait for both. Idempotent."""
@@ -125,10 +131,6 @@ def _end(holder: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         os.killpg(holder.pid, signal.SIGKILL)
         holder.wait()
-
-
-def _request(node: Node, processes: int) -> dict[str, object]:
-    return {**describe(node, processes), "rank": node.rank}
 
 
 def describe(node: Node, processes: int) -> dict[str, object]:

@@ -121,7 +121,7 @@ class SimulatedNodes:
         sockets = {name: os.path.join(self._directory, "ray", f"{name}-{number}") for name in ("raylet", "plasma")}
         try:
             started = self._cluster.add_node(
-                wait=wait, node_ip_address="127.0.0.1", num_cpus=node["cpus"], num_gpus=node["gpus"], resources=node["resources"], labels=node["labels"],
+                wait=wait, node_ip_address=node["address"], num_cpus=node["cpus"], num_gpus=node["gpus"], resources=node["resources"], labels=node["labels"],
                 object_store_memory=OBJECT_STORE, include_log_monitor=False,
                 raylet_socket_name=sockets["raylet"], plasma_store_socket_name=sockets["plasma"], **more,
             )  # fmt: skip

@@ -12,17 +12,19 @@ from ...models.findings.wording import with_noun
 from ...models.placements.placement import Placement
 from ...models.ranks import list_ranks
 from ...models.text.nearest import nearest
-from ..failure import LaunchFailed, failed, last_lines, quoted
+from ..failure import LaunchFailed, failed, quoted
 from ..port.port import AnswerFailed, Died, Port, Raised, Ticket, Unborn
 from .member import Member
 
 STARTING = "was starting"
+RAYS_LOGS = "Ray's logs there (`--log-dir` keeps what workers print)"
 
 
-def rank_failure(problem: AnswerFailed, component: str, rank: int, node: str, doing: str) -> LaunchFailed:
+def rank_failure(problem: AnswerFailed, component: str, rank: int, node: str, doing: str, log: str = "") -> LaunchFailed:
     """Build the failure of a rank.
 
-    `doing`: activity of the rank, such as "was starting" or "ran `train`".
+    `doing`: activity of the rank, such as "was starting" or "ran `train`"; `log`: path of its output
+    on its node.
 
     PW703: the constructor raised; PW707: the class cannot be loaded; PW709: a method raised; PW713:
     its node was lost; PW704: the process died or never started.
@@ -32,21 +34,21 @@ def rank_failure(problem: AnswerFailed, component: str, rank: int, node: str, do
         help = "start the node again, or launch with restarts"
         return failed("PW713", component, f"{worker_text} was lost with its node while it {doing}", help, rank)
     if isinstance(problem, Died):
-        help = "look for an out-of-memory kill on that node, then in Ray's logs there"
+        help = f"look for an out-of-memory kill on that node, then into {log or RAYS_LOGS}"
         return failed("PW704", component, f"{worker_text} died while it {doing}: {problem.reason}", help, rank)
     if isinstance(problem, Unborn):
         message = f"the worker class of {worker_text} cannot be loaded there: {problem.reason}"
         help = "put its code where the processes of every node find it: PYTHONPATH of `ray start`, or installed"
-        return failed("PW707", component, message, help, rank, traceback=last_lines(problem.lines))
+        return failed("PW707", component, message, help, rank, traceback="\n".join(problem.lines))
     if isinstance(problem, Raised):
-        tail = last_lines(problem.lines)
+        traceback = "\n".join(problem.lines)
         if doing == STARTING:
             message, help = f"{worker_text} could not be constructed: {problem.reason}", "fix the constructor of the worker class"
-            return failed("PW703", component, message, help, rank, traceback=tail)
+            return failed("PW703", component, message, help, rank, traceback=traceback)
         message = f"{worker_text} raised while it {doing}: {problem.reason}"
-        return failed("PW709", component, message, "fix the method of the worker class", rank, traceback=tail)
+        return failed("PW709", component, message, "fix the method of the worker class", rank, traceback=traceback)
     message = f"{worker_text} failed while it {doing}: {problem.reason}"
-    return failed("PW704", component, message, "look into Ray's logs on that node", rank)
+    return failed("PW704", component, message, f"look into {log or RAYS_LOGS}, on that node", rank)
 
 
 def unimportable(worker: object, component: str, rank: int, node: str, why: object) -> LaunchFailed:

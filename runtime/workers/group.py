@@ -112,7 +112,9 @@ class WorkerGroup(Calls):
             return self.port.answer(ticket)
         except AnswerFailed as problem:
             cause = problem.cause if isinstance(problem, Raised) and problem.cause is not None else problem
-            raise rank_failure(problem, self.component, rank, self.members[rank].placement.node_id, doing) from cause
+            raise rank_failure(
+                problem, self.component, rank, self.members[rank].placement.node_id, doing, self.members[rank].log
+            ) from cause
 
     def kill(self) -> None:
         """End every worker. Idempotent."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass, field
 from typing import Any, Mapping
 
@@ -9,6 +11,7 @@ from ...models.placements.placement import Placement
 from ...models.placements.plan import Plan
 from ..world.interpreters import configured, interpreter
 from ..world.vendors import VARIABLES, vendor_of
+from .inside.host import LOG
 
 
 def rank_environment(component: str, placement: Placement, world_size: int, master: str) -> dict[str, str]:
@@ -81,13 +84,28 @@ class Member:
     arguments: tuple[Any, ...] = ()
     named: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def log(self) -> str:
+        """Path of the file with its output, on its node; "" without one."""
+        return self.environment.get(LOG, "")
 
-def members_of(plan: Plan, component: str, job: str, address: str) -> list[Member]:
+
+def log_path(log_dir: str, component: str, rank: int) -> str:
+    """Return the path of a worker's output."""
+    return os.path.join(log_dir, f"{re.sub(r'[^A-Za-z0-9_.-]', '_', component)}-{rank}.log")
+
+
+def members_of(plan: Plan, component: str, job: str, address: str, log_dir: str = "") -> list[Member]:
     """Return a component's processes in rank order; `address`: of the node of rank 0."""
     placements = plan.placements(component)
+
+    def environment(placement: Placement) -> dict[str, str]:
+        log = {LOG: log_path(log_dir, component, placement.rank)} if log_dir else {}
+        return rank_environment(component, placement, len(placements), address) | log
+
     return [
         Member(
-            placement, f"{job}/{component}/{placement.rank}", rank_environment(component, placement, len(placements), address),
+            placement, f"{job}/{component}/{placement.rank}", environment(placement),
             configured(plan.cluster, placement), interpreter(plan.cluster, placement),
         )
         for placement in placements

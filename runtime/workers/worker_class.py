@@ -9,7 +9,7 @@ from typing import Collection, Iterator
 
 from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
-from ..failure import LaunchFailed, failed, last_line, last_lines
+from ..failure import LaunchFailed, failed, headline
 from ..port.ray_compat import send_by_value
 from . import inside
 from .inside.host import Reporter
@@ -118,10 +118,10 @@ def _try(worker: str, methods: Collection[str]) -> None:
         raise failed("PW707", "", f"`{name}` of `{module}` is not a class", "name a class, as `module:Class`", worker)
     if completed.returncode:
         error_lines = [line for line in completed.stderr.strip().splitlines() if line.strip(" ^~") and "<frozen importlib" not in line]
-        reason = last_line(error_lines, f"importing `{module}` ends the process with {completed.returncode}")
+        reason = headline(error_lines, f"importing `{module}` ends the process with {completed.returncode}")
         help = f"start from the directory that holds `{module}`, or install it"
         message = f"the worker class `{worker}` cannot be imported: {reason}"
-        raise failed("PW707", "", message, help, worker, traceback=last_lines(error_lines))
+        raise failed("PW707", "", message, help, worker, traceback="\n".join(error_lines))
 
 
 def _without(name: str, methods: Collection[str]) -> LaunchFailed:

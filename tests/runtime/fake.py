@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Collection, Mapping, Sequence
 
 from placewright.runtime.port.port import (
     CREATED,
@@ -35,7 +35,7 @@ class FakePort(FakeCluster):
     """The port to such a cluster.
 
     `calls` are the names of the port's calls so far; `fail_at` is the one that raises Fault. `overrides`: COMPONENT/RANK -> variables
-    that its process has other than it was told. `slow`: name of a process -> seconds that it takes to answer.
+    that its process has other than it was told. `slow`: name of a process -> seconds that it takes to answer. `stopped`: names of processes that answer nobody.
     """
 
     def __init__(self, *accelerators: int, cpus: int = 64, fail_at: int | None = None) -> None:
@@ -44,6 +44,7 @@ class FakePort(FakeCluster):
         self.fail_at = fail_at
         self.overrides: dict[str, dict[str, str]] = {}
         self.slow: dict[str, float] = {}
+        self.stopped: set[str] = set()
         self.cut_off: set[str] = set()
 
     def _called(self, name: str) -> None:
@@ -58,6 +59,10 @@ class FakePort(FakeCluster):
     def unreachable(self, nodes: Sequence[RayNode], limit: float) -> set[str]:
         self._called("unreachable")
         return {node.node_id for node in nodes if node.node_id in self.cut_off or node.node_id not in self.alive}
+
+    def silent(self, names: Collection[str], limit: float) -> set[str]:
+        self._called("silent")
+        return self.stopped & set(names)
 
     def hold(self, name: str, bundles: Sequence[RayBundle], detached: bool = False) -> FakeHold:
         self._called("hold")

@@ -15,6 +15,7 @@ from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import launch
+from placewright.runtime.running import monitor
 
 from ..unhindered import unhindered
 from .conftest import Planner
@@ -31,7 +32,8 @@ def with_variables(plan: Plan, **variables: str) -> Plan:
 
 
 def failure(plan: Plan, address: str, worker: str | None = None, timeout: float = 60.0) -> LaunchFailed:
-    with pytest.raises(LaunchFailed) as caught, launch(plan, address=address, worker=worker, timeout=timeout):
+    trusted = ["TEST_DIRECTORY"]
+    with pytest.raises(LaunchFailed) as caught, launch(plan, address=address, worker=worker, timeout=timeout, trusted_env=trusted):
         pytest.fail("it was launched")
     return caught.value
 
@@ -58,9 +60,10 @@ def test_every_worker_has_its_exact_accelerators_on_its_exact_node_and_two_compo
         assert len({its["MASTER_PORT"] for its in later}) == 1
 
 
-def test_workers_are_called_together_and_the_first_failure_counts(plan: Planner, address: str) -> None:
+def test_workers_are_called_together_and_the_first_failure_counts(plan: Planner, address: str, tmp_path: Path) -> None:
     made = with_variables(plan("2x4", actor=(Run(range(2), 0),)), GREETING="from the file")
-    with launch(made, address=address, worker="workers:Counter") as running:
+    logs = tmp_path / "logs"
+    with launch(made, address=address, worker="workers:Counter", trusted_env=["GREETING"], log_dir=str(logs)) as running:
         assert running.call("actor", "add", 1, other=10) == [11, 12]
         assert running.call_all("variable", "GREETING") == {"actor": ["from the file"] * 2}
         assert running.call("actor", "variable", "RANK") == ["0", "1"]
@@ -68,8 +71,19 @@ def test_workers_are_called_together_and_the_first_failure_counts(plan: Planner,
             running.call("actor", "fail")
         assert caught.value.findings[0].code == "PW709"
         assert "workers.py" in caught.value.traceback
+        assert (logs / "actor-1.log").read_text().endswith("RuntimeError: rank 1 has had enough\n")
+        assert {file.stat().st_mode & 0o777 for file in logs.iterdir()} == {0o600}
         running.stop()
         running.stop()
+
+
+def test_a_stopped_worker_is_found_by_its_heartbeat(plan: Planner, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(monitor, "BEAT", 0.5)
+    made = plan("2x4", actor=(Run(range(2), 0),))
+    with launch(made, address=address, worker="workers:Counter", heartbeat=1) as running:
+        os.kill(running.audit[1].pid, signal.SIGSTOP)
+        with pytest.raises(LaunchFailed, match="rank 1 of `actor` on `node-0` has not answered for 1 s"):
+            running.call("actor", "sleep")
 
 
 def test_a_call_that_takes_too_long_names_the_ranks(plan: Planner, address: str) -> None:

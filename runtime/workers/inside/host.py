@@ -16,7 +16,9 @@ import os
 import signal
 import socket
 import sys
-from typing import Any
+import traceback
+from contextlib import contextmanager
+from typing import Any, Iterator
 
 EXTENSION, CATCH = "RLINF_EXT_MODULE", "CATCH_SYSTEM_FAILURE"
 ENDING = ("SIGINT", "SIGTERM", "SIGQUIT", "SIGUSR1", "SIGUSR2")
@@ -57,6 +59,19 @@ def register(name: str) -> None:
         extension.register()
     else:
         log.warning("%s names `%s`, which has no register()", EXTENSION, name)
+
+
+LOG = "PLACEWRIGHT_LOG"
+
+
+def keep_output(path: str) -> None:
+    """Append to a file, from now on, what this process prints."""
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+        os.dup2(file, stream.fileno())
+    os.close(file)
 
 
 UNIMPORTABLE = "unimportable"
@@ -110,6 +125,16 @@ def _is_free(port: int) -> bool:
     return True
 
 
+@contextmanager
+def _printed_failure() -> Iterator[None]:
+    """Print the traceback of an exception, which Ray only sends to the caller."""
+    try:
+        yield
+    except Exception:
+        traceback.print_exc()
+        raise
+
+
 class Reporter:
     """Default worker class: reports the environment of its process."""
 
@@ -128,6 +153,8 @@ class Host:
     def _placewright_settle(self, environment: dict[str, str]) -> dict[str, object]:
         """Set the environment and report the visible devices, before any code of the user runs."""
         os.environ.update(environment)
+        if LOG in environment:
+            keep_output(environment[LOG])
         return {**self._placewright_report(), "devices": devices()}
 
     def _placewright_born(self) -> dict[str, object]:
@@ -150,7 +177,8 @@ class Host:
                 worker = getattr(importlib.import_module(module), name)
             except (ImportError, AttributeError) as problem:
                 return {UNIMPORTABLE: f"{type(problem).__name__}: {problem}"}
-        self._placewright_become(worker, arguments, named)
+        with _printed_failure():
+            self._placewright_become(worker, arguments, named)
         return self._placewright_report()
 
     def _placewright_become(self, worker: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
@@ -165,8 +193,9 @@ class Host:
 
     def _placewright_invoke(self, method: str, /, *arguments: Any, **named: Any) -> Any:
         """Call a method of the user's object; run a coroutine to its end."""
-        result = getattr(self._placewright_worker, method)(*arguments, **named)
-        return asyncio.run(result) if inspect.iscoroutine(result) else result
+        with _printed_failure():
+            result = getattr(self._placewright_worker, method)(*arguments, **named)
+            return asyncio.run(result) if inspect.iscoroutine(result) else result
 
 
 def embodied(worker: type) -> type:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 
 from placewright.runtime.port.on_ray import unreachable
 
@@ -24,3 +25,16 @@ def test_a_closed_port_and_a_host_that_does_not_answer_are_told_from_an_open_por
 
 def test_nothing_is_reached_where_nothing_is_asked() -> None:
     assert unreachable({}, 1) == set()
+
+
+def test_a_server_that_takes_connections_and_says_nothing_is_silent() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as stopped, socket.create_server(("127.0.0.1", 0)) as living:
+
+        def answer() -> None:
+            with living.accept()[0] as connection:
+                connection.sendall(connection.recv(100))
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        assert unreachable({"stopped": stopped.getsockname(), "living": living.getsockname()}, 1.0, b"hello") == {"stopped"}
+        thread.join()

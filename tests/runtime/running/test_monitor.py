@@ -12,6 +12,7 @@ from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import Launch, bring_up
 from placewright.runtime.progress import silent
+from placewright.runtime.running.monitor import BEAT
 
 from ..conftest import Planner
 from ..fake import FakePort
@@ -119,6 +120,22 @@ def test_whoever_waits_for_a_loss_hears_of_it_and_else_waits_as_long_as_asked(ru
     with pytest.raises(LaunchFailed):
         running.watch()
     assert port.time < before + 10 + 3 + 1
+
+
+def test_a_worker_that_is_stopped_is_lost_once_it_has_been_silent_for_the_heartbeat(running: Launch, port: FakePort) -> None:
+    busy(port, 3600)
+    port.later(10, lambda: port.stopped.add(name(port, "actor/2")))
+    with pytest.raises(LaunchFailed) as caught:
+        running.call("actor", "step")
+    who = "rank 2 of `actor` on `node-1` has not answered for 30 s: its process is stopped, or its machine is overloaded"
+    assert only(caught.value) == ("PW704", who, (2,))
+    assert 40 < port.time < 10 + 30 + 2 * BEAT + 1
+
+
+def test_a_worker_that_is_silent_for_a_moment_is_not_lost(running: Launch, port: FakePort) -> None:
+    port.later(10, lambda: port.stopped.add(name(port, "actor/2")))
+    port.later(30, port.stopped.clear)
+    running.watch(100)
 
 
 def test_a_look_asks_the_workers_nothing(running: Launch, port: FakePort) -> None:

@@ -1,0 +1,89 @@
+"""What a launch says before it starts, what it writes of results, and the end of what its workers printed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from placewright.cli.launch import launch
+from placewright.cli.launching import LaunchOptions, failed, results_text
+from placewright.cli.status import _logs
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.placements.assignment import Assignment
+from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.run import Run
+from placewright.models.problem import Problem
+from placewright.runtime import failure
+from placewright.runtime.detached.launches import LaunchStatus
+from placewright.runtime.detached.record import RUNNING, Record, Worker
+from placewright.runtime.recovery.replanner import problem_of_plan
+
+
+def options(restarts: int = 0, problem: Problem | None = None, **more: Any) -> LaunchOptions:
+    plan = Plan(read_shorthand("2x4"), Assignment({"actor": (Run(range(4), 0),), "critic": (Run(range(1), 1, each=2),)}), VERIFIED)
+    wanted = LaunchOptions(plan, "a.yaml", None, None, None, 1, 1, restarts, False, False, (), "none", **more)
+    return wanted
+
+
+def test_the_first_line_says_what_starts_and_where() -> None:
+    where = "a simulated cluster on this machine"
+    reports = "each only reports its environment, as there is no `--worker`"
+    assert options().intent == f"launching 5 workers of 2 components on {where}: {reports}"
+
+
+def test_restarts_say_beforehand_which_losses_they_do_not_cover(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = options(restarts=1)
+    assert "note" not in wanted.intent  # a plan's components may move
+    given = problem_of_plan(wanted.plan)
+    given = given.__class__(given.cluster, given.job.__class__(tuple(_given(wanted.plan, name) for name in wanted.plan.components)))
+    monkeypatch.setattr(LaunchOptions, "problem", given)
+    note = "note: `--restarts` does not cover the loss of a node under the given ranks of `actor`, `critic`"
+    assert wanted.intent.splitlines()[1:] == [note]
+
+
+def _given(plan: Plan, name: str) -> Any:
+    from placewright.models.component import Component
+
+    return Component(name, ("cluster",), runs=plan.assignment.of(name))
+
+
+def test_results_are_a_line_of_json_for_each_worker() -> None:
+    text = results_text({"actor": [{"loss": 0.5}, {1}], "critic": [None]})
+    assert [json.loads(line) for line in text.splitlines()] == [
+        {"component": "actor", "rank": 0, "result": {"loss": 0.5}},
+        {"component": "actor", "rank": 1, "result": "{1}"},
+        {"component": "critic", "rank": 0, "result": None},
+    ]
+
+
+def test_results_need_a_called_method() -> None:
+    done = CliRunner().invoke(launch, ["plan.json", "-o", "results.jsonl"])
+    assert (done.exit_code, "-o writes what --call returns" in done.output) == (2, True)
+
+
+def test_the_whole_traceback_is_in_the_folder_of_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = "\n".join(f"line {number}" for number in range(20))
+    failed(failure.failed("PW709", "actor", "it raised", "mend it", traceback=whole), log_dir=str(tmp_path / "logs"))
+    assert (tmp_path / "logs" / "failure.log").read_text() == whole + "\n"
+    shown = capsys.readouterr().err
+    assert ("line 11\n" in shown, "line 12\n" in shown, f"whole traceback: {tmp_path}/logs/failure.log" in shown) == (False, True, True)
+
+
+def test_logs_are_the_last_lines_of_every_worker_that_is_readable_here(tmp_path: Path) -> None:
+    def worker(rank: int) -> Worker:
+        place = {"node_rank": 0, "node": "node-0", "ray_node": "a", "pid": 1, "local_rank": rank, "local_world_size": 2}
+        return Worker(component="actor", rank=rank, world_size=2, sees=(), actor="x", **place)
+
+    (tmp_path / "actor-0.log").write_text("".join(f"step {number}\n" for number in range(30)) + "\x1b[31mred\n")
+    record = Record(
+        name="a", state=RUNNING, since=0.0, pid=1, file="f", simulated=True, workers=(worker(0), worker(1)), log_dir=str(tmp_path)
+    )
+    lines = _logs(LaunchStatus(record, RUNNING, ())).splitlines()
+    assert lines[:2] == [f"== actor 0 on node-0: {tmp_path}/actor-0.log", "step 11"]
+    assert lines[20] == "\\x1b[31mred"
+    assert lines[21:] == [f"== actor 1 on node-0: {tmp_path}/actor-1.log", "not readable here: No such file or directory"]
+    without = record.model_copy(update={"log_dir": ""})
+    assert "launched without `--log-dir`" in _logs(LaunchStatus(without, RUNNING, ()))
