@@ -25,7 +25,10 @@ class Cause(NamedTuple):
 
 
 def render(reports: Sequence[Report], skipped: int = 0, quiet: bool = False, colour: bool = False) -> str:
-    """Format the files that are not ok by cause, then the summary; "" if quiet and all is ok."""
+    """Format files that are not ok by cause, then the summary.
+
+    Returns "" if quiet and all is ok.
+    """
     if quiet and all(map(is_plain_ok, reports)):
         return ""
     causes: dict[Cause, list[Report]] = {}

@@ -43,7 +43,7 @@ def test_the_same_cause_is_listed_once_with_its_files() -> None:
 
 
 def test_good_files_have_no_line() -> None:
-    assert render([GOOD, GOOD]) == "2 files with warnings: PW801 x2\n2 files: 2 ok"
+    assert render([GOOD, replace(GOOD, file="b.yaml")]) == "2 files with warnings: PW801 x2\n2 files: 2 ok"
     assert render([GOOD, GOOD], quiet=True) == ""
 
 
