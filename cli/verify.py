@@ -98,10 +98,18 @@ def _echo(form: str, reports: Iterable[Report], inputs: Inputs, placements: bool
 
 
 def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool, quiet: bool, verbose: bool, err: bool) -> list[str]:
-    from ..report.text import is_plain_ok, render, render_brief, render_ignored, summary
-
+    """Print the reports as text; of several files the causes alone, unless `verbose`."""
     colour = wants_colour(sys.stderr if err else sys.stdout)
     every = list[Report]()
+    if inputs.several and not (verbose or placements):
+        from ..report.many import render as render_many
+
+        every += reports
+        if text := render_many(every, inputs.skipped, quiet, colour):
+            click.echo(text, err=err, color=True)
+        return [report.verdict for report in every]
+    from ..report.text import is_plain_ok, render, render_brief, render_ignored, summary
+
     for report in reports:
         every.append(report)
         several = inputs.several or (report.program is not None and report.program.count > 1)
@@ -110,6 +118,6 @@ def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool, quie
             text = f"{render_ignored(report, colour)}\n\n{text}"
         if text:
             click.echo(text + ("\n" if several else ""), err=err, color=True)
-    if (inputs.several or len(every) > 1) and not (quiet and all(map(is_plain_ok, every))):
+    if (len(every) > 1 or inputs.several) and not (quiet and all(map(is_plain_ok, every))):
         click.echo(summary(every, inputs.skipped, colour, inputs.broken), err=err, color=True)
     return [report.verdict for report in every]

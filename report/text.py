@@ -151,19 +151,21 @@ def summary(reports: Sequence[Report], skipped: int = 0, colour: bool = False, b
 
 def _by_code(reports: Sequence[Report], severity: Severity) -> str:
     """Format codes such as `28 files with errors: PW116 x34`; "" without any."""
-    found = [[finding.code for finding in report.findings if finding.severity is severity] for report in reports]
-    counts = Counter(code for codes in found for code in codes)
+    found = [(report.file, finding.code) for report in reports for finding in report.findings if finding.severity is severity]
+    counts = Counter(code for _, code in found)
     if not counts:
         return ""
     codes_text = ", ".join(f"{code} x{counts[code]}" for code in sorted(counts))
-    return f"{with_noun(sum(map(bool, found)), 'file')} with {severity.value}s: {codes_text}"
+    return f"{with_noun(len({file for file, _ in found}), 'file')} with {severity.value}s: {codes_text}"
 
 
 def verdicts(reports: Sequence[Report], colour: bool = False) -> str:
     """Format the number of files by verdict: `3 files: 2 ok, 1 faulty`."""
     words = [report.verdict for report in reports]
     parts = [paint(f"{words.count(word)} {word}", style, colour) for word, style in STYLES.items() if word in words]
-    return _joined(f"{with_noun(len(reports), 'file')}: {', '.join(parts)}", ignored_counts(reports))
+    files = sum(report.program is None or report.program.number == 1 for report in reports)
+    programs = f", {with_noun(len(reports), 'program')}" if files != len(reports) else ""
+    return _joined(f"{with_noun(files, 'file')}{programs}: {', '.join(parts)}", ignored_counts(reports))
 
 
 def _size(report: Report) -> str:
