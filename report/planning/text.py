@@ -139,7 +139,12 @@ def _assumed(account: Account) -> Iterator[str]:
     question, parts = planned.question, list[str]()
     if "workflow" in LOOKED_AT.get(planned.model, ()) and len(question.tasks) > 1 and not question.flow.edges:
         parts.append("no component waits for another, since there is no `workflow`")
-    for kind, how in ((BETWEEN, "times interpolated for"), (BEYOND, "times extrapolated for"), (FORMULA, "times by a formula for")):
+    for kind, how in (
+        (BETWEEN, "times interpolated for"),
+        (BEYOND, "times extrapolated for"),
+        (FORMULA, "times by a formula for"),
+        (ESTIMATED, "times estimated for"),
+    ):
         names = [task_name(question, basis.task) for basis in account.bases if basis.kind == kind]
         parts += [f"{how} {listed(names)}"] if names else []
     any_degrees = [task_name(question, basis.task) for basis in account.bases if basis.any_degrees]
