@@ -87,8 +87,9 @@ def _rows(
                 continue
             run = ModelRun(shape, parallel, count, speed, near)
             seconds = phase_seconds(component, run, batch, reads_apart)
-            bounds = f"estimated, {seconds.low:.3g} to {seconds.high:.3g} seconds (docs/performance.md)"
-            yield Measured(count, max(1, ceil(seconds.likely * SECOND)), phase, parallel, model, assumed=bounds, is_estimate=True)
+            words = f"estimated, {seconds.low:.3g} to {seconds.high:.3g} seconds (docs/performance.md)"
+            low, likely, high = (max(1, ceil(bound * SECOND)) for bound in seconds)
+            yield Measured(count, likely, phase, parallel, model, assumed=words, bounds=(low, high))
 
 
 def _counts(component: Component, parallel: Parallel, total: int) -> list[int]:

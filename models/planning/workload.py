@@ -41,7 +41,7 @@ class Measured:
     model : accelerator model, such as ``H100``; "" if the time holds for any.
     assumed : formula that derives the time from measurements, such as ``RLinf's formula for
         rollout``; "" for a measurement.
-    is_estimate : True if no measurement is behind the time, only the model and the accelerators.
+    bounds : low and high ns of an estimate, behind which is no measurement; () of all others.
     """
 
     accelerators: int
@@ -51,7 +51,7 @@ class Measured:
     model: str = ""
     assumed: str = ""
     named: tuple[str, ...] = DEGREES
-    is_estimate: bool = False
+    bounds: tuple[int, ...] = ()
     span: Span | None = field(default=None, compare=False)
 
     def holds_with(self, parallel: Parallel) -> bool:
