@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 VERBS = {
     "verify": "Check the placements of configuration files.",
     "solve": "Find placements where a file gives hints instead of ranks.",
+    "plan": "Plan a job from its model, cluster and algorithm, without a file.",
+    "init": "Write the native file that `plan` uses.",
     "whatif": "Say what each demand, machine or setting costs: solve again without it.",
     "explain": "Say what a file needs and how its numbers come about, or what a code such as PW102 means.",
     "show": "Draw a plan or the placements of a file: a grid, an SVG or an HTML page.",

@@ -112,6 +112,7 @@ class Basis:
     as_written : True if the degrees are those of a file that already has ranks. They win ties.
     named : what each count was measured with, such as ``tp 1`` or ``any degrees``; () if all
         measurements name the same.
+    bounds : low and high ns of an estimated time; () of all others.
     rising : True if the larger of the two measured counts took longer, so fewer accelerators are
         assumed quicker.
     """
@@ -130,6 +131,7 @@ class Basis:
     alike: bool = field(default=False, compare=False)
     rising: bool = field(default=False, compare=False)
     named: tuple[str, ...] = ()
+    bounds: tuple[int, ...] = ()
 
     @property
     def beyond(self) -> float:
@@ -353,6 +355,17 @@ class Account:
     assumed: tuple[str, ...] = ()
     given: bool = False
     without_ranks: WithoutRanks | None = None
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Low and high ns of an iteration, by the bounds of estimated times."""
+        low = high = self.planned.best.total
+        for basis in self.bases:
+            if basis.bounds:
+                added = self.shares[basis.task]
+                low += added * basis.bounds[0] // basis.nanoseconds - added
+                high += added * basis.bounds[1] // basis.nanoseconds - added
+        return low, high
 
     @property
     def keeps(self) -> bool:

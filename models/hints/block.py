@@ -18,7 +18,7 @@ from ..text.tree import Entry, MapNode, Value
 from ..text.values import whole_between
 from .add import add_hints
 from .forms import HintForm
-from .plan import PlanForm, read_plan
+from .plan import PlanForm, read_plan, with_estimated_times
 from .relations import LinkForm, Objective, RelationForm, read_links, read_preference, read_relations
 from .times import with_usual_phases
 
@@ -130,7 +130,8 @@ def add_block(
     names_left = {component.name for component in known}
     links = tuple(link for link in links if {link.source, link.target} <= names_left)
     preference = read_preference(block.get(OBJECTIVE), findings, f"{NAME}.{OBJECTIVE}")
-    known, assumed = with_usual_phases(known, block.get(PLAN))
+    timed = with_estimated_times(known, choices, cluster, block.get(PLAN), findings)
+    known, assumed = with_usual_phases(timed, block.get(PLAN))
     workload = read_plan(block.get(PLAN), known, findings, f"{NAME}.{PLAN}", faulty, cluster)
     workload = workload and replace(workload, assumed=(*workload.assumed, *assumed))
     return HintedJob(known, relations, choices, links, preference, workload)

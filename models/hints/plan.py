@@ -11,8 +11,24 @@ from ..findings.finding import Finding, Severity, UnusableInput, error, warning
 from ..findings.span import Edit, Span
 from ..machines.cluster import Cluster
 from ..machines.topology import LEVELS
-from ..planning.workload import AIMS, LOOKED_AT, MODELS, PHASES, SECONDS, STAGES, STEADY, STREAM, After, Budget, Workload, circles
+from ..parallel import Parallel
+from ..planning.workload import (
+    AIMS,
+    LOOKED_AT,
+    MODELS,
+    PHASES,
+    SECONDS,
+    STAGES,
+    STEADY,
+    STREAM,
+    After,
+    Budget,
+    IterationBatch,
+    Workload,
+    circles,
+)
 from ..quantity import Advised
+from ..roles import role_of
 from ..scope import HETEROGENEOUS, NESTED, SCOPES, SPANNING
 from ..text.form import Form, as_items, fill, form_of, key, list_of, one_or_list_of
 from ..text.nearest import nearest
@@ -201,6 +217,22 @@ class BandwidthForm(Form):
     zone = key(Rate, default=0, description="an amount such as `1GiB`")
 
 
+class BatchForm(Form):
+    """Work of an iteration; from it, times are estimated that no `seconds` says."""
+
+    prompts = key(Count, description="how many prompts, such as `1024`")
+    samples = key(Count, default=1, title="answers to each prompt", description="a whole number such as `8`")
+    prompt = key(Count, default=512, title="tokens of a prompt", description="a whole number such as `512`")
+    response = key(Count, title="tokens of the longest answer", description="a whole number such as `4096`")
+    mean_response = key(
+        Count,
+        default=0,
+        title="tokens of an answer on average; a quarter to all of the longest",
+        description="a whole number such as `1500`",
+    )
+    steps = key(Count, default=1, title="optimizer steps", description="a whole number such as `4`")
+
+
 class PlanForm(Form):
     """Basis for counts and degrees; the times are the `seconds` of the components."""
 
@@ -227,6 +259,49 @@ class PlanForm(Form):
     minimise = key(OneOfValues("aim", AIMS), default=SECONDS, description="`seconds` of an iteration, or `accelerators`")
     budget = key(form_of(BudgetForm), default=BudgetForm(), description="a map such as `{accelerators: 48, seconds: 60}`")
     bandwidth = key(form_of(BandwidthForm), default=BandwidthForm(), description="a map such as `{node: 50GiB}`")
+    batch = key(
+        form_of(BatchForm), default=None, title="the work of an iteration, from which times that nobody measured are estimated",
+        description="a map such as `{prompts: 1024, samples: 8, response: 4096}`",
+    )  # fmt: skip
+
+
+def with_estimated_times(
+    components: Sequence[Component], choices: Mapping[str, Sequence[Parallel]], cluster: Cluster, written: Value | None, findings: list[Finding]
+) -> tuple[Component, ...]:  # fmt: skip
+    """Return the components; without `seconds`, with times estimated from the plan's `batch`."""
+    batch = written.get("batch") if isinstance(written, MapNode) else None
+    if batch is None:
+        return tuple(components)
+    try:
+        form = fill(BatchForm, batch, "", "`plan.batch`")
+    except UnusableInput:
+        return tuple(components)  # `read_plan` reports it
+    from ..performance.component_times import estimated_times, shape_for, unknown_speed  # loaded for estimates alone
+
+    if unknown := unknown_speed(cluster):
+        advice = "write `speed: {bf16: 989, bandwidth: 3.35, link: 900}` and `memory` of its `accelerators` in the cluster file"
+        findings.append(error("PW121", "", unknown, batch.span, help=advice))
+        return tuple(components)
+    work = IterationBatch(form.prompts, form.samples, form.prompt, form.response, min(form.mean_response, form.response), form.steps)
+    for component in components:
+        if component.estimate and not component.timed and role_of(component) and not shape_for(component):
+            findings.append(_unknown_shape(component))
+    times = estimated_times(components, choices, cluster, work)
+    return tuple(replace(component, timed=times.get(component.name, component.timed)) for component in components)
+
+
+def _unknown_shape(component: Component) -> Finding:
+    """Return the error of a model whose numbers an estimated time needs."""
+    from ..model_cards.known import KNOWN
+
+    model = component.estimate.model if component.estimate else ""
+    near = nearest(model, KNOWN) if model else None
+    message = f"no time of `{component.name}` can be estimated: " + (
+        f"the model `{model}` is not known" if model else "its model is not named"
+    )
+    numbers = "`layers`, `hidden`, `heads`, `kv_heads`, `head_size`, `intermediate` and `vocabulary` of its `config.json`"
+    help_ = (f"write `{near}`, if that is meant, or " if near else "write ") + f"{numbers}, or its `seconds`"
+    return error("PW121", component.name, message, component.span("estimate"), label="not known", help=help_)
 
 
 def read_plan(

@@ -63,7 +63,7 @@ FIGURES = ("bf16", "fp8", "memory", "bandwidth", "link", "host", "network", "dom
 
 
 def speed_of(model: str, figures: Mapping[str, float] | None = None) -> AcceleratorSpeed | None:
-    """Return the figures of a model, with some replaced by a cluster file's; None if unknown.
+    """Return the figures of a model, or of a cluster file; None if unknown.
 
     All of bf16, memory, bandwidth and link make an unknown model known; what is left is then that
     of an H100.

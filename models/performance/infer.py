@@ -37,4 +37,4 @@ def exchanged(run: ModelRun, batch: SequenceBatch, times: int) -> Interval:
     of_token = shape.hidden * HALF * min(shape.active_experts, ep) * (ep - 1) / ep
     layers = (shape.layers - shape.dense_layers) / run.parallel.pp
     ranks = run.accelerators / run.parallel.pp
-    return batch.tokens.times(of_token * times * layers / ranks).over(run.link(ep * run.parallel.tp))
+    return batch.tokens.times(of_token * times * layers / ranks).over(run.own_link(ep * run.parallel.tp))

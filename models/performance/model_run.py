@@ -1,4 +1,4 @@
-"""A model on accelerators and the batch of an iteration: what every formula of time starts from."""
+"""A model on accelerators, and the batch of an iteration."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ModelRun:
 
     @cached_property
     def active(self) -> float:
-        """Parameters that work on a token: an embedding that is no head is looked up only."""
+        """Parameters that work on a token; an embedding alone is looked up."""
         shape = self.shape
         idle = shape.expert_parameters * (1 - shape.active_experts / shape.experts) if shape.experts else 0.0
         return shape.total - idle - (shape.embedding if shape.head else 0)
@@ -98,11 +98,23 @@ class ModelRun:
         """Return True if so many neighbouring ranks lie in several domains."""
         return ranks > self.near
 
-    def link(self, ranks: int) -> Interval:
-        """Return the bytes a second and direction that a rank reaches among so many neighbours."""
+    def link(self, ranks: int, stride: int = 1) -> Interval:
+        """Return the bytes a second of a rank in a ring of every `stride`-th rank.
+
+        Rings over several nodes share the adapters of a node: one a rank that it has there (NCCL user
+        guide, NCCL_CROSS_NIC; nccl-tests, PERFORMANCE.md, bus bandwidth).
+        """
+        inside = self.efficiency.link.times(self.speed.link * GIGA / 2)
+        if not self.crosses(ranks * stride):
+            return inside
+        outside = self.efficiency.network.times(self.speed.network * GIGA * max(1, self.near // stride))
+        return Interval(*(min(pair) for pair in zip(inside, outside)))
+
+    def own_link(self, ranks: int) -> Interval:
+        """Return the bytes a second of a rank that sends to each neighbour."""
         if self.crosses(ranks):
             return self.efficiency.network.times(self.speed.network * GIGA)
-        return self.efficiency.link.times(self.speed.link * GIGA / 2)
+        return self.link(ranks)
 
     def ring(self, sent: float, ranks: int) -> Interval:
         """Return the seconds of an all-reduce of so many bytes on each of some ranks.

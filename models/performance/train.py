@@ -57,7 +57,7 @@ def _of_weights(run: ModelRun, training: Training, micro_batches: float) -> Inte
     times = 3 * micro_batches if training.sharding in (FSDP, ZERO3) else 2.0
     sent = times * held * (ranks - 1) / ranks * training.steps
     shown = Interval(*(1 - share for share in reversed(run.efficiency.hidden)))
-    return exactly(sent).over(run.link(run.accelerators)).times(shown)
+    return exactly(sent).over(run.link(ranks, run.parallel.tp)).times(shown)
 
 
 def _of_optimizer(run: ModelRun, training: Training) -> Interval:

@@ -15,7 +15,7 @@ def sync_seconds(trained: ModelRun, engine: ModelRun, shared: bool) -> Interval:
     verl/workers/fsdp_workers.py (rollout_mode); NeMo-RL, nemo_rl/models/policy (refit).
     """
     whole = engine.shape.total * HALF
-    link = trained.link(trained.accelerators) if shared else trained.efficiency.network.times(trained.speed.network * GIGA)
+    link = trained.link(trained.accelerators) if shared else trained.efficiency.network.times(trained.speed.network * GIGA * trained.near)
     return Interval(whole / (engine.parallel.tp * engine.parallel.pp), whole, whole).over(link)
 
 

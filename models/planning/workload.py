@@ -41,6 +41,7 @@ class Measured:
     model : accelerator model, such as ``H100``; "" if the time holds for any.
     assumed : formula that derives the time from measurements, such as ``RLinf's formula for
         rollout``; "" for a measurement.
+    bounds : low and high ns of an estimate, behind which is no measurement; () of all others.
     """
 
     accelerators: int
@@ -50,6 +51,7 @@ class Measured:
     model: str = ""
     assumed: str = ""
     named: tuple[str, ...] = DEGREES
+    bounds: tuple[int, ...] = ()
     span: Span | None = field(default=None, compare=False)
 
     def holds_with(self, parallel: Parallel) -> bool:
@@ -66,6 +68,26 @@ class Measured:
         if self.parallel is None or self.named == DEGREES:
             return str(self.parallel or "")
         return ", ".join(f"{name} {getattr(self.parallel, name)}" for name in self.named)
+
+
+@dataclass(frozen=True, slots=True)
+class IterationBatch:
+    """Work of an iteration, for times that nobody measured.
+
+    Attributes
+    ----------
+    prompts, samples : prompts, and answers to each.
+    prompt, response : tokens of a prompt, and of the longest answer.
+    mean_response : mean tokens of an answer; 0 if unknown.
+    steps : optimizer steps.
+    """
+
+    prompts: int
+    samples: int
+    prompt: int
+    response: int
+    mean_response: int = 0
+    steps: int = 1
 
 
 Each = TypeVar("Each", bound=Hashable)

@@ -147,6 +147,7 @@ def _basis(basis: Basis, given: bool) -> Data:
     """Convert the basis of a time; with all ranks `given`, degrees are not as written."""
     return {
         "task": str(basis.task), "resources": basis.amount, "seconds": basis.nanoseconds / SECOND, "kind": basis.kind,
+        **({"low": basis.bounds[0] / SECOND, "high": basis.bounds[1] / SECOND} if basis.bounds else {}),
         "counts": list(basis.counts), "scaling": basis.scaling or None, "beyond": round(basis.beyond, 2),
         **({"measured_with": list(basis.named)} if basis.named else {}),
         "any_degrees": bool(basis.any_degrees), "any_model": basis.any_model,

@@ -36,7 +36,9 @@ def headline(account: Account) -> str:
     traffic = f" ({seconds(best.traffic)} of them for traffic)" if best.traffic else ""
     used = best.accelerators(question)
     given = f" ({held} of them by given ranks)" if (held := used - best.design.accelerators) else ""
-    figures = [f"{with_unit(seconds(best.total))} an iteration{traffic}", f"{used} {plural('accelerator', used)}{given}"]
+    low, high = account.bounds
+    between = f" ({seconds(low)} to {seconds(high)})" if low < high else ""
+    figures = [f"{with_unit(seconds(best.total))} an iteration{between}{traffic}", f"{used} {plural('accelerator', used)}{given}"]
     value = best.total if question.aim == SECONDS else used
     distance = max(0.0, 100 * (value - planned.bound) / planned.bound) if planned.bound > 0 else 0.0
     shown = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"
@@ -139,7 +141,12 @@ def _assumed(account: Account) -> Iterator[str]:
     question, parts = planned.question, list[str]()
     if "workflow" in LOOKED_AT.get(planned.model, ()) and len(question.tasks) > 1 and not question.flow.edges:
         parts.append("no component waits for another, since there is no `workflow`")
-    for kind, how in ((BETWEEN, "times interpolated for"), (BEYOND, "times extrapolated for"), (FORMULA, "times by a formula for")):
+    for kind, how in (
+        (BETWEEN, "times interpolated for"),
+        (BEYOND, "times extrapolated for"),
+        (FORMULA, "times by a formula for"),
+        (ESTIMATED, "times estimated for"),
+    ):
         names = [task_name(question, basis.task) for basis in account.bases if basis.kind == kind]
         parts += [f"{how} {listed(names)}"] if names else []
     any_degrees = [task_name(question, basis.task) for basis in account.bases if basis.any_degrees]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence
 
-from ...models.account import BEYOND, Account, BlockBill, models_of
+from ...models.account import BEYOND, ESTIMATED, Account, BlockBill, models_of
 from ...models.findings.wording import plural
 from ...models.machines.node_group import NODE
 from ...models.planning.design import Block, Design
@@ -212,11 +212,13 @@ def extrapolated(account: Account) -> list[str]:
 def under(account: Account) -> str:
     """Format ` under times extrapolated for actor, 8.0x beyond what was measured`; else ""."""
     names = extrapolated(account)
-    if not names:
-        return ""
-    farthest = max(basis.beyond for basis in account.bases)
-    up_to = "up to " if len(names) > 1 else ""
-    return _after(account.planned, f"under times extrapolated for {listed(names)}, {up_to}{farthest:.1f}x beyond what was measured")
+    estimated = [task_name(account.planned.question, basis.task) for basis in account.bases if basis.kind == ESTIMATED]
+    parts = [f"estimated for {listed(estimated)}"] if estimated else []
+    if names:
+        farthest = max(basis.beyond for basis in account.bases)
+        up_to = "up to " if len(names) > 1 else ""
+        parts.insert(0, f"extrapolated for {listed(names)}, {up_to}{farthest:.1f}x beyond what was measured")
+    return _after(account.planned, f"under times {', and '.join(parts)}") if parts else ""
 
 
 def under_in_short(planned: PlanningResult) -> str:

@@ -9,7 +9,7 @@ from ...findings.finding import Finding, Unchecked, UnusableInput, error, warnin
 from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...hints.add import add_hints
-from ...hints.plan import read_plan
+from ...hints.plan import read_plan, with_estimated_times
 from ...hints.relations import read_links, read_preference, read_relations
 from ...hints.times import with_usual_phases
 from ...job import Job
@@ -113,7 +113,8 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
     links = tuple(link for link in links if {link.source, link.target} <= placed_names)
     preference = read_preference(values.get("objective"), findings)
     allowed = read_allowed(values.get("allow"), findings)
-    known, assumed = with_usual_phases(placed_components, values.get("plan"))
+    timed = with_estimated_times(placed_components, open_, cluster, values.get("plan"), findings)
+    known, assumed = with_usual_phases(timed, values.get("plan"))
     workload = read_plan(values.get("plan"), known, findings, faulty=faulty | (set(names_in_file) - placed_names), cluster=cluster)
     workload = workload and replace(workload, assumed=(*workload.assumed, *assumed))
     return Problem(

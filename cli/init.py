@@ -1,0 +1,27 @@
+"""Verb `placewright init`: a native file from a model, a cluster and an algorithm."""
+
+from __future__ import annotations
+
+import click
+
+from .asking.job import job_options
+
+
+@click.command()
+@job_options
+@click.option("-o", "--output", "output", metavar="FILE", help="Write the file; without it, to standard output.")
+@click.option("--force", is_flag=True, help="Write over FILE if it is there already.")
+def init(text: str, output: str | None, force: bool) -> int:
+    """Write the native file that `plan` would use, for you to change.
+
+    \b
+    placewright init --model Qwen/Qwen2.5-7B-Instruct --cluster 4x8xH100 --prompts 1024 --response 4096 -o job.yaml
+    placewright solve job.yaml --write
+    """
+    from .written import write_new
+
+    if output:
+        write_new(output, text, force)
+    else:
+        click.echo(text, nl=False)
+    return 0

@@ -1,0 +1,89 @@
+"""Verb `placewright plan`: from a model and a cluster to a plan, without a file."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Mapping
+
+import click
+
+from ..models.quantity import write_estimate, write_memory
+from ..report.terminal import escape, wants_colour
+from .asking.job import job_options
+from .asking.options import form_option
+from .asking.solvable import solvable
+from .exit_codes import FINDINGS, UNDECIDED
+from .showing.findings import echo_findings
+from .showing.planned import account_of
+
+NAME = "plan.yaml"
+_LIMIT = 10.0
+
+
+@click.command()
+@job_options
+@click.option("-o", "--output", "output", metavar="FILE", help="Write the native file with the plan in it.")
+@click.option("--force", is_flag=True, help="Write over FILE if it is there already.")
+@click.option("-v", "--verbose", is_flag=True, help="Show all that is known of the plan: who works when, memory, what times rest on.")
+@form_option
+def plan(text: str, output: str | None, force: bool, verbose: bool, form: str) -> int:
+    """Plan a job that is known by its model, its cluster and its algorithm: no file is needed.
+
+    Times and memory are estimated, each with a low and a high. `init` writes the file behind it, where what you
+    measured counts before the estimates.
+
+    \b
+    placewright plan --model Qwen/Qwen2.5-7B-Instruct --cluster 4x8xH100 --prompts 1024 --samples 8 --response 4096
+    """
+    from ..api import solver
+    from ..models.answer import UNDECIDED as UNDECIDED_ANSWER
+    from ..models.dialects.load import read
+    from ..models.findings.span import apply_edits
+    from ..models.text.source import Source
+    from ..planner.write_back import edits_of
+    from ..report.solution import render, to_json
+    from ..solver.session import Session
+    from .written import write_new
+
+    reading, code, before = solvable(read(Source(NAME, text), dialect="native").to_solve, form)
+    if reading is None or reading.problem is None:
+        return code
+    with Session() as session:
+        solves = solver(_LIMIT, 1, reading=reading, session=session)
+        answer = solves(reading.problem)
+        if answer.findings:
+            echo_findings(answer.findings, err=True, texts=reading.document.texts)
+        if answer.plan is None:
+            return UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS
+        planned = account_of(reading.problem, answer, _LIMIT, solves, verbose)
+    edits, of_file = edits_of(reading, answer)
+    if output:
+        write_new(output, apply_edits(text, edits), force)
+    if form == "json":
+        click.echo(to_json(answer.plan, None, planned.data, (*before, *answer.findings, *of_file), answer.unchecked, NAME), nl=False)
+        return code
+    blocks = [
+        *planned.blocks,
+        *_memory_of(planned.data),
+        f"written: {output}"
+        if output
+        else "next: `init` with the same options and `-o job.yaml`, then write there what you measured, and `placewright solve job.yaml --write`",
+    ]
+    click.echo(
+        render(reading, answer, [], of_file, False, False, "", wants_colour(sys.stdout), None, (), blocks, brief=planned.brief), color=True
+    )
+    return code
+
+
+def _memory_of(data: Mapping[str, object]) -> list[str]:
+    """Return a block with the memory of each accelerator: likely and at most, of its capacity."""
+    planned: Any = data.get("planned", {})
+    lines = []
+    for bill in planned.get("memory", ()):
+        most = max(sum(entry.get("high", entry["mebibytes"]) for entry in part["components"]) for part in bill["parts"])
+        held = write_memory(bill["capacity"]) if bill["capacity"] else "an unknown amount"
+        names = escape(", ".join(bill["components"]))
+        lines.append(
+            f"memory: {write_estimate(bill['peak'])} likely, {write_estimate(most)} at most, of {held} on each accelerator of {names}"
+        )
+    return ["\n".join(lines)] if lines else []

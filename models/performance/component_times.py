@@ -1,0 +1,122 @@
+"""Estimated times of components, for every count and all degrees of a choice."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Iterator, Mapping, Sequence
+
+from ..component import Component
+from ..estimate import MemoryInput
+from ..machines.cluster import Cluster
+from ..machines.node import Node
+from ..memory_estimate import with_estimate_numbers
+from ..memory_work import ModelShape, shape_of
+from ..model_cards.known import known_model
+from ..parallel import Parallel
+from ..planning.workload import SECOND, IterationBatch, Measured, TimedComponent
+from ..roles import ACTOR, CRITIC, INFERENCE, REFERENCE, REWARD, ROLLOUT, STUDENT, TEACHER, role_of
+from .generate import SEQUENCES, generate_seconds
+from .hardware import AcceleratorSpeed, nearest_model, speed_of
+from .infer import infer_seconds
+from .interval import Interval, exactly
+from .model_run import ModelRun, SequenceBatch
+from .train import Training, train_seconds
+
+_ALL_COUNTS, _STEP = 64, 8
+"""Counts up to which each has a time; above, multiples of the step."""
+_UTILIZATION = 90
+"""Percent of an accelerator that an engine takes unless its estimate says otherwise."""
+_SHARE_OF_LONGEST = Interval(0.25, 0.5, 1.0)
+"""Mean over longest answer, where only the longest is known."""
+_TRAINED, _READING = (ACTOR, STUDENT, CRITIC), (REFERENCE, INFERENCE, TEACHER, REWARD)
+
+
+def shape_for(component: Component) -> ModelShape | None:
+    """Return the shape of a component's model; None if a number is missing."""
+    if component.estimate is None:
+        return None
+    card = with_estimate_numbers(component, known_model(component.estimate.model) if component.estimate.model else None)
+    shape = shape_of(component.estimate, card)
+    return shape if shape.total and shape.layers and shape.hidden and shape.heads else None
+
+
+def speeds_of(cluster: Cluster) -> Mapping[str, tuple[AcceleratorSpeed | None, int]]:
+    """Return accelerator model -> its figures, and the accelerators that its link joins."""
+    nodes = {alike.node.accelerator_model: alike.node for alike in cluster.alike if alike.node.accelerators}
+    speeds = {model: _speed(node) for model, node in nodes.items()}
+    return {model: (speed, int(speed.domain if speed else 0) or len(nodes[model].accelerators)) for model, speed in speeds.items()}
+
+
+def _speed(node: Node) -> AcceleratorSpeed | None:
+    first = node.accelerators[0]
+    memory = {"memory": first.memory / 1024} if first.memory else {}
+    return speed_of(first.model, {**memory, **dict(first.speed)})
+
+
+def unknown_speed(cluster: Cluster) -> str:
+    """Return a sentence on accelerators without figures; "" if all are known."""
+    unknown = next((model for model, (speed, _) in speeds_of(cluster).items() if speed is None), None)
+    if unknown is None:
+        return ""
+    near = nearest_model(unknown)
+    return f"nobody says how fast `{unknown}` is, so that no time can be estimated on it" + (f"; `{near}` is known" if near else "")
+
+
+def estimated_times(
+    components: Sequence[Component], choices: Mapping[str, Sequence[Parallel]], cluster: Cluster, batch: IterationBatch
+) -> dict[str, TimedComponent]:
+    """Return component -> estimated times of those with a known model and without `seconds`."""
+    reads_apart = any(role_of(component) == INFERENCE for component in components)
+    times = dict[str, TimedComponent]()
+    for component in components:
+        shape = shape_for(component)
+        if component.timed is None and shape is not None and role_of(component) in (ROLLOUT, *_TRAINED, *_READING):
+            degrees = choices.get(component.name, (component.parallel,))
+            rows = tuple(row for parallel in degrees for row in _rows(component, shape, parallel, cluster, batch, reads_apart))
+            times |= {component.name: TimedComponent(rows)} if rows else {}
+    return times
+
+
+def _rows(
+    component: Component, shape: ModelShape, parallel: Parallel, cluster: Cluster, batch: IterationBatch, reads_apart: bool
+) -> Iterator[Measured]:
+    phase = component.phases[0] if len(component.phases) == 1 else ""
+    for model, (speed, near) in speeds_of(cluster).items():
+        for count in _counts(component, parallel, cluster.total()):
+            if speed is None:
+                continue
+            run = ModelRun(shape, parallel, count, speed, near)
+            seconds = phase_seconds(component, run, batch, reads_apart)
+            words = f"estimated, {seconds.low:.3g} to {seconds.high:.3g} seconds (docs/performance.md)"
+            low, likely, high = (max(1, ceil(bound * SECOND)) for bound in seconds)
+            yield Measured(count, likely, phase, parallel, model, assumed=words, bounds=(low, high))
+
+
+def _counts(component: Component, parallel: Parallel, total: int) -> list[int]:
+    """Return the counts that have a time: of whole replicas, all up to `_ALL_COUNTS`."""
+    most = min(component.most, total)
+    counts = range(-(-component.least // parallel.replica) * parallel.replica, most + 1, parallel.replica)
+    return [
+        count
+        for count in counts
+        if component.may_have(count) and (count <= _ALL_COUNTS or count % _STEP == 0 or component.least == component.most)
+    ]
+
+
+def phase_seconds(component: Component, run: ModelRun, batch: IterationBatch, reads_apart: bool) -> Interval:
+    """Return the seconds of an iteration of a component.
+
+    What trains reads the answers once too, for their log probabilities or values, unless a component
+    of role `inference` does (`reads_apart`); PPO, arXiv 1707.06347, section 3.
+    """
+    estimate, role = component.estimate or MemoryInput(), role_of(component)
+    response = exactly(float(batch.mean_response)) if batch.mean_response else _SHARE_OF_LONGEST.times(batch.response)
+    sequences = SequenceBatch(batch.prompts * batch.samples, batch.prompt, response, batch.response)
+    if role == ROLLOUT:
+        utilization = (estimate.utilization or _UTILIZATION) / 100
+        return generate_seconds(run, sequences, utilization, estimate.sequences or SEQUENCES)
+    reading = infer_seconds(run, sequences)
+    if role in _READING:
+        return reading
+    trained = train_seconds(run, sequences, Training(estimate.sharding, estimate.recompute, estimate.micro_batch, batch.steps))
+    return trained if reads_apart and role == ACTOR else trained.plus(reading)

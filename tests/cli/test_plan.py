@@ -1,0 +1,75 @@
+"""`placewright plan` and `init`: from a model, a cluster and an algorithm to a plan."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import placewright as pw
+import pytest
+from placewright.cli.main import run
+from placewright.models.dialects.native.from_model import ALGORITHMS
+
+SEVEN = ["--model", "Qwen/Qwen2.5-7B-Instruct", "--cluster", "2x8xH100", "--prompts", "128", "--response", "2048"]
+
+
+def test_a_plan_is_on_one_screen_with_its_range_and_its_memory(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", *SEVEN]) == 0
+    said = capsys.readouterr()
+    assert said.err == "" and len(said.out.splitlines()) < 40
+    for words in (
+        "seconds an iteration (",
+        "under times estimated for rollout, reference and actor",
+        "memory: ",
+        "bottleneck: ",
+        "next: `init`",
+    ):
+        assert words in said.out
+
+
+def components_of(file: Path) -> set[str]:
+    """Names of the components of a file."""
+    problem = pw.load(file).problem
+    assert problem is not None
+    return {component.name for component in problem.components}
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_the_file_behind_it_has_no_fault(algorithm: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "job.yaml"
+    assert run(["init", *SEVEN, "--algorithm", algorithm, "-o", str(file)]) == 0
+    report = pw.verify(file)
+    assert report.findings == () and {"rollout", "actor", *ALGORITHMS[algorithm]} == components_of(file)
+    assert run(["init", *SEVEN, "-o", str(file)]) == 2 and "already" in capsys.readouterr().err
+
+
+def test_the_plan_is_written_and_verifies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "job.yaml"
+    assert run(["plan", *SEVEN, "-o", str(file)]) == 0
+    report = pw.verify(file)
+    assert report.findings == () and report.plan is not None and report.plan.components
+
+
+@pytest.mark.parametrize(
+    ("model", "cluster"), [("Qwen/Qwen2.5-72B-Instruct", "8x8xH100"), ("Qwen/Qwen3-235B-A22B", "16x4xGB200"), ("deepseek-ai/DeepSeek-V3", "64x8xH800")]
+)  # fmt: skip
+def test_large_models_get_degrees_that_fit(model: str, cluster: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", "--model", model, "--cluster", cluster, "--prompts", "512", "--response", "4096", "--format", "json"]) == 0
+    planned = json.loads(capsys.readouterr().out)["planned"]
+    assert all(bill["peak"] < bill["capacity"] for bill in planned["memory"])
+    for basis in planned["rests_on"]:
+        assert basis["kind"] == "estimated" and basis["low"] < basis["seconds"] < basis["high"]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["--model", "Qwen/Qwen2.5-8B-Instruct"], 2, "name `Qwen/Qwen2.5-7B-Instruct`, if that is meant"),
+        (["--cluster", "2x8xH1000"], 1, "nobody says how fast `H1000` is, so that no time can be estimated on it; `H100` is known"),
+        (["--cluster", "x8"], 2, "how many nodes"),
+        (["--model", "deepseek-ai/DeepSeek-V3"], 1, "for its weights, gradients and optimizer; the largest has 80 GiB"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_planned_is_said(options: list[str], code: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", *SEVEN, *options]) == code
+    assert words in capsys.readouterr().err
