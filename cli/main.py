@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 VERBS = {
     "verify": "Check the placements of configuration files.",
     "solve": "Find placements where a file gives hints instead of ranks.",
-    "whatif": "Say what each demand, machine or setting costs: solve again without it.",
-    "explain": "Say what a file needs and how its numbers come about, or what a code such as PW102 means.",
+    "whatif": "Report what each demand, machine or setting costs: solve again without it.",
+    "explain": "Explain what a file needs and where its numbers come from, or a code such as PW102.",
     "convert": "Write a configuration in another dialect.",
     "launch": "Start the workers of a file or a plan on Ray.",
-    "status": "Say which launches run, and where their workers are.",
+    "status": "List the launches, and where their workers are.",
     "stop": "End a launch that was detached or kept.",
-    "discover": "Say which machines there are, and write them as a cluster file.",
+    "discover": "List the machines, and write them as a cluster file.",
     "schema": "Print what a file may contain, as JSON Schema for editors.",
 }
 WORTH_COLLECTING = 200_000

@@ -24,7 +24,7 @@ RUNNING = "running"
 @click.argument("name", metavar="[NAME]", required=False)
 @form_option
 def status(name: str | None, form: str) -> int:
-    """Say which launches run, or where the workers of NAME are.
+    """List the launches, or where the workers of NAME are.
 
     A failed launch gives the reason until `placewright stop NAME` removes it. A recovering launch
     lists
