@@ -46,7 +46,7 @@ def test_a_shape_whose_batches_divide_is_written(level: str) -> None:
 
 
 def test_where_no_shape_divides_that_with_the_fewest_errors_is_written() -> None:
-    text = TEXT.replace("ppo_mini_batch_size: 12", "ppo_mini_batch_size: 36")  # more than a batch, in any layout
+    text = TEXT.replace("ppo_mini_batch_size: 12", "ppo_mini_batch_size: 36")  # more than a batch, in whatever parts
     reading = of(text, "placement")
     answer = pw.solve(reading, sandbox=False)
     assert answer.plan is not None

@@ -29,7 +29,7 @@ python3 -m verl.experimental.one_step_off_policy.main_ppo algorithm.adv_estimato
 
 @pytest.mark.slow
 def test_a_size_that_more_than_a_hundred_choices_come_before_is_written() -> None:
-    """Sixty are of twelve sizes in either pool, and the 14 samples of a rank are a multiple of two alone: it was told to be refused in any layout."""
+    """Sixty are of twelve sizes in either pool, and the 14 samples of a rank are a multiple of two alone: it was told to be refused in whatever parts."""
     reading = read(Source("run.sh", SCRIPT), read_shorthand("1x120"), "verl", "training", PIN)
     answer = pw.solve(reading, sandbox=False)
     assert answer.planned is not None and answer.planned.proved
