@@ -33,7 +33,7 @@ def discover(
     address: str | None, slurm: bool, texts: tuple[str, ...], matrices: tuple[str, ...], more: tuple[str, ...], output: str | None,
     force: bool, form: str,
 ) -> int:  # fmt: skip
-    """Say which machines there are, and write them as a cluster file.
+    """List the machines, and write them as a cluster file.
 
     One process on each node of a Ray cluster reads the accelerators that the driver reports, their
     ids,

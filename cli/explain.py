@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @model_option
 @form_option
 def explain(subjects: tuple[str, ...], source: ReadOptions, form: str) -> int:
-    """Say what a configuration comes to, or what a code means. Without either, list all codes.
+    """Explain what a configuration comes to, or what a code means. Without either, list all codes.
 
     Of a file: the accelerators and nodes it needs, the components that share accelerators, and
     every

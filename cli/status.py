@@ -26,7 +26,7 @@ RUNNING = "running"
 @click.option("--logs", is_flag=True, help="Print the last lines that each worker of NAME printed, of a launch with --log-dir.")
 @form_option
 def status(name: str | None, logs: bool, form: str) -> int:
-    """Say which launches run, or where the workers of NAME are.
+    """List the launches, or where the workers of NAME are.
 
     A failed launch gives the reason until `placewright stop NAME` removes it. A recovering launch
     lists

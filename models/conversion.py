@@ -169,12 +169,12 @@ def lost_demands(problem: Problem) -> Iterator[Finding]:
     hinted = {component.name for component in problem.hinted}
     for relation in problem.job.relations:
         if relation.kind not in KEYS and relation.reason and hinted.intersection(relation.components):
-            message = f"that {_relation_text(relation)}, as {relation.reason} demands, is not said any more"
+            message = f"that {_relation_text(relation)}, as {relation.reason} demands, is lost"
             yield moved("+".join(relation.components), message)
     for share in problem.shares:
         if share.component in hinted:
             message = f"that the {share.amount_text} of `{share.amount_name}` {are(share.amount)} dealt out evenly to `{share.component}`"
-            yield moved(share.component, f"{message}, is not said any more")
+            yield moved(share.component, f"{message}, is lost")
 
 
 def lost_times(problem: Problem) -> Iterator[Finding]:
@@ -346,7 +346,7 @@ def other_hints_to_data(problem: Problem, component: Component, names: dict[str,
             data["estimate"] = non_default_keys(component.estimate)
         shards = component.estimate.divided_among if component.estimate else 0
         if component.runs is None and component.divided_among != shards and not are_whole(component):
-            message = f"that the ranks of `{component.name}` are whole groups of {component.shards} shards is not said any more"
+            message = f"that the ranks of `{component.name}` are whole groups of {component.shards} shards is lost"
             losses.append(moved(component.name, message))
     if component.phases:
         data["phase"] = component.phases[0] if len(component.phases) == 1 else list(component.phases)

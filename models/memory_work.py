@@ -264,7 +264,7 @@ class Work:
     def dense(self) -> int:
         """Dense parameters on an accelerator: those of a stage with the embedding, divided by tp.
 
-        With several stages the head lies on another stage than the embedding. Source: Megatron-LM,
+        With several stages the head is on another stage than the embedding. Source: Megatron-LM,
         megatron/training/theoretical_memory_usage.py.
         """
         shape, parallel = self.shape, self.parallel

@@ -34,7 +34,7 @@ def assumed(problem: Problem, question: PlanningProblem) -> Iterator[str]:
     if workload.flows:
         yield from _beside(question)
     if workload.aim != SECONDS and workload.budget.nanoseconds is None:
-        yield "the fewest accelerators however long an iteration takes: no `budget` of seconds is said"
+        yield "the fewest accelerators however long an iteration takes: no `budget` of seconds is set"
 
 
 def _left_alone(problem: Problem, question: PlanningProblem) -> Iterator[str]:
@@ -139,7 +139,7 @@ def emptied(bills: Sequence[BlockBill]) -> Iterator[str]:
     """Yield a sentence if the whole memory of several components exceeds the capacity."""
     names = dict.fromkeys(name for bill in bills if bill.capacity is not None for name in _emptied(bill, bill.capacity))
     if names:
-        yield f"{listed(list(names))}: no memory is kept while others work there, as all of it has no room and `offloaded` is unset"
+        yield f"{listed(list(names))}: no memory is kept while others work there, as all of it does not fit and `offloaded` is unset"
 
 
 def _emptied(bill: BlockBill, capacity: int) -> Iterator[str]:

@@ -278,7 +278,7 @@ def refused(problem: Problem, component: Component, amount: int, parallel: Paral
 
 def untimed(problem: Problem, component: Component, phase: str, amount: int, parallel: Parallel, model: str) -> str:
     """Return the missing time as a sentence."""
-    message = f"nothing says how long `{component.name}` takes on {amount}"
+    message = f"there are no seconds of `{component.name}` on {amount}"
     if reason := refused(problem, component, amount, parallel):
         return f"{message}: {reason}"
     timed = component.timed

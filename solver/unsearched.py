@@ -98,14 +98,14 @@ def _preferences(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
     if not cut or bundle.contiguous:
         return
     component, keep = cut[0]
-    name, required = component.name, f"require what `keep` says of `{keep.unit}`"
+    name, required = component.name, f"require the `keep` of `{keep.unit}`"
     pinned = [member for member in bundle.components if member.pins]
     if component in pinned:
         why = f"{name} has pinned ranks and groups that are better kept together, only one of which is searched"
         yield name, why, f"drop `pin`, or {required}"
     elif pinned:
         why = f"{pinned[0].name} has pinned ranks, and {name} on the same accelerators groups that are better kept together"
-        required = f"require what `keep` of {name} says of `{keep.unit}`"
+        required = f"require the `keep` of `{keep.unit}` for {name}"
         yield name, f"{why}, only one of which is searched", f"drop `pin` of {pinned[0].name}, or {required}"
     elif layout.problem.job.capabilities.nodes_in_order:
         why = f"only ranges of {name} are searched, as ranks go through the nodes in order and may cut groups"

@@ -193,7 +193,7 @@ def nearness(test: str, path: str) -> int:
 
 def failed(checkout: Path, *arguments: str) -> list[str]:
     """The tests that fail."""
-    done = run(checkout, "--tb=no", *arguments)
+    done = run(checkout, "--tb=no", "--timeout=60", *arguments)
     names = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
     return names or ([] if done.returncode in (0, 5) else [done.stdout[-300:] + done.stderr[-300:]])
 
@@ -262,7 +262,7 @@ def main() -> None:
         reached, seconds = kept_record(mutants, Path(folder, "record"), options.processes)
         checkout, survivors, killed = copied(Path(folder)), list[Mutant](), Counter[str]()
         for mutant, tests in zip(mutants, reached):
-            order = sorted(tests, key=lambda test: (-nearness(test, mutant.path), seconds.get(test, 0.0 if "::" in test else inf)))
+            order = sorted(tests, key=lambda test: (-nearness(test, mutant.path), seconds.get(test, 0.0 if "::" in test else inf), test))
             start, test = time.monotonic(), ""
             if order:
                 Path(folder, "tests").write_text("\n".join(order[:MOST]), "utf-8")

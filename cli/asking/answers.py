@@ -88,7 +88,7 @@ class Previous:
 MOST = 20
 _TOP = "Also show the next best placements of another structure, this many in all, and why each lost."
 _AT_MOST = "A term of the objective, as it is printed, may be no more than this; may be given several times."
-_WHY = "Say why a component is where it is, or why an accelerator such as `node-3:5` is held or idle; may be given several times."
+_WHY = "Report why a component is where it is, or why an accelerator such as `node-3:5` is held or idle; may be given several times."
 
 
 def further_options(verb: Verb) -> Verb:

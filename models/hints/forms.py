@@ -254,7 +254,7 @@ _OTHER_WORDS = {
         "write `exclude` for nodes that it must not use; single unusable accelerators are `taken` in `cluster`",
     ),
     "measured_on": "write `seconds` by count, such as `{8: 120}`; only a cost in `profile_data` of an RLinf file may need it",
-    **dict.fromkeys(("nodes", "num_nodes", "hosts"), "write `accelerators`; on which nodes say `node_group`, `exclude` and `pin`"),
+    **dict.fromkeys(("nodes", "num_nodes", "hosts"), "write `accelerators`; choose nodes with `node_group`, `exclude` and `pin`"),
 }
 
 

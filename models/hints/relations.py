@@ -177,7 +177,7 @@ def read_links(written: Value | None, names: Collection[str], findings: list[Fin
         if strange:
             continue
         if form.source == form.target:
-            message, help_text = f"`{form.source}` is linked to itself", f"say it with `traffic:` of `{form.source}`"
+            message, help_text = f"`{form.source}` is linked to itself", f"write it as `traffic:` of `{form.source}`"
             findings.append(error("PW121", form.source, message, span_in(item, "to"), help=help_text))
         elif (form.source, form.target) in seen:
             message = f"the link from `{form.source}` to `{form.target}` is written twice"

@@ -108,7 +108,7 @@ class NodeForm(Form):
 
     other_words = dict.fromkeys(_NOT_TO_BE_USED, "write `taken` among its `accelerators`, such as `{count: 8, taken: [6, 7]}`")
 
-    name = key(Name, default=None, description="a name such as `gpu-a`; `node-` and the rank if it is not said")
+    name = key(Name, default=None, description="a name such as `gpu-a`; by default `node-` and the rank")
     repeat = key(whole_between(1, MAX_NODES), default=1, description="how many nodes are like this one, such as `4`")
     accelerators = key(form_of(AcceleratorsForm), default=AcceleratorsForm(count=0), description="such as `{count: 8, model: H100}`")
     hardware = key(list_of(form_of(HardwareForm)), default=(), description="a list such as `[{type: Franka, robot_ip: 10.0.0.1}]`")

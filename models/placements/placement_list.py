@@ -185,7 +185,7 @@ def _holes(stated: Sequence[tuple[range, int]]) -> Iterator[ListFault]:
     for ranks, entry in sorted(stated, key=lambda pair: pair[0].start):
         if ranks.start > following:
             message = f"no entry says where process {following} is, but this one says where process {ranks.start} is"
-            yield ListFault("PW110", message, entry, "ranks", f"{following} comes next", f"say where process {following} is")
+            yield ListFault("PW110", message, entry, "ranks", f"{following} comes next", f"write where process {following} is")
             return
         following = max(following, ranks.stop)
 

@@ -92,7 +92,7 @@ def _undecided(problem: Problem, used: int, most: int) -> Answer:
     """Return the undecided answer if all found placements exceed the budget."""
     names = listed([f"`{name}`" for name in problem.job.overlaps])
     message = f"undecided: {used} accelerators are used beside {names}, more than {most}, and none was found over {names}"
-    return Answer(UNDECIDED, findings=(error("PW602", "", message, help=f"say `seconds` of {names}, or allow more"),), how="given")
+    return Answer(UNDECIDED, findings=(error("PW602", "", message, help=f"write `seconds` of {names}, or allow more"),), how="given")
 
 
 def over_given_ranks(place: Solve) -> Solve:
@@ -245,4 +245,4 @@ def _not_decided(names: list[str], placed: Answer) -> Answer:
 
 
 def _advice(listing: str) -> str:
-    return f"say `seconds` of {listing}, or move it"
+    return f"write `seconds` of {listing}, or move it"

@@ -12,7 +12,7 @@ from ..terminal import escape
 from .words import task_name
 
 _ANY = "since the time used does not say with which: "
-_FIRST = "the first that have room beside the others, else those that need least memory"
+_FIRST = "the first that fit beside the others, else those that need least memory"
 _AS_WRITTEN = "those of the file"
 
 

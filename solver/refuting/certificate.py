@@ -100,7 +100,7 @@ def _per_node_row(field: str, question: CountingProblem, bundle: Bundle) -> Coun
     verb, amount = ("reserve", with_noun(per_unit, "CPU")) if field == "cpus" else ("need", f"{write_memory(per_unit)} of host memory")
     noun = "process" if on_nodes else "accelerator" if unit == 1 else f"{unit} accelerators"
     capacity = str(have) if on_nodes else with_noun(have, "accelerator")
-    sentence = f"{needing(members, verb)} {amount} per {noun}: there is room for {capacity}, {need} are needed"
+    sentence = f"{needing(members, verb)} {amount} per {noun}: the capacity is {capacity}, {need} are needed"
     return CountingRow(members, need, have, sentence)
 
 

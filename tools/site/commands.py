@@ -77,7 +77,7 @@ def _page(verb: click.Command, context: click.Context) -> str:
         if record is not None and record[1]:
             options, value = re.fullmatch(r"(-[^\s,]+(?:, +-[^\s,]+)*)\s*(.*)", record[0]).groups()  # type: ignore[union-attr]
             values = re.sub(r"(?<=\w)[|](?=\w)", " | ", value)  # a phone breaks the line there
-            rows.append(f"| `{options}`{f' `{values}`' if values else ''} | {_cell(_text(record[1]))} |")
+            rows.append(f"| `{options}`{{.option}}{f' `{values}`' if values else ''} | {_cell(_text(record[1]))} |")
     parts += ["## Options", "\n".join(["| option | what it does |", "|---|---|", *rows])]
     return "\n\n".join(parts) + "\n"
 

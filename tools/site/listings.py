@@ -86,7 +86,7 @@ def _functions() -> str:
 
 
 def _examples(folder: Path) -> str:
-    parts = ["# Example files\n\nEvery page of this site runs these files; they lie in `examples/` of the repository."]
+    parts = ["# Example files\n\nEvery page of this site runs these files; they are in `examples/` of the repository."]
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder.parent).as_posix()
         if path.is_file() and "__pycache__" not in name and not name.endswith("schema.json"):

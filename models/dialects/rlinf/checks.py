@@ -131,7 +131,7 @@ _CONFIG = "RLinf, rlinf/config.py"
 SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
     ("algorithm", (
         Requires(
-            code="PW101", source=f"{_CONFIG}, validate_reasoning_cfg", key=AGAIN, help="say `algorithm: {recompute_logprobs: true}`, or `false`",
+            code="PW101", source=f"{_CONFIG}, validate_reasoning_cfg", key=AGAIN, help="write `algorithm: {recompute_logprobs: true}`, or `false`",
             only_if=_job(lambda facts: _packs(facts) and not _says(facts, AGAIN)),
             message=f"there is no `{AGAIN}`, which RLinf reads before anything else of the job",
         ),

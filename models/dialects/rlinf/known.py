@@ -92,7 +92,7 @@ def listed(words: Iterable[str]) -> str:
 def time_advice(settings: Settings, name: str, key: str = "") -> str:
     """Return advice on stating the time of a component, in the profile or in hints."""
     in_profile = f"add `{key or name + COST}` to `{KEY}`"
-    return in_profile if settings.has(KEY) else f"say `seconds` of `{name}` in `placewright.components`"
+    return in_profile if settings.has(KEY) else f"write `seconds` of `{name}` in `placewright.components`"
 
 
 def is_profiled(root: MapNode, hints: Value | None) -> bool:

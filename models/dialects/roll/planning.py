@@ -117,7 +117,7 @@ class Chosen:
         """Read the file with all degrees together, as some fail only in isolation."""
         root = _with_degrees(self.opened.root, degrees)
         if isinstance(root, str):
-            return None, f"the strategy of `{root}` cannot say them"
+            return None, f"the strategy of `{root}` cannot express them"
         reading = self.read(replace(self.opened, root=root), self.cluster, TRAINING)
         before = error_keys(self.judged.findings)
         worse = next((finding.message for finding in reading.findings if error_keys([finding]) - before), "")

@@ -145,7 +145,7 @@ class _RollWriter:
         if component.node_groups not in ((CLUSTER_LABEL,), (NODE_LABEL,)):
             labels = ", ".join(f"`{label}`" for label in component.node_groups)
             tell = dropped if component.runs is not None else moved
-            self.losses.append(tell(name, f"that `{name}` is in node group {labels} is not said any more"))
+            self.losses.append(tell(name, f"that `{name}` is in node group {labels} is lost"))
         if kind == NODE:
             return self._on_cpus(component, part)
         if part in (TRAIN_ENV, VAL_ENV):
@@ -235,7 +235,7 @@ class _RollWriter:
         kind = self.problem.kind(component)
         if hints and kind == NODE:
             listed = ", ".join(f"`{key}`" for key in hints)
-            self.losses.append(dropped(component.name, f"what {listed} says of `{component.name}` is not said any more"))
+            self.losses.append(dropped(component.name, f"what {listed} says of `{component.name}` is lost"))
             return {}
         if component.runs is None and kind == ACCELERATOR:
             hints = {key: value for key, value in counts_to_data(self.problem, component).items() if key != "node_group"} | hints

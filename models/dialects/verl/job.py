@@ -283,5 +283,5 @@ def _open_degrees(
         if strange[0].cp > 1 and "cp" not in own and name in OWNERS:
             reason = f"`{OWNERS[name]}.{SEQUENCE}` is taken as the file has it: no plan chooses it"
         message = f"the hints of `{name}` leave {strange[0]} open, and {reason}"
-        settings.notes.error("PW121", name, message, at, "cannot be said", help_)
+        settings.notes.error("PW121", name, message, at, "cannot be expressed", help_)
     return tuple(parallel for parallel in choices if parallel not in strange)

@@ -120,7 +120,7 @@ class _VerlWriter:
         if component.node_groups != (CLUSTER_LABEL,):
             labels = ", ".join(f"`{label}`" for label in component.node_groups)
             lose = dropped if component.runs is not None else moved
-            self.losses.append(lose(name, f"that `{name}` is in node group {labels} is not said any more"))
+            self.losses.append(lose(name, f"that `{name}` is in node group {labels} is lost"))
         sizes = {component.per_process} if component.runs is None else {len(held) for _, held in seats(component.runs)}
         if sizes != {1}:
             held_text = " or ".join(map(str, sorted(sizes)))

@@ -113,9 +113,9 @@ def _judge(
             why = "whether its parts fit onto the nodes was not decided"
             settings.notes.unsure(FIT, pool.name, why, True, "Write parts of fewer sizes")
             return layout
-        message = f"{_part(short)} has room only if Ray puts the parts before it onto the right nodes"
+        message = f"{_part(short)} fits only if Ray puts the parts before it onto the right nodes"
         note = "Ray is free to take any nodes: by its own preference it would wait for this part for ever"
-        help_ = "give the parts of all pools one size: then any order has room"
+        help_ = "give the parts of all pools one size: then any order fits"
         settings.notes.warn(FIT, pool.name, message, at, f"{pool.name} is {pool.sizes}", help_, None, note)
         return reordered
     code, message, notes = _fault(settings, declared, cluster, rooms, short)

@@ -328,7 +328,7 @@ def _with_pool(job: Job, settings: Configuration, cluster: Cluster, pool: Pool, 
     job = replace(job, planning=replace(job.planning, tied=tied, accepted=accepted))
     if taken.unread:
         nodes, part_size = min(taken.unread, key=lambda size: (size[0] * size[1], size))
-        why = f"sizes of `{pool.name}`: {len(taken.unread):,} of those that have room, such as {nodes} x {part_size}, are not planned"
+        why = f"sizes of `{pool.name}`: {len(taken.unread):,} of those that fit, such as {nodes} x {part_size}, are not planned"
         job = _unplanned(job, len(taken.unread), why)
     return _follow(job, components, {name: pairs for name, pairs in taken.pairs.items() if name not in choices}, own)
 

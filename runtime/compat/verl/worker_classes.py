@@ -72,7 +72,7 @@ def common_options(options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
             for name, value in values.items():
                 if target.setdefault(name, value) != value:
                     message = f"`{name}` is {target[name]!r} for `{first[name]}` and {value!r} for `{key}`, which share a process"
-                    raise refused("PW718", key, message, "let both say the same, or give them groups of their own", name)
+                    raise refused("PW718", key, message, "write the same for both, or give them groups of their own", name)
                 first.setdefault(name, key)
     environment |= {"env_vars": variables} if variables else {}
     return common | ({"runtime_env": environment} if environment else {})

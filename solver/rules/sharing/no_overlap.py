@@ -204,13 +204,13 @@ def _sharing_fix(assignment: Assignment, first: str, second: str) -> str:
     """
     first_masks, second_masks = assignment.masks(first), assignment.masks(second)
     if first_masks == second_masks:
-        return f"give them different ranks, or say `colocate_with: {second}` of {first}"
+        return f"give them different ranks, or write `colocate_with: {second}` for {first}"
     for (inner, inside), (outer, around_it) in (
         ((first, first_masks), (second, second_masks)),
         ((second, second_masks), (first, first_masks)),
     ):
         if all(not mask & ~around_it.get(place, 0) for place, mask in inside.items()):
-            return f"give them different ranks, or say `within: {outer}` of {inner}"
+            return f"give them different ranks, or write `within: {outer}` for {inner}"
     return "give them different ranks"
 
 

@@ -35,7 +35,7 @@ def helps(folder: Path, hints: str, plan: str = "{}") -> list[str]:
             "write `offloaded`, how much stays on an accelerator while another phase runs, or `estimate: {offload: true}`",
         ),
         (", resident: true", "write `offloaded`: what is never offloaded keeps as much as its `memory`"),
-        (", num_nodes: 2", "write `accelerators`; on which nodes say `node_group`, `exclude` and `pin`"),
+        (", num_nodes: 2", "write `accelerators`; choose nodes with `node_group`, `exclude` and `pin`"),
     ],
 )
 def test_a_key_of_a_component(hints: str, help_: str, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ EVERY = "rollout -> critic.infer -> critic.train -> actor, rollout -> judge"
         ("{cost_model: stages, phases: [generate, infer, train, '']}", []),
         (
             f"{{workflow: [{EVERY}], minimise: accelerators}}",
-            ["the fewest accelerators however long an iteration takes: no `budget` of seconds is said"],
+            ["the fewest accelerators however long an iteration takes: no `budget` of seconds is set"],
         ),
         (f"{{workflow: [{EVERY}], minimise: accelerators, budget: {{seconds: 500}}}}", []),
     ],

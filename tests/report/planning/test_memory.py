@@ -64,7 +64,7 @@ def test_memory_that_is_taken_to_leave_is_told_where_it_would_have_no_room(tmp_p
     """Nobody says that it is offloaded: a plan in turns rests on that, unless nobody knows how much memory there is."""
     found = account(tmp_path, said, 0)
     lines = [line.strip() for line in assumptions(found).splitlines() if "no memory is kept" in line]
-    all_of_it = f"{told} while others work there, as all of it has no room and `offloaded` is unset"
+    all_of_it = f"{told} while others work there, as all of it does not fit and `offloaded` is unset"
     assert lines == ([all_of_it] if told else [])
     assert set(lines) <= set(found.assumed)  # which programs are told too
 

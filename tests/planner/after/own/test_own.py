@@ -97,7 +97,7 @@ def test_its_times_say_what_they_rest_on(tmp_path: Path) -> None:
         (
             FILE.replace("{8: 20}", "{8: 20}, scaling: table"),
             {"rollout": range(8), "inference": range(8, 12), "actor": range(8)},
-            "nothing says how long `inference` takes on 4",
+            "there are no seconds of `inference` on 4",
         ),
         (
             FILE.replace(
@@ -105,7 +105,7 @@ def test_its_times_say_what_they_rest_on(tmp_path: Path) -> None:
                 "{seconds: [{accelerators: 8, tp: 2, seconds: 9}, {accelerators: 8, tp: 4, seconds: 8}], parallel: {tp: [1, 2, 4]}}",
             ),
             {"rollout": range(8), "inference": range(8), "actor": range(8)},
-            "nothing says how long `rollout` takes on 8 with tp 1: its times there are of tp 2 and tp 4",
+            "there are no seconds of `rollout` on 8 with tp 1: its times there are of tp 2 and tp 4",
         ),
         (
             FILE.replace("2x8xH100", "1x8xH100+1x8x4090").replace(

@@ -40,7 +40,7 @@ def test_seconds_of_inference_that_never_runs_count_nowhere(read: Read) -> None:
 
 @pytest.mark.parametrize(
     ("profiled", "says"),
-    [(False, "say `seconds` of `inference` in `placewright.components`"), (True, "add `inference_cost` to `profile_data`")],
+    [(False, "write `seconds` of `inference` in `placewright.components`"), (True, "add `inference_cost` to `profile_data`")],
 )
 def test_an_fsdp_actor_that_could_not_be_apart_is_told_what_lets_it(read: Read, profiled: bool, says: str) -> None:
     """With seconds of inference alone, as was advised, nothing changes: nothing starts it."""

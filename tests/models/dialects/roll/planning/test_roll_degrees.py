@@ -36,7 +36,7 @@ def test_what_the_strategy_has_no_key_for_is_an_error() -> None:
     its = config(placewright={"components": {**blocks, "actor_infer": {"seconds": {8: 240}, "parallel": {"cp": [2, 4]}}}})
     findings = of(its).to_solve.findings
     assert [finding.code for finding in findings] == ["PW121"]
-    why = "the strategy of `actor_infer` cannot say them"
+    why = "the strategy of `actor_infer` cannot express them"
     assert findings[0].message == "every choice of degrees that the hints leave open is refused"
     assert findings[0].notes == (f"with cp 2 of `actor_infer`, {why}", f"with cp 4 of `actor_infer`, {why}")
 

@@ -47,7 +47,7 @@ def legal(tmp_path: Path, actor: int, rollout: int) -> Iterator[int]:
         reading = pw.load(script(tmp_path, trained, served, actor, rollout), cluster=CLUSTER)
         report = pw.verify(reading)
         if report.errors or any(each.code == "PW215" for each in report.findings):
-            continue  # PW215: it has room only if Ray puts parts elsewhere than it prefers
+            continue  # PW215: it fits only if Ray puts parts elsewhere than it prefers
         problem = reading.to_solve.problem
         assert problem is not None and problem.job.planning.workload is not None
         its = baseline_of(
@@ -81,7 +81,7 @@ def test_a_shape_that_is_refused_leaves_the_others_and_all_of_them_leave_none(tm
     answer = in_pool_layouts(solve, once)(placed)
     assert answer.plan is not None and len(seen) == 2
     none = in_pool_layouts(solve, lambda laid, plan: [error("PW214", "rollout", "torn")])(placed)
-    assert none.plan is None and none.verdict == "impossible" and "in whatever parts" in none.findings[0].message
+    assert none.plan is None and none.verdict == "impossible" and "in any layout" in none.findings[0].message
 
 
 def test_a_replica_over_parts_of_one_accelerator_has_servers_of_one_whatever_its_nodes_give(tmp_path: Path) -> None:
