@@ -105,7 +105,7 @@ def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool, quie
         from ..report.many import render as render_many
 
         every += reports
-        if text := render_many(every, inputs.skipped, quiet, colour):
+        if text := render_many(every, inputs.skipped, quiet, colour, inputs.broken):
             click.echo(text, err=err, color=True)
         return [report.verdict for report in every]
     from ..report.text import is_plain_ok, render, render_brief, render_ignored, summary

@@ -31,7 +31,7 @@ def _command(finding: Finding, report: Report | None) -> str:
     if report is not None:
         properties["file"] = path_of(span.file if span else report.file)
     if span is not None:
-        end_line, end_column = span.end_in(report.texts.get(span.file, "") if report else "")
+        end_line, end_column = span.end_in(report.texts.get(span.file, "") if report is not None else "")
         properties |= {"line": str(span.line), "endLine": str(end_line)}
         if end_line == span.line:  # GitHub refuses columns of several lines
             properties |= {"col": str(span.column), "endColumn": str(end_column)}

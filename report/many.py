@@ -24,7 +24,7 @@ class Cause(NamedTuple):
     text: str
 
 
-def render(reports: Sequence[Report], skipped: int = 0, quiet: bool = False, colour: bool = False) -> str:
+def render(reports: Sequence[Report], skipped: int = 0, quiet: bool = False, colour: bool = False, broken: Sequence[str] = ()) -> str:
     """Format files that are not ok by cause, then the summary.
 
     Returns "" if quiet and all is ok.
@@ -42,7 +42,7 @@ def render(reports: Sequence[Report], skipped: int = 0, quiet: bool = False, col
         lines.append(f"and {with_noun(len(left), 'cause')} more in {with_noun(count, 'file')}")
     if lines:
         lines += ["", "-v shows every finding with its help"]
-    return "\n".join([*lines, summary(reports, skipped, colour)])
+    return "\n".join([*lines, summary(reports, skipped, colour, broken)])
 
 
 def _cause(report: Report) -> Cause:
