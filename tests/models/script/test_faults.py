@@ -101,7 +101,7 @@ def test_a_value_that_is_swept_over_is_unknown(tmp_path: Path, option: str) -> N
     assert verdict(tmp_path, f"{RUN} {option} {tp}=2,3") == "incomplete"
     assert verdict(tmp_path, f"{RUN} {tp}=choice(2,3) {option}".replace("(", "\\(").replace(")", "\\)")) == "incomplete"
     assert verdict(tmp_path, f"{RUN} {option} actor_rollout_ref.actor.optim.lr=1e-6,1e-5") == "ok"
-    assert verdict(tmp_path, f"{RUN} {tp}=2,3") == "unusable"
+    assert verdict(tmp_path, f"{RUN} {tp}=2,3") == "faulty"
 
 
 @pytest.mark.parametrize(
