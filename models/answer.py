@@ -28,6 +28,8 @@ class Answer:
         ranges, ``patterns`` of alike domains, or ``search``.
     unchecked : rules that could not judge the plan.
     planned : how counts and degrees were chosen, if they were chosen by time.
+    splits : number of splits of accelerators among open counts of which only evenness chose this
+        one; 0 if there is no choice, or if the number is unknown.
     """
 
     verdict: str
@@ -36,6 +38,7 @@ class Answer:
     how: str = ""
     unchecked: tuple[Unchecked, ...] = ()
     planned: PlanningResult | None = None
+    splits: int = 0
 
 
 Solve = Callable[[Problem], Answer]

@@ -63,10 +63,12 @@ class Solver:
         """Return the answer, with `place` for problems with decided counts."""
         from .accepting import with_accepted_counts
         from .dividing import with_even_degrees
+        from .splits import with_splits
 
         workload = problem.job.planning.workload
         if workload is None:
-            return with_even_degrees(with_accepted_counts(place, self.refuses, self.elsewhere, self.session))(problem)
+            accepted = with_accepted_counts(place, self.refuses, self.elsewhere, self.session)
+            return with_even_degrees(with_splits(accepted))(problem)
         if all(component.runs is not None for component in problem.components if component.timed):
             if workload.bandwidth:
                 place = partial(_with_traffic, workload=workload, place=place)

@@ -140,5 +140,7 @@ def _verdict(reading: Reading, answer: Answer, plan: Plan, output: str, colour: 
     how = distance(plan) if plan.status not in (OPTIMAL, VERIFIED) else _HOW[answer.how]
     if answer.planned is not None:
         how = _of_counts(answer.planned, how)
+    if answer.splits and plan.status == OPTIMAL:
+        word, how = paint("most even", "green", colour), f"{answer.splits:,} splits are equally good without times; {how}"
     saved = f"; plan in {escape(output)}" if output else ""
     return f"{escape(reading.source.name)}: {word} ({how}) in {plan.seconds:.2f} s, {plan.digest[:19]}{saved}"

@@ -268,7 +268,7 @@ class HintForm(Form):
         description=f"one of {', '.join(f'`{role}`' for role in ROLES)}",
     )  # fmt: skip
     accelerators = key(
-        Amounts, default=None, title="how many accelerators it asks for",
+        Amounts, default=None, title="how many accelerators it asks for; without times, ranges of several components are split evenly",
         description="a number such as `16`, a range such as `8-32`, or a list of them such as `[2, 4, 8-16]`",
     )  # fmt: skip
     processes = key(
