@@ -121,6 +121,16 @@ def is_hopeless(port: Port, wanted: Sequence[NodeDemand]) -> bool:
     )
 
 
+def unmet(port: Port, wanted: Sequence[NodeDemand], limit: float) -> list[Finding]:
+    """Return what stays short for `limit` s, at once if waiting is pointless."""
+    short: list[Finding] = []
+    for _ in attempts(port, limit):
+        short = list(shortages(port, wanted, limit))
+        if not short or is_hopeless(port, wanted):
+            break
+    return short
+
+
 def _words(first: NodeDemand, node: RayNode, resource: str, need: float, limit: float, holdings: Sequence[Holding]) -> tuple[str, str]:
     have, total = node.free.get(resource, 0.0), node.total.get(resource, 0.0)
     if total < need - NOISE:
@@ -176,11 +186,7 @@ class Reservation:
         nothing is requested from Ray, so that unusable resources stay free for others.
         """
         deadline = self.port.now() + limit
-        for _ in attempts(self.port, limit):
-            short = list(shortages(self.port, self.wanted, limit))
-            if not short or is_hopeless(self.port, self.wanted):
-                break
-        if short:
+        if short := unmet(self.port, self.wanted, limit):
             raise LaunchFailed(*short)
         with shielded():
             try:

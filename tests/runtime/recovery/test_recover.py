@@ -123,10 +123,11 @@ def test_a_second_node_that_is_lost_before_the_restart_is_named_too() -> None:
     with launched(port, problem("3x4", 8)) as running:
         lost, later = sorted({row.node_rank for row in running.audit})
         port.lose_node(lost)
-        failure = pytest.raises(LaunchFailed, running.watch, 5).value
+        with pytest.raises(LaunchFailed) as first:
+            running.watch(5)
         port.lose_node(later)
         with pytest.raises(LaunchFailed) as caught:
-            running.recover(failure)
+            running.recover(first.value)
     named = [finding.subject for finding in caught.value.findings if finding.code == "PW713"]
     assert named == [f"node-{lost}", f"node-{later}"]
 
