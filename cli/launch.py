@@ -15,7 +15,7 @@ from ..models.findings.finding import Finding
 from ..report.terminal import escape
 from .asking.options import ReadOptions, Seconds, level_option, source_options
 from .exit_codes import FINDINGS, SIGNALLED, UNDECIDED, UNUSABLE
-from .launching import LaunchOptions, launch_detached, launch_here, name_refused
+from .launching import LaunchOptions, launch_detached, launch_here, name_refused, try_launch
 from .showing.findings import echo_findings
 from .showing.progress import AUTO, WAYS
 
@@ -41,6 +41,9 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @click.option("--address", metavar="HOST:PORT", help="On the Ray cluster that was started there, and that this machine is part of.")
 @click.option("--worker", metavar="MODULE:CLASS", help="The class of every worker; one that only knows its environment if not given.")
 @click.option("--call", "method", metavar="METHOD", help="Call this method on every worker and wait until all have returned.")
+@click.option(
+    "--dry-run", is_flag=True, help="Say what would be reserved where on the cluster at --address, and what is short; start nothing."
+)
 @click.option("--keep", is_flag=True, help="Let the workers run until Ctrl-C or SIGTERM.")
 @click.option(
     "--detach",
@@ -71,7 +74,7 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @source_options
 @level_option
 def launch(
-    file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, keep: bool, detach: str | None,
+    file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, dry_run: bool, keep: bool, detach: str | None,
     timeout: float, wait: float, restarts: int, call_timeout: float | None, heartbeat: float, log_dir: str | None, output: str | None, share_nodes: bool, elastic: bool, trusted_env: tuple[str, ...], progress: str,
     source: ReadOptions,
 ) -> int:  # fmt: skip
@@ -93,6 +96,8 @@ def launch(
         raise click.UsageError("--simulate and --address exclude each other")
     if keep and detach is not None:
         raise click.UsageError("--keep and --detach exclude each other")
+    if dry_run and (not address or keep or detach is not None):
+        raise click.UsageError("--dry-run looks at the cluster at --address, and goes with neither --keep nor --detach")
     if output and (not method or keep or detach is not None):
         raise click.UsageError("-o writes what --call returns, and goes with neither --keep nor --detach")
     with _signals_as_interrupts() as received:
@@ -107,6 +112,8 @@ def launch(
                 plan, file, address, worker, method, timeout, wait, restarts, share_nodes, elastic, trusted_env, progress, reading,
                 call_timeout, heartbeat, os.path.abspath(log_dir) if log_dir else "", output or "",
             )  # fmt: skip
+            if dry_run:
+                return try_launch(request)
             click.echo(request.intent, err=True)
             return launch_here(request, keep) if detach is None else launch_detached(request, detach)
         except KeyboardInterrupt:

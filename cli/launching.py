@@ -133,13 +133,21 @@ class LaunchOptions:
     output: str = ""
 
     @property
+    def sizes(self) -> tuple[str, str]:
+        """("14 workers of 4 components", "2 nodes")."""
+        from ..models.findings.wording import with_noun
+        from ..runtime.world.matching import used_nodes
+
+        counts = [self.plan.assignment.world_size(component) for component in self.plan.components]
+        who = f"{with_noun(sum(counts), 'worker', ',')} of {with_noun(len(counts), 'component')}"
+        return who, with_noun(len(used_nodes(self.plan)), "node", ",")
+
+    @property
     def intent(self) -> str:
         """What is started, and where, and what restarts do not cover."""
-        from ..models.findings.wording import with_noun
         from ..runtime.recovery.replanner import immovable
 
-        sizes = [self.plan.assignment.world_size(component) for component in self.plan.components]
-        who = f"{with_noun(sum(sizes), 'worker', ',')} of {with_noun(len(sizes), 'component')}"
+        who, _ = self.sizes
         cls = f"class `{self.worker}`" if self.worker else "each only reports its environment, as there is no `--worker`"
         where = f"Ray at {self.address}" if self.address else "a simulated cluster on this machine"
         lines = [escape(f"launching {who} on {where}: {cls}")]
@@ -217,6 +225,29 @@ def launch_here(wanted: LaunchOptions, kept: bool) -> int:
     except LaunchFailed as problem:
         return failed(problem, verdict, wanted.log_dir)
     click.echo("\n" + ran(workers, wanted.simulated), color=True)
+    return OK
+
+
+def try_launch(wanted: LaunchOptions) -> int:
+    """Print what a launch would reserve, and return the exit code that it would begin with."""
+    from ..report.table import table
+    from ..runtime.failure import LaunchFailed
+    from ..runtime.reserving.reservation import amount_of
+    from ..runtime.running.dry_run import dry_run
+
+    try:
+        nodes = dry_run(
+            wanted.plan, wanted.address or "", wanted.worker, wanted.methods, wanted.trusted_env, wanted.wait, wanted.share_nodes
+        )
+    except LaunchFailed as problem:
+        return failed(problem, "dry run: it would not be launched")
+    rows = [["node", "name", "Ray node", "would reserve", "free"]]
+    for node in nodes:
+        amounts = ", ".join(amount_of(name, amount) for name, amount in node.resources.items())
+        free = ", ".join(f"{amount:g}" for amount in node.free.values())
+        rows.append([str(node.node_rank), node.node, node.ray_node[:8], amounts, free])
+    who, where = wanted.sizes
+    click.echo(f"{table(rows)}\n\ndry run: {who} would start on {where}; nothing was reserved")
     return OK
 
 

@@ -182,7 +182,8 @@ class VllmEngine(ExternalEngine):
         limits = {"max_tokens": sampling.max_tokens, "temperature": sampling.temperature, "top_p": sampling.top_p, "seed": sampling.seed}
         parameters = self._module().SamplingParams(**limits)
         request, sent = f"placewright-{next(self._requests)}", 0
-        async for output in self._engine.generate({"prompt_token_ids": list(prompt)}, parameters, request):
+        rendered = {"type": "token", "prompt_token_ids": list(prompt)}  # vLLM will refuse what has no type
+        async for output in self._engine.generate(rendered, parameters, request):
             tokens = output.outputs[0].token_ids
             for token in tokens[sent:]:
                 yield token

@@ -23,7 +23,7 @@ from ..world.inventory import inventory
 from ..world.matching import NO_SURVEY, used_nodes
 from .nodes import Membership
 from .replanner import Replanner, Search, solve_in_child
-from .restarts import NO_ROOM, Restarts, is_lost
+from .restarts import NO_ROOM, Restarts, is_lost, with_lost
 
 Better = tuple[Plan, Moves, tuple[str, ...]]
 """Plan on more nodes, the moves, and the names of the added nodes."""
@@ -311,6 +311,7 @@ class Lifetime:
     def _again(self, failure: LaunchFailed, began: float) -> Recovery:
         reachable = self._membership.there()
         lost = tuple(name for name in _used(self.plan) if name not in reachable)
+        failure = with_lost(failure, lost)
         room, occupied_names = self._membership.room(reachable, self.plan)
         moves, plan, joined = None, self.plan, tuple[str, ...]()
         if lost or occupied_names:

@@ -22,6 +22,13 @@ def is_lost(failure: LaunchFailed) -> bool:
     return bool(codes & LOST) and NOT_RECOVERED not in codes
 
 
+def with_lost(failure: LaunchFailed, names: Sequence[str]) -> LaunchFailed:
+    """Add the lost nodes that a failure does not name: several may be lost one after the other."""
+    unnamed = [name for name in names if not any(f"`{name}`" in finding.message for finding in failure.findings)]
+    more = [error("PW713", name, f"node `{name}` is lost", help="start the node again", amount=1) for name in unnamed]
+    return LaunchFailed(*failure.findings, *more, traceback=failure.traceback)
+
+
 LONGEST_PAUSE = 30.0
 STEADY = 60.0
 """Seconds after which a launch counts as running: the next restart is again the first in a row."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import socket
 from contextlib import ExitStack, suppress
@@ -10,6 +11,7 @@ from typing import Any, Mapping, Sequence
 
 from ..engines.engine import Engine, Meeting, engine_class
 from ..engines.process import EngineProcess
+from ..workers.inside.host import STANDARD_ERROR
 from .channel import OPENED, Channel, ChannelFailed, Endpoint, Peer, Relay, bare, bound, host_port, own_address
 from .loop import Loop
 from .openai_api import Listener, Serving, build_app
@@ -136,6 +138,10 @@ class ReplicaServer:
         if self._meeting is None:
             self._meeting = MeetingPoint(self._own, self.settings.key, PORTS if self.settings.nnodes > 1 else 0)
         return self._own, self._meeting.port
+
+    def get_log(self) -> tuple[int, str]:
+        """Return the (process id, path of the log on this node) of this server."""
+        return os.getpid(), os.path.realpath(f"/proc/self/fd/{STANDARD_ERROR}")
 
     def get_server_address(self) -> tuple[str, int]:
         """Return (ip, port) of the HTTP endpoint; ("", 0) for a headless server."""

@@ -56,9 +56,10 @@ class Servers:
         except LaunchFailed as problem:
             if problem.findings[0].code != "PW709":
                 raise
-            message = f"a server of `{self._group.component}` did not start: {problem.findings[0].message}"
-            help = "leave `port` out for any that is free; look at the network between the nodes, and at the model"
-            raise failed("PW742", self._group.component, message, help, traceback=problem.traceback) from problem
+            pid, log = answers(self._group, [int(problem.findings[0].witnesses[0])], "get_log", ASK_LIMIT)[0]
+            message = f"a server of `{self._group.component}` (process {pid}) did not start: {problem.findings[0].message}"
+            help = f"read {log} on that node; leave `port` out for any that is free; look at the network between the nodes"
+            raise failed("PW742", self._group.component, message, help, pid, log, traceback=problem.traceback) from problem
         return str(host), int(number)
 
     def ask(self, method: str, limit: float = ASK_LIMIT) -> list[Any]:

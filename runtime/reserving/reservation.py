@@ -33,6 +33,8 @@ from ..world.ray_machine import is_simulated
 from ..world.vendors import RESOURCES, vendor_of
 from .fitting import NOISE
 
+REACH_LIMIT = 1.2
+"""Seconds to wait for a node's connection: a lost first packet is sent again after one."""
 _HELP = "wait for the other job, end it, or solve around it: `placewright discover` counts what it holds as taken"
 
 
@@ -98,7 +100,8 @@ def shortages(port: Port, wanted: Sequence[NodeDemand], limit: float) -> Iterato
     holdings: Sequence[Holding] | None = None
     for node_id, (first, needs) in _joint(wanted).items():
         node = alive.get(node_id)
-        if node is None:
+        is_short = node is not None and any(node.free.get(resource, 0.0) < need - NOISE for resource, need in needs.items())
+        if node is None or (is_short and port.unreachable([node], REACH_LIMIT)):  # Ray takes seconds to miss a node
             yield _finding(first, f"{first.where} is gone", "start the node again, or solve for the cluster that is there", 1)
             continue
         for resource, need in needs.items():
@@ -116,6 +119,16 @@ def is_hopeless(port: Port, wanted: Sequence[NodeDemand]) -> bool:
         node_id not in alive or any(alive[node_id].total.get(resource, 0.0) < need - NOISE for resource, need in needs.items())
         for node_id, (_, needs) in _joint(wanted).items()
     )
+
+
+def unmet(port: Port, wanted: Sequence[NodeDemand], limit: float) -> list[Finding]:
+    """Return what stays short for `limit` s, at once if waiting is pointless."""
+    short: list[Finding] = []
+    for _ in attempts(port, limit):
+        short = list(shortages(port, wanted, limit))
+        if not short or is_hopeless(port, wanted):
+            break
+    return short
 
 
 def _words(first: NodeDemand, node: RayNode, resource: str, need: float, limit: float, holdings: Sequence[Holding]) -> tuple[str, str]:
@@ -173,11 +186,7 @@ class Reservation:
         nothing is requested from Ray, so that unusable resources stay free for others.
         """
         deadline = self.port.now() + limit
-        for _ in attempts(self.port, limit):
-            short = list(shortages(self.port, self.wanted, limit))
-            if not short or is_hopeless(self.port, self.wanted):
-                break
-        if short:
+        if short := unmet(self.port, self.wanted, limit):
             raise LaunchFailed(*short)
         with shielded():
             try:

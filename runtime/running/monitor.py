@@ -8,6 +8,7 @@ from typing import Callable, Mapping, Sequence
 from ...models.findings.finding import Finding, error
 from ..failure import LaunchFailed, quoted
 from ..port.port import CREATED, AnswerFailed, Hold, Port, gathered
+from ..reserving.reservation import REACH_LIMIT
 from ..workers.calls import rank_failure, ranks_by_component
 from ..workers.group import WorkerGroup
 from ..workers.inside.host import REPORT
@@ -16,9 +17,6 @@ from ..workers.member import Member
 RUNNING = "was running"
 REASON_LIMIT = 0.5
 """Seconds to wait for Ray's reason for a lost worker."""
-
-REACH_LIMIT = 1.2
-"""Seconds to wait for a node's connection: a lost first packet is sent again after one."""
 
 HEARTBEAT, BEAT = 30.0, 5.0
 """Seconds of silence after which a worker is lost, and seconds between two questions."""

@@ -18,7 +18,7 @@ from ...models.ranks import list_ranks
 from ..failure import LaunchFailed
 from ..port.port import Port, RayNode
 from ..progress import OnStep, Step
-from ..reserving.reservation import Reservation, accelerators_given, node_demand
+from ..reserving.reservation import NodeDemand, Reservation, accelerators_given, node_demand
 from ..workers.group import Gang, WorkerGroup
 from ..workers.member import members_of
 from ..world.interpreters import check_interpreters
@@ -177,16 +177,21 @@ class StartOptions:
     heartbeat: float = HEARTBEAT
 
 
+def demands(plan: Plan, available: Sequence[RayNode], way: StartOptions) -> tuple[dict[int, Match], dict[int, int], list[NodeDemand]]:
+    """Compare the plan with the nodes; return matches, shareable parts, and what to reserve."""
+    matches = match_machines(plan, available, way.seen, way.share_nodes)
+    check_interpreters(way.port, plan, matches)
+    cpus, parts = plan.cpus_on_nodes, parts_of(plan, matches)
+    wanted = [node_demand(match, cpus.get(rank, 0), parts.get(rank, 0).bit_count(), way.share_nodes) for rank, match in matches.items()]
+    return matches, parts, wanted
+
+
 def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: StartOptions) -> Running:
     """Compare, reserve, start and audit; the stack undoes everything. `available`: ordered nodes."""
     port = way.port
     way.progress(Step("reserving"))
-    matches = match_machines(plan, available, way.seen, way.share_nodes)
-    check_interpreters(port, plan, matches)
+    matches, parts, wanted = demands(plan, available, way)
     job = "-".join(filter(None, ("placewright", way.name, uuid.uuid4().hex[:8])))
-    cpus = plan.cpus_on_nodes
-    parts = parts_of(plan, matches)
-    wanted = [node_demand(match, cpus.get(rank, 0), parts.get(rank, 0).bit_count(), way.share_nodes) for rank, match in matches.items()]
     reservation = Reservation(port, job, wanted)
     stack.callback(reservation.release)
     reservation.acquire(way.wait)

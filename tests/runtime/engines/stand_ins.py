@@ -44,7 +44,8 @@ class Vllm:
     def get_tokenizer(self) -> Tokens:
         return Tokens()
 
-    async def generate(self, prompt: dict[str, list[int]], parameters: Any, request_id: str) -> AsyncIterator[Any]:
+    async def generate(self, prompt: dict[str, Any], parameters: Any, request_id: str) -> AsyncIterator[Any]:
+        assert prompt["type"] == "token"
         for count in (1, 3):
             yield SimpleNamespace(outputs=[SimpleNamespace(token_ids=[*prompt["prompt_token_ids"], 4, 9][:count])])
 

@@ -118,6 +118,20 @@ def test_what_fits_no_longer_is_ended_with_the_sum_that_shows_it() -> None:
         assert port.left_over() == {}
 
 
+def test_a_second_node_that_is_lost_before_the_restart_is_named_too() -> None:
+    port = FakePort(4, 4, 4)
+    with launched(port, problem("3x4", 8)) as running:
+        lost, later = sorted({row.node_rank for row in running.audit})
+        port.lose_node(lost)
+        with pytest.raises(LaunchFailed) as first:
+            running.watch(5)
+        port.lose_node(later)
+        with pytest.raises(LaunchFailed) as caught:
+            running.recover(first.value)
+    named = [finding.subject for finding in caught.value.findings if finding.code == "PW713"]
+    assert named == [f"node-{lost}", f"node-{later}"]
+
+
 def test_given_ranks_are_placed_nowhere_else() -> None:
     port = FakePort(4, 4)
     asked = problem("2x4xH100", 4)

@@ -213,6 +213,10 @@ def test_a_port_in_use_ends_the_start_and_leaves_nothing(address: str) -> None:
 
     (finding,) = asyncio.run(run()).findings
     assert finding.code == "PW742"
+    pid, log = finding.witnesses
+    assert f"(process {pid}) did not start: rank 0 of `echo_server_1` on `node-" in finding.message
+    assert finding.help.startswith(f"read {log} on that node; ")
+    assert str(log).endswith(f"-{pid}.err")
 
 
 def test_a_second_replica_of_the_same_rank_is_told_so_at_once(address: str) -> None:

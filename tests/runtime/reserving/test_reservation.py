@@ -86,6 +86,13 @@ def test_processors_can_be_short_too() -> None:
     assert refused(FakePort(8, cpus=16), wanted(0, GPU=8, CPU=24)) == [("PW702", "node 0 needs 24 CPUs, it has 16", 8)]
 
 
+def test_a_node_that_has_gone_without_the_clusters_knowledge_is_said_to_be_gone() -> None:
+    port = FakePort(8, 8)
+    Reservation(port, "other", [wanted(1, GPU=8)]).acquire()
+    port.cut_off.add("ray-1")
+    assert refused(port, wanted(1, GPU=8)) == [("PW702", "node 1 is gone", 1)]
+
+
 def test_a_node_that_has_gone_is_said_to_be_gone() -> None:
     port = FakePort(8, 8)
     port.lose_node(1)

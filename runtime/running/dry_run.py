@@ -1,0 +1,61 @@
+"""Dry run of a launch on a live cluster: what it would reserve where, and what is short."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Collection, Mapping
+
+from ...models.placements.plan import Plan
+from ..failure import LaunchFailed
+from ..port.connection import Connection
+from ..port.on_ray import RayPort
+from ..progress import silent
+from ..reserving.reservation import WAIT_LIMIT, unmet
+from ..workers.worker_class import check_trusted, check_worker, send_code
+from ..world.inventory import inventory
+from ..world.matching import survey_real_nodes
+from .start import StartOptions, demands
+
+
+@dataclass(frozen=True, slots=True)
+class WouldReserve:
+    """Resources that a launch would reserve on a node, by Ray's names, and what is free of each."""
+
+    node_rank: int
+    node: str
+    ray_node: str
+    resources: Mapping[str, float]
+    free: Mapping[str, float]
+
+
+def dry_run(
+    plan: Plan, address: str, worker: str | None = None, methods: Collection[str] = (), trusted_env: Collection[str] = (),
+    wait: float = WAIT_LIMIT, share_nodes: bool = False,
+) -> tuple[WouldReserve, ...]:  # fmt: skip
+    """Do what `launch` does before it reserves. Raises LaunchFailed as `launch` would."""
+    check_trusted(plan, trusted_env)
+    cls = check_worker(worker, methods)
+    connection = Connection(address)
+    try:
+        connection.open()
+        send_code()
+        port = RayPort()
+        survey = survey_real_nodes(port)
+        return would_reserve(plan, StartOptions(port, cls, 0.0, wait, silent, survey, share_nodes))
+    finally:
+        connection.close()
+
+
+def would_reserve(plan: Plan, way: StartOptions) -> tuple[WouldReserve, ...]:
+    """Return what a start would reserve, by node rank. Raises LaunchFailed: PW702 if it is short."""
+    _, _, wanted = demands(plan, inventory(way.port, way.seen.reports), way)
+    if short := unmet(way.port, wanted, way.wait):
+        raise LaunchFailed(*short)
+    free = {node.node_id: node.free for node in way.port.nodes()}
+    return tuple(
+        WouldReserve(
+            want.rank, want.subject, want.bundle.node_id, want.bundle.resources,
+            {name: free[want.bundle.node_id].get(name, 0.0) for name in want.bundle.resources},
+        )
+        for want in wanted
+    )  # fmt: skip
