@@ -103,7 +103,7 @@ def test_names_cannot_move_the_cursor() -> None:
 
 
 def test_of_what_cannot_be_read_only_the_errors_are_told() -> None:
-    reading = partial(native.read, Document.of(Source("job.yaml", "cluster: 1x8\ncomponents: 3\n")), None)
+    reading = partial(native.read, Document.of(Source("job.yaml", "cluster: many\ncomponents: {actor: {placement: 0-7}}\n")), None)
     found = explain(reading(), lambda machines: reading())
     assert found.needs is None
     assert render(found) == "job.yaml: verify finds 1 error"
