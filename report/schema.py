@@ -44,7 +44,7 @@ def schema(kind: str) -> Node:
         definitions[_INTERPOLATION] = _MARK
     root = _Converter(interpolated).definition(written)
     return {
-        "$schema": "http://json-schema.org/draft-07/schema#", "title": f"placewright: {kind}", **root, "description": KINDS[kind],
+        "$schema": "http://json-schema.org/draft-07/schema#", "$id": f"urn:placewright:schema:{kind}", "title": f"placewright: {kind}", **root, "description": KINDS[kind],
         "definitions": definitions,
     }  # fmt: skip
 
