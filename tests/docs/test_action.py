@@ -58,6 +58,12 @@ def test_a_faulty_file_is_annotated_and_summed_up(folder: Path) -> None:
     assert "2 files: 1 ok, 1 faulty" in summary
 
 
+def test_the_summary_of_a_file_shows_its_grid(folder: Path) -> None:
+    code, _, summary = run_step(folder, FILES="configs/good.yaml", CLUSTER="2x8")
+    assert code == 0
+    assert "node-1  A  A  A  A  A  A  A  A\n" in summary
+
+
 def test_inputs_reach_the_command_and_are_no_shell(folder: Path) -> None:
     hostile = "configs/good.yaml $(touch owned) `touch owned` ;touch owned"
     code, _, _ = run_step(folder, FILES=hostile)
