@@ -1,8 +1,8 @@
 """Real files of every framework, judged for each of its releases: verdicts, errors, warnings, and milliseconds a file.
 
 The corpus beside the repository is judged for every known release. The environment variable PLACEWRIGHT_CHECKOUTS names a folder
-``FRAMEWORK/RELEASE/`` of checkouts: their own scripts and configurations are judged for their own release, where an error that the
-framework does not raise is a false one. Peer: the time that PyYAML takes to load the YAML files.
+``FRAMEWORK/RELEASE/`` of checkouts with their submodules: their own scripts and configurations are judged for their own release, as a user
+has them, where an error that the framework does not raise is a false one. Peer: the time that PyYAML takes to load the YAML files.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ CHECKOUTS = os.environ.get("PLACEWRIGHT_CHECKOUTS", "")
 """Folder of checkouts by framework and release; "" where none is named."""
 FRAMEWORKS = ("rlinf", "roll", "verl")
 MACHINES = AsDeclared(8, "H100")
+LARGE = AsDeclared(16, "H100")
+"""Machines for verl's own scripts, some of which are for nodes of 16."""
 SCRIPTS, FILES = (".sh", ".slurm", ".sbatch"), (".yaml", ".yml")
 FOLDERS = ("examples", "recipe", "tests", "evaluations", "verl/experimental", "verl/trainer/config")
 QUICK = 6
@@ -75,7 +77,7 @@ def _row(kind: str, framework: str, release: str, its: Iterable[Input], root: Pa
     verdicts, severities, spent, peers, count = Counter[str](), Counter[Severity](), list[float](), list[float](), 0
     for each in its:
         began = time.process_time()
-        reports = _reports(each, composer)
+        reports = _reports(each, composer, own=root is not None)
         spent.append(time.process_time() - began)
         if each.form == "YAML" and each.path:
             peers.append(_loaded(each.path))
@@ -89,11 +91,12 @@ def _row(kind: str, framework: str, release: str, its: Iterable[Input], root: Pa
     }  # fmt: skip
 
 
-def _reports(each: Input, composer: Composer) -> list[Report]:
+def _reports(each: Input, composer: Composer, own: bool) -> list[Report]:
     if each.path is None:
         return [verify(load_settings(each.settings, MACHINES, "verl", "training", composer))]
-    dialect = "auto" if each.form == "script" else each.framework
-    return [verify(reading) for reading in load_all(each.path, MACHINES, dialect, "training", composer)]
+    dialect = "auto" if own or each.form == "script" else each.framework
+    machines = LARGE if own and each.framework == "verl" else MACHINES
+    return [verify(reading) for reading in load_all(each.path, machines, dialect, "training", composer)]
 
 
 def _loaded(path: Path) -> float:

@@ -23,7 +23,7 @@ from ..text.source import MAX_BYTES, Source
 from ..text.tree import MANDATORY, ListNode, MapNode, Scalar, Value, find, kind_of
 from .defaults import SELF, DefaultsEntry, DefaultsNode, GroupChoice, GroupChoices, Option, word
 from .places import Added, Library, Located, OutsideRoots, PathPart, SearchPath, part_of, searched
-from .settings import CommandSettings, Path, RefusedSetting, Unmergeable, apply_setting, embed, mark_unknown, merged
+from .settings import CommandSettings, Path, RefusedSetting, Unmergeable, apply_setting, embed, mark_unknown, merged, refused_by_hydra
 
 
 @dataclass
@@ -64,6 +64,8 @@ class GroupSettings:
         option, value = _option(setting.value), setting.value
         if setting.kind is DocumentKind.FORCE:
             findings.append(_wrong(setting, "a group cannot be added with `++`", f"write `{setting.text[1:]}`"))
+        elif setting.kind is DocumentKind.DELETE and value is not None and not isinstance(option, str):
+            findings.append(_wrong(setting, f"the option of `~{key}` must be a name, but it is {kind_of(value)}", f"write `~{key}`"))
         elif setting.kind is DocumentKind.DELETE:
             self.choices.deletions[key] = GroupChoice(option, setting.key_span, "PW012")
         elif value is None or option is None:
@@ -304,6 +306,7 @@ def composed(
     file, settings alone make the tree.
     """
     findings, settings = list(command.findings), (*given, *command.settings)
+    findings += [finding for setting in settings if (finding := refused_by_hydra(setting)) is not None]
     searchpath = next((setting.value for setting in reversed(settings) if setting.key == "hydra.searchpath"), None)
     added, unfound, walk = added or Added(), list[Unchecked](), None
     folders = [*searched(searchpath, environment, findings), *added.folders]

@@ -23,7 +23,7 @@ MAX_LEVELS = 64
 WORD = r"[A-Za-z_][A-Za-z0-9_-]*"
 NAME = r"[A-Za-z_$][A-Za-z0-9_$-]*"
 NATURAL = r"(?:0|[1-9](?:_?[0-9])*)"
-_DOTTED = rf"(?:{NAME}|{NATURAL})(?:\.(?:{NAME}|{NATURAL}))*"
+_DOTTED = rf"(?:{NAME}|{NATURAL}(?=\.))(?:\.(?:{NAME}|{NATURAL}))*"
 _KEY = re.compile(rf"(?P<mark>\+\+|\+|~|)(?P<key>{WORD}(?:/{WORD})+|{_DOTTED}|)(?:@(?P<package>{_DOTTED}|))?(?P<end>=[ \t]*|\Z)", re.ASCII)
 _POINTED = rf"(?:{NATURAL}?\.[0-9](?:_?[0-9])*|{NATURAL}\.)"
 _TOKENS = {

@@ -75,6 +75,13 @@ def _unknown_copy(value: Value) -> Value:
     return Scalar(value.text if isinstance(value, Scalar) else "", UNRESOLVED, value.span)
 
 
+_OF_HYDRA = {
+    "run": "dir", "sweep": "dir subdir", "job": "name chdir override_dirname id num config_name env_set env_copy config",
+    "help": "app_name header footer template", "hydra_help": "hydra_help template", "overrides": "hydra task",
+    "runtime": "version version_base cwd config_sources output_dir choices",
+    **dict.fromkeys(("mode", "searchpath", "hydra_logging", "job_logging", "sweeper", "launcher", "callbacks", "output_subdir", "verbose"), ""),
+}  # fmt: skip
+"""Section of Hydra's own settings -> its keys; "" if any."""
 NAME = "--set"
 """Name of the text with all settings, one a line."""
 _TEXT = "tag:yaml.org,2002:str"
@@ -116,6 +123,8 @@ def apply_setting(root: MapNode, setting: Setting, partial: bool, follow: Resolv
     """Apply a setting; a `partial` tree may hold a missing key. Raises RefusedSetting."""
     path, current = _at(root, setting.names, follow)
     value = setting.value
+    if isinstance(current, Scalar) and setting.kind in (DocumentKind.ADD, DocumentKind.DELETE):
+        current = follow(current, path)[0]  # Hydra compares what it refers to
     if not path or (value is None and setting.kind is not DocumentKind.DELETE):
         raise RefusedSetting(_wrong(setting, "it names no key", "write the key of a value, such as `cluster.num_nodes`"))
     if setting.kind is DocumentKind.DELETE:
@@ -123,7 +132,7 @@ def apply_setting(root: MapNode, setting: Setting, partial: bool, follow: Resolv
             return root
         if current is None or _is_null(current):
             raise RefusedSetting(_wrong(setting, f"there is no `{setting.key}` that could be deleted", _meant(root, setting)))
-        if value is not None and plain(value) != plain(current):
+        if value is not None and plain(value) not in (None, plain(current)):
             raise RefusedSetting(
                 _wrong(
                     setting, f"`{setting.key}` has another value, so Hydra refuses to delete it", f"write `~{setting.key}`", current.span
@@ -235,7 +244,23 @@ def _meant(root: MapNode, setting: Setting) -> tuple[str, Edit | None]:
 
 
 def _is_null(value: Value) -> bool:
-    return isinstance(value, Scalar) and value.is_null
+    """Return True for a value that OmegaConf selects as None."""
+    return isinstance(value, Scalar) and (value.is_null or value.text == MANDATORY)
+
+
+def refused_by_hydra(setting: Setting) -> Finding | None:
+    """Return the finding on a setting of Hydra itself that Hydra does not have.
+
+    Source: Hydra, hydra/conf/__init__.py (HydraConf).
+    """
+    names, owner = setting.names, "hydra"
+    if setting.kind is not DocumentKind.CHANGE or names[:1] != (owner,) or len(names) < 2:
+        return None
+    for name, known in zip(names[1:], (_OF_HYDRA, _OF_HYDRA.get(names[1], "").split())):
+        if known and name not in known:
+            return _wrong(setting, f"there is no `{owner}.{name}` in Hydra, so Hydra refuses it", f"write `+{setting.text}` to add it")
+        owner = f"{owner}.{name}"
+    return None
 
 
 def _wrong(setting: Setting, why: str, help_: str | tuple[str, Edit | None], origin: Span | None = None, at: Span | None = None) -> Finding:

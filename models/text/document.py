@@ -154,6 +154,11 @@ class Document:
         return Document(source, MapNode((), source.whole()))
 
     @property
+    def is_composed(self) -> bool:
+        """True if all files of the program's configuration were read, so that all its keys are known."""
+        return self.program is not None and self.program.found and not self.partial
+
+    @property
     def shared(self) -> tuple[Span, ...]:
         """Places of values with aliases, in all texts of the tree."""
         return tuple(span for source in (self.source, *self.included.values()) for span in source.shared)

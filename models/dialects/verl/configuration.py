@@ -301,7 +301,8 @@ class Configuration(Settings):
         (FSDPActorConfig.__post_init__).
         """
         inner = {"critic": "critic.fsdp", "actor_rollout_ref.actor": "actor_rollout_ref.actor.fsdp_config"}.get(owner, "")
-        moved = inner and self.since("0.8.0") and (owner == "critic" or self.has(f"{inner}.{SEQUENCE}"))
+        old = self.at(f"{owner}.{SEQUENCE}")  # of the actor it wins above 1
+        moved = inner and self.since("0.8.0") and (owner == "critic" or old is None or (isinstance(old, Scalar) and old.value == 1))
         return f"{inner if moved else owner}.{SEQUENCE}"
 
     def shards_key(self, name: str) -> str:

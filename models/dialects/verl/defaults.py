@@ -165,7 +165,7 @@ def _name(item: Value) -> str:
 
 def chosen_in(document: Document, name: str) -> tuple[tuple[str, str | None], ...]:
     """Return the groups with an option on the command line; None for an unknown option."""
-    if not document.settings or (document.program is not None and document.program.found):
+    if not document.settings or document.is_composed:
         return ()
     groups = configurations().groups(name)
     options: dict[str, str | None] = {}

@@ -18,7 +18,7 @@ from ...text.document import DocumentKind as Mark
 from ...text.document import Setting
 from ...text.interpolation_text import holds_interpolation
 from ...text.nearest import closest, distance
-from ...text.tree import MapNode, Scalar, Value
+from ...text.tree import MANDATORY, UNRESOLVED, MapNode, Scalar, Value, find, plain
 from .configuration import Configuration
 from .defaults import Table
 from .degrees import TUNES
@@ -73,7 +73,7 @@ class _Keys:
 
     def __init__(self, notes: Notes, settings: Configuration, table: Table) -> None:
         self.notes, self.settings, self.table = notes, settings, table
-        self.composed = notes.document.program is not None and notes.document.program.found
+        self.composed = notes.document.is_composed
         self.release = settings.choice.release
         self.added, self.refused = set[str](), set[str]()
         self.sections: dict[str, tuple[int, str]] = {}
@@ -81,7 +81,10 @@ class _Keys:
     def setting(self, setting: Setting) -> None:
         """Report a setting that Hydra refuses, or a probable misspelling."""
         key, kind, name = setting.key, setting.kind, self.table.name
-        if kind in (Mark.CHANGE, Mark.DELETE):
+        if kind is Mark.DELETE and not self.composed and (why := self._undeletable(setting)):
+            message = f"`{key}` of `{name}` in {self.release} {why}, so Hydra refuses to delete it"
+            self.notes.error(REFUSED, "", message, setting.key_span, why, "leave it out", None, BY_HYDRA)
+        elif kind in (Mark.CHANGE, Mark.DELETE):
             if not self.composed and not self.has(key):
                 if self._may_be_another_program(key):
                     why = f"`{key}` is a key of another configuration than `{name}`, which is assumed"
@@ -125,6 +128,12 @@ class _Keys:
     def options(self) -> None:
         """Add an error for every group option that the selected release lacks."""
         known, name = configurations(), self.table.name
+        for setting in self.notes.document.settings if not self.composed else ():
+            group = f"{setting.key}@{setting.package}" if setting.package else setting.key
+            is_choice = setting.package is not None or "/" in setting.key
+            if is_choice and not setting.key.startswith("hydra/") and group not in self.table.groups:
+                why = f"`{setting.text}` chooses a part of the configuration that is not known here"
+                self.notes.unsure("PW013", group, why, True, "Pass `--config-root DIR` with its folder")
         for group, option in self.table.chosen if not self.composed else ():
             setting = next(entry for entry in self.notes.document.settings if entry.key == group.partition("@")[0])
             is_null = isinstance(setting.value, Scalar) and setting.value.is_null
@@ -174,7 +183,7 @@ class _Keys:
     def has(self, key: str) -> bool:
         """Return True if a key exists or may exist."""
         table = self.table
-        if table.has(key) or key in table.groups:
+        if table.has(key) or key in table.groups or self._is_in_a_file(key):
             return True
         owner = key
         while owner:
@@ -188,6 +197,13 @@ class _Keys:
             owner = owner.rpartition(".")[0]
         return False
 
+    def _is_in_a_file(self, key: str) -> bool:
+        """Return True if a file of the configuration may have the key, in whatever package."""
+        names, document = key.split("."), self.notes.document
+        roots = [text.value for text in document.others.values() if text.name.endswith((".yaml", ".yml"))] if document.program else []
+        ends = [".".join(names[start:]) for start in range(len(names))]
+        return any(isinstance(root, MapNode) and find(root, end) is not None for root in roots for end in ends)
+
     def _may_be_another_program(self, key: str) -> bool:
         """Return True if no program is named and another configuration has the key."""
         program, known = self.notes.document.program, configurations()
@@ -199,8 +215,17 @@ class _Keys:
         return bool(mask >> self.release.index & 1)
 
     def _is_set(self, key: str) -> bool:
-        default = self.table.defaults.get(key)
-        return key in self.table.sections or (default is not None and default.value is not None)
+        default = self.table.defaults.get(self.table.same.get(key, key))
+        return key in self.table.sections or (default is not None and default.value not in (None, MANDATORY))
+
+    def _undeletable(self, setting: Setting) -> str:
+        """Return why Hydra refuses to delete a key with a known default; "" if it accepts."""
+        default, value = self.table.defaults.get(setting.key), setting.value
+        if default is None or setting.key in self.added or (isinstance(value, Scalar) and value.tag == UNRESOLVED):
+            return ""
+        if default.value in (None, MANDATORY):
+            return "has no value"
+        return "has another value" if value is not None and plain(value) not in (None, default.value) else ""
 
     def _refuse(self, at: Span, message: str, mask: int, better: str = "", setting: Setting | None = None, help_: str = "") -> None:
         """Add an error of Hydra; `mask`: accepting releases, `better`: the probable key."""
@@ -271,12 +296,12 @@ class _Keys:
 
     def _dataclass(self, section: str) -> str:
         """Return the dataclass of a section; "" if unknown or none."""
-        path, program = f"{section}._target_", self.notes.document.program
+        path, document = f"{section}._target_", self.notes.document
         written, default = self.settings.at(path), self.table.defaults.get(path)
-        if program is None or program.found:
-            text = written.text if isinstance(written, Scalar) and not is_unknown(written) else ""
+        if written is None and document.program is not None and not document.is_composed:
+            text = str(default.value) if default is not None and not self.table.is_open(section) else ""
         else:
-            text = str(default.value) if default is not None and written is None and not self.table.is_open(section) else ""
+            text = written.text if isinstance(written, Scalar) and not is_unknown(written) else ""
         return text.rpartition(".")[2] if text.startswith("verl.") else ""
 
     @property

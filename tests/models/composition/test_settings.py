@@ -161,6 +161,36 @@ def test_what_hydra_refuses_is_told_with_what_it_would_take(compose: Compose, te
     assert finding.span.file == "--set"
 
 
+UNSET = {
+    "main.yaml": "defaults: [db: pg]\na:\n  b: 1\n  needed: ???\n  d: null\nnone: ${oc.select:a.d,5}\none: ${a.b}\n",
+    "db/pg.yaml": "port: 5432\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("+a.needed=1", ""),
+        ("+none=1", ""),
+        ("+one=1", "`one` is there already, so Hydra refuses to add it"),
+        ("~one=1", ""),
+        ("~one=null", ""),
+        ("~one=2", "`one` has another value, so Hydra refuses to delete it"),
+        ("~a.needed", "there is no `a.needed` that could be deleted"),
+        ("~db=5", "the option of `~db` must be a name, but it is a whole number"),
+        ("hydra.run.dir=/x", ""),
+        ("hydra.job_logging.root.level=INFO", ""),
+        ("+hydra.nope=1", ""),
+        ("hydra.nope=1", "there is no `hydra.nope` in Hydra, so Hydra refuses it"),
+        ("hydra.run.folder=/x", "there is no `hydra.run.folder` in Hydra, so Hydra refuses it"),
+        ("+1.a=2", ""),
+        ("+1=2", "`+1=2` cannot be set: no `=` follows its key"),
+    ],
+)
+def test_what_hydra_selects_decides(compose: Compose, text: str, why: str) -> None:
+    assert [finding.message for finding in compose(UNSET, settings=(text,)).findings] == [why] * bool(why)
+
+
 def test_a_group_that_no_folder_has_is_told(compose: Compose) -> None:
     (finding,) = compose(TEXTS, settings=("nowhere@x=one",)).findings
     assert finding.message == "there is no folder `nowhere`, so it is no group that could be chosen"

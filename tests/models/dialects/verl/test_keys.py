@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Sequence
 
 import pytest
@@ -243,3 +244,40 @@ def test_two_releases_of_one_framework_are_refused_and_the_same_twice_is_not() -
     findings = stated("0.6.1", "0.7.0").findings
     assert [each.message for each in findings] == ["two releases of verl are stated: 0.6.1 and 0.7.0"]
     assert stated("0.7.0", "0.7.0").problem is not None
+
+
+@pytest.mark.parametrize(
+    ("setting", "why"),
+    [
+        ("~trainer.val_only=False", ""),
+        ("~trainer.val_only=True", "has another value"),
+        ("~trainer.rollout_data_dir=x", "has no value"),
+        (f"+{ROLLOUT}.log_prob_use_dynamic_bsz=True", "is already in"),
+        (f"+{ROLLOUT}.name=vllm", ""),
+    ],
+)
+def test_a_default_decides_what_is_added_or_deleted(setting: str, why: str) -> None:
+    found = read(Source("run.sh", f"python3 -m verl.trainer.main_ppo {setting}\n"), composer=Composer(frameworks=("verl==0.9.0",)))
+    messages = [finding.message for finding in about_keys(found.findings) if finding.unusable]
+    assert len(messages) == bool(why)
+    assert all(why in message for message in messages)
+
+
+def test_a_group_that_the_release_does_not_choose_is_not_known() -> None:
+    unchecked = [
+        item for item in reading("optim@actor_rollout_ref.actor.optim=megatron").unchecked if item.rule == "PW013" and item.decides
+    ]
+    assert [item.subject for item in unchecked] == ["optim@actor_rollout_ref.actor.optim"]
+
+
+def test_keys_of_a_file_whose_defaults_are_not_there_are_judged_by_the_release(tmp_path: Path) -> None:
+    """As recipe/entropy of verl-recipe e7f88957: its `entropy_trainer` is found, verl's `ppo_trainer` is not."""
+    (tmp_path / "config").mkdir()
+    texts = "hydra: {searchpath: [file://verl/trainer/config]}\ndefaults: [ppo_trainer, _self_]\nown: {key: 1}\n"
+    (tmp_path / "config" / "entropy_trainer.yaml").write_text(texts)
+    options = "--config-path=config --config-name=entropy_trainer"
+    script = tmp_path / "run.sh"
+    script.write_text(f"python3 -m verl.trainer.main_ppo {options} {GOOD} own.key=2 actor_rollout_ref.actor.loss_mode=kl_cov\n")
+    found = read(Source.read(script), composer=Composer(frameworks=("verl==0.6.1",)))
+    (finding,) = [finding for finding in about_keys(found.findings) if finding.unusable]
+    assert finding.message == "`entropy_trainer` of verl 0.6.1 has no key `actor_rollout_ref.actor.loss_mode`"

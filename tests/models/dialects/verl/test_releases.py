@@ -301,3 +301,20 @@ def test_two_stages_that_do_not_hold_all_layers_are_a_warning() -> None:
     (found,) = [each for each in judged(NEWEST, changes, ON_MEGATRON, "1x8").findings if each.code == "PW404"]
     assert found.severity is Severity.WARNING and found.message.endswith("but the first and the last stage of actor hold 20")
     assert found.help == f"make `{LAYERS[1:]}.num_layers_in_last_pipeline_stage` fit 28 layers"
+
+
+@pytest.mark.parametrize("release", ["0.7.1", "0.8.0", "0.9.0"])
+def test_the_old_key_of_sequence_parallelism_wins_above_1(release: str) -> None:
+    """Source: verl 0.8.0, verl/workers/config/actor.py:320 (FSDPActorConfig.__post_init__)."""
+    sizes = {"trainer.n_gpus_per_node": 2, f"{A}.ulysses_sequence_parallel_size": 4, f"{A}.fsdp_config.ulysses_sequence_parallel_size": 1}
+    assert "the 2 ranks of actor cannot be divided into 4 sequence parallel ranks" in said(judged(release, sizes))
+    sizes |= {f"{A}.ulysses_sequence_parallel_size": 1, f"{A}.fsdp_config.ulysses_sequence_parallel_size": 4}
+    found = "the 2 ranks of actor cannot be divided into 4 sequence parallel ranks" in said(judged(release, sizes))
+    assert found is (release != "0.7.1")
+
+
+def test_recipes_have_the_keys_of_their_commit() -> None:
+    """verl b178a3cd has recipe at verl-recipe 21892b92, where `dapo_trainer` still has `reward_model.overlong_buffer`."""
+    lines = {"reward_model.overlong_buffer.enable": True}
+    for release, refused in (("0.7.0", False), ("b178a3cd", False), ("0.8.0", True)):
+        assert any("overlong_buffer" in message for message in said(judged(release, lines, "recipe.dapo.main_dapo"))) is refused
