@@ -19,5 +19,6 @@ Read the files in this order.
 7. `accounting.py` says what is worth knowing of a plan: `bills.py`, `assumptions.py`, `baseline.py`, `sensitivity.py`; `why/` says why
    there is none.
 
-Without times `accepting.py` is all: `solver/` places the problem, and counts that the framework refuses in its file are excluded.
+Without times `accepting.py` is all: `solver/` places the problem, and counts that the framework refuses in its file are excluded;
+`splits.py` says how many splits of the accelerators are as good.
 """

@@ -77,7 +77,7 @@ def with_accepted_counts(place: Solve, refuses: Refuses, elsewhere: ClusterReade
         first = parts.add(problem)
         if refuses is accept_all or not problem.hinted:
             return first
-        while parts.waiting and len(refusals) < MOST_JUDGED and not session.cancelled:
+        while parts.waiting and len(refusals) < MOST_JUDGED:
             _, number, part, answer, plan = heappop(parts.waiting)
             why = () if number in parts.accepted else refuses(problem, plan)
             if not why:
@@ -88,10 +88,14 @@ def with_accepted_counts(place: Solve, refuses: Refuses, elsewhere: ClusterReade
                 parts.keep(part, laid, True)
             if laid.plan is None:
                 refusals.append(_Refusal(answer, plan, [*against, *why][0], bool(against) or laid.verdict == IMPOSSIBLE))
-            narrowed = _narrowed(part, elsewhere) if len(refusals) == 1 and part is problem else None
+            if session.cancelled:
+                break
+            by_counts = part is problem and refusals and refusals[0].first.code in OF_COUNTS
+            narrowed = _narrowed(part, elsewhere) if by_counts else None
             for rest in [narrowed] if narrowed is not None else _without(part, plan):
                 parts.add(replace(rest, explained=False))
-        return _refused(problem, refusals, bool(parts.waiting) or parts.is_open) if refusals else first
+        is_open = bool(parts.waiting) or parts.is_open or session.cancelled
+        return _refused(problem, refusals, is_open) if refusals else first
 
     return accepted
 

@@ -24,11 +24,14 @@ FORWARD_ONLY = (REFERENCE, REWARD)
 
 
 def with_splits(place: Solve) -> Solve:
-    """Wrap a placement without times: name the splits that are as good as the chosen one."""
+    """Wrap a placement without times: name the splits that are as good as the chosen one.
+
+    After findings, such as a refusal by the framework, it is unknown which splits are as good.
+    """
 
     def named(problem: Problem) -> Answer:
         answer = place(problem)
-        if answer.plan is None:
+        if answer.plan is None or answer.findings:
             return answer
         chosen = problem.as_chosen(answer.plan.degrees, answer.plan.assignment)
         splits = count_splits(chosen, answer.plan)

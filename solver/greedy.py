@@ -198,7 +198,7 @@ def greedy(layout: Layout) -> Values | None:
 
 
 def greedy_even(layout: Layout) -> Values | None:
-    """Return greedy values with as many accelerators as may be, in even counts; None without success."""
+    """Return greedy values with the most accelerators in even counts; None without success."""
     sets, weight = open_sets(layout.problem), weight_of(layout.problem)
     if len(sets) < 2 or not weight or layout.shared or layout.problem.previous is not None:
         return None

@@ -56,7 +56,7 @@ def _firsts(problem: Problem, components: Sequence[Component]) -> list[Component
 
 
 def shared_in_turn(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
-    """Yield changes in which two searched components of a row share, else all of the problem."""
+    """Yield changes in which two searched components share, else all of them."""
     problem, job = trial.problem, trial.problem.job
     if job.pools or job.planning.laying is not None:
         return  # pools of a framework have accelerators of their own

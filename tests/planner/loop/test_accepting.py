@@ -75,7 +75,9 @@ def test_the_best_accepted_counts_of_all_are_the_answer(tmp_path: Path, rollout:
     assert sum(found.values()) == max(map(sum, every))
     assert answer.verdict == "optimal"
     is_first = accepts(counts(solve(question).plan))
-    assert [(note.code, note.severity) for note in answer.findings] == [("PW401", Severity.NOTE)] * (not is_first)
+    refused = [(note.code, note.severity) for note in answer.findings if "splits" not in note.message]
+    assert refused == [("PW401", Severity.NOTE)] * (not is_first)
+    assert is_first or len(answer.findings) == 1
 
 
 def test_nothing_is_proved_beside_ranks_that_are_refused(tmp_path: Path) -> None:
