@@ -11,6 +11,7 @@ from ..report.conversion import render_json, summary
 from .asking.options import ReadOptions, form_option, level_option, source_options
 from .asking.unnamed import DASH
 from .showing.findings import echo_findings
+from .showing.output import echo
 
 if TYPE_CHECKING:
     from ..models.report import Converted
@@ -65,4 +66,4 @@ def _tell(conversion: Converted, texts: dict[str, str], output: str | None) -> N
         echo_findings(findings, err=True, texts=texts)
     if conversion.text and not output:
         click.echo(conversion.text, nl=False)
-    click.echo(summary(conversion, output or ""), err=True)
+    echo(summary(conversion, output or ""), err=True)

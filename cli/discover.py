@@ -13,6 +13,7 @@ from .asking.options import echo_unusable, form_option
 from .asking.unnamed import DASH
 from .exit_codes import OK
 from .showing.findings import echo_findings
+from .showing.output import echo
 
 if TYPE_CHECKING:
     from ..runtime.discover import Discovered
@@ -76,7 +77,7 @@ def _discover_ray(address: str, form: str) -> Discovered | int:
             echo_unusable(UnusableInput(problem.findings))
         else:
             echo_findings(problem.findings, err=True)
-            click.echo("nothing was discovered", err=True)
+            echo("nothing was discovered", err=True)
         return problem.exit_code
 
 
@@ -97,11 +98,11 @@ def _shown(discovered: Discovered, output: str | None, force: bool, form: str) -
         click.echo(to_cluster_file(discovered.cluster), nl=False)
         sys.stdout.flush()
         click.echo(err=True)
-    click.echo(nodes_table(discovered.cluster) + "\n", err=to_stderr)
+    echo(nodes_table(discovered.cluster) + "\n", err=to_stderr)
     if discovered.notes:
         echo_findings(discovered.notes, err=to_stderr)
     if discovered.unchecked:
-        click.echo(render_unchecked(discovered.unchecked) + "\n", err=to_stderr)
+        echo(render_unchecked(discovered.unchecked) + "\n", err=to_stderr)
     count = f"{with_noun(len(discovered.cluster.nodes), 'node', ',')}, {with_noun(discovered.cluster.total(), 'accelerator', ',')}"
-    click.echo(f"found {count}" + (f"; wrote {output}" if output else ""), err=to_stderr)
+    echo(f"found {count}" + (f"; wrote {output}" if output else ""), err=to_stderr)
     return OK

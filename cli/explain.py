@@ -13,6 +13,7 @@ from ..report.page import means_code
 from .asking.completed import codes
 from .asking.options import ReadOptions, form_option, level_option, model_option, source_options
 from .showing.colour import wants_colour
+from .showing.output import echo
 
 if TYPE_CHECKING:
     from ..models.machines.shorthand import AsDeclared
@@ -61,7 +62,7 @@ def _codes(codes: list[str], form: str) -> int:
     if form == "json":
         click.echo(pages_to_json(pages) if pages else list_to_json())
     else:
-        click.echo("\n\n\n".join(render(page, colour) for page in pages) if pages else render_list(colour), color=True)
+        echo("\n\n\n".join(render(page, colour) for page in pages) if pages else render_list(colour))
     return 0
 
 
@@ -80,5 +81,5 @@ def _files(files: tuple[str, ...], source: ReadOptions, form: str) -> int:
         from ..report.explanation.text import render as to_text
 
         colour = wants_colour(sys.stdout)
-        click.echo("\n\n\n".join(to_text(explanation, colour, source.level) for explanation in explanations), color=True)
+        echo("\n\n\n".join(to_text(explanation, colour, source.level) for explanation in explanations))
     return exit_code(explanation.report.verdict for explanation in explanations)

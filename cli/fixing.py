@@ -18,6 +18,7 @@ from ..report.text import verdict
 from .asking.unnamed import STANDARD_INPUT, UNNAMED
 from .exit_codes import FINDINGS, UNUSABLE
 from .showing.colour import wants_colour
+from .showing.output import echo
 from .written import write_fixes
 
 
@@ -38,7 +39,7 @@ def written(files: Sequence[FixedFile]) -> list[Report]:
         if file.name in UNNAMED:
             click.echo(file.text, nl=file.name != STANDARD_INPUT)
     for file in changed:
-        click.echo(f"{escape(file.name)}: {with_noun(file.count, 'edit')} made", err=True)
+        echo(f"{escape(file.name)}: {with_noun(file.count, 'edit')} made", err=True)
     return [report for file in files for report in file.reports]
 
 
@@ -50,6 +51,6 @@ def print_diff(files: Sequence[FixedFile]) -> int:
             click.echo(diff_of(file.name, file.before, file.text, colour), color=True)
         for report in file.reports:
             with_edits = f" (with {with_noun(file.count, 'edit')})" if file.count else ""
-            click.echo(verdict(report) + with_edits, err=True)
+            echo(verdict(report) + with_edits, err=True)
     code = exit_code(report.verdict for file in files for report in file.reports)
     return max(code, FINDINGS) if any(file.count for file in files) and code != UNUSABLE else code

@@ -17,6 +17,7 @@ from .asking.options import ReadOptions, Seconds, level_option, source_options
 from .exit_codes import FINDINGS, SIGNALLED, UNDECIDED, UNUSABLE
 from .launching import LaunchOptions, launch_detached, launch_here, name_refused, try_launch
 from .showing.findings import echo_findings
+from .showing.output import echo
 from .showing.progress import AUTO, WAYS
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ def _is_plan(file: str) -> bool:
 
 
 def _refused(file: str, findings: tuple[Finding, ...], code: int) -> int:
-    click.echo(
+    echo(
         f"{escape(file)}: not launched, {len(findings)} errors" if len(findings) != 1 else f"{escape(file)}: not launched, 1 error",
         err=True,
     )

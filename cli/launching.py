@@ -17,6 +17,7 @@ from ..report.terminal import escape, paint
 from .exit_codes import OK
 from .showing.colour import wants_colour
 from .showing.findings import echo_findings
+from .showing.output import echo
 from .showing.progress import StepOutput, shown_steps
 from .written import write_new
 
@@ -102,8 +103,8 @@ def failed(problem: LaunchFailed, verdict: str = NOT_LAUNCHED, log_dir: str = ""
         path = Path(log_dir, "failure.log")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(problem.traceback + "\n", "utf-8")
-        click.echo(f"whole traceback: {escape(str(path))}", err=True)
-    click.echo(verdict, err=True)
+        echo(f"whole traceback: {escape(str(path))}", err=True)
+    echo(verdict, err=True)
     return problem.exit_code
 
 
@@ -208,9 +209,9 @@ def launch_here(wanted: LaunchOptions, kept: bool) -> int:
             )  # fmt: skip
             steps.clear()
             verdict, workers = FAILED, workers_of(running)
-            click.echo(workers_and_given(workers, running.given))
+            echo(workers_and_given(workers, running.given))
             if running.unchecked:
-                click.echo("\n" + render_unchecked(running.unchecked))
+                echo("\n" + render_unchecked(running.unchecked))
             if claim is not None:
                 notes = _Notes(wanted, claim, steps)
                 with suppress(KeyboardInterrupt), stopping_on_request(claim):
@@ -224,7 +225,7 @@ def launch_here(wanted: LaunchOptions, kept: bool) -> int:
                     write_new(wanted.output, results_text(results), force=True)
     except LaunchFailed as problem:
         return failed(problem, verdict, wanted.log_dir)
-    click.echo("\n" + ran(workers, wanted.simulated), color=True)
+    echo("\n" + ran(workers, wanted.simulated))
     return OK
 
 
@@ -287,10 +288,10 @@ class _Notes:
         self._claim.keep(record, plan_to_json(running.plan))
         self._steps.clear()
         if again:
-            click.echo(f"\n{running.recoveries[-1]}\n" + workers_and_given(record.workers, running.given))
+            echo(f"\n{running.recoveries[-1]}\n" + workers_and_given(record.workers, running.given))
             if running.unchecked:
-                click.echo("\n" + render_unchecked(running.unchecked))
-        click.echo("\n" + runs(record, f"Ctrl-C, or `placewright stop {record.name}`"), color=True)
+                echo("\n" + render_unchecked(running.unchecked))
+        echo("\n" + runs(record, f"Ctrl-C, or `placewright stop {record.name}`"))
         sys.stdout.flush()
 
     def lost(self, failure: LaunchFailed) -> None:
@@ -333,9 +334,9 @@ def launch_detached(wanted: LaunchOptions, name: str) -> int:
             record = detach(request, len(used_nodes(wanted.plan)), steps)
     except LaunchFailed as problem:
         return failed(problem, log_dir=wanted.log_dir)
-    click.echo(workers_and_given(record.workers, record.given))
+    echo(workers_and_given(record.workers, record.given))
     if unseen := not_checked(record):
-        click.echo(unseen)
+        echo(unseen)
     until = f"`{wanted.method}` has returned on every worker, or " if wanted.method else ""
-    click.echo("\n" + runs(record, f"{until}`placewright stop {record.name}`"), color=True)
+    echo("\n" + runs(record, f"{until}`placewright stop {record.name}`"))
     return OK

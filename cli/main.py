@@ -153,10 +153,12 @@ def main() -> NoReturn:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return the exit code. Never raises."""
     from ..models.findings.finding import UnusableInput
+    from ..report.wrapping import COLUMNS, columns_of
 
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # names from a file must not break an ASCII terminal
+    COLUMNS.set(min(columns_of(sys.stdout), columns_of(sys.stderr)))
     try:
         code = _invoke(arguments)
         sys.stdout.flush()

@@ -17,6 +17,7 @@ from .asking.unnamed import DASH
 from .exit_codes import FINDINGS, OUR_FAULT, UNDECIDED, UNUSABLE
 from .showing.colour import wants_colour
 from .showing.findings import echo_findings
+from .showing.output import echo
 from .showing.planned import account_of
 from .showing.progress import AUTO, WAYS, shown
 from .written import save, write_edits
@@ -137,9 +138,9 @@ def solve(
         reading, answer, edits, file_findings, placements, write, output or "", wants_colour(sys.stdout), moves, blocks,
         planned.blocks, planned.keeps, planned.brief,
     )  # fmt: skip
-    click.echo(text, err=prints_file, color=True)
+    echo(text, prints_file)
     if write and edits and source.settings:
-        click.echo("these ranks are those for the `--set` of this command: the job itself and every later command need the same", err=True)
+        echo("these ranks are those for the `--set` of this command: the job itself and every later command need the same", err=True)
     return code
 
 
@@ -161,7 +162,7 @@ def _print_no_plan(reading: Reading, answer: Answer, form: str, before: tuple[Fi
         from ..report.solution import without_plan
 
         click.echo(without_plan(file, answer.verdict, (*before, *findings)))
-    click.echo(f"{escape(file)}: {answer.verdict}", err=True)
+    echo(f"{escape(file)}: {answer.verdict}", err=True)
     if _is_our_fault(answer):
         return OUR_FAULT
     return UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS

@@ -18,6 +18,7 @@ from .asking.options import ReadOptions, formats_option, level_option, model_opt
 from .asking.selecting import selection_options
 from .asking.unnamed import UNNAMED, TakesCommand
 from .showing.colour import color_option, wants_colour
+from .showing.output import echo
 
 
 @click.command(cls=TakesCommand)
@@ -106,7 +107,7 @@ def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool, quie
 
         every += reports
         if text := render_many(every, inputs.skipped, quiet, colour, inputs.broken):
-            click.echo(text, err=err, color=True)
+            echo(text, err)
         return [report.verdict for report in every]
     from ..report.text import is_plain_ok, render, render_brief, render_ignored, summary
 
@@ -117,7 +118,7 @@ def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool, quie
         if verbose and report.ignored:
             text = f"{render_ignored(report, colour)}\n\n{text}"
         if text:
-            click.echo(text + ("\n" if several else ""), err=err, color=True)
+            echo(text + ("\n" if several else ""), err)
     if (len(every) > 1 or inputs.several) and not (quiet and all(map(is_plain_ok, every))):
-        click.echo(summary(every, inputs.skipped, colour, inputs.broken), err=err, color=True)
+        echo(summary(every, inputs.skipped, colour, inputs.broken), err)
     return [report.verdict for report in every]

@@ -26,6 +26,7 @@ from .asking.solvable import solvable
 from .exit_codes import FINDINGS, OK
 from .exit_codes import UNDECIDED as UNDECIDED_CODE
 from .showing.colour import wants_colour
+from .showing.output import echo
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
@@ -122,6 +123,9 @@ def _answered(reading: Reading, changes: Sequence[Named], solve: Callable[[Probl
         return replace(answer, findings=environment.concealed(answer.findings))
 
     pricing, name = price(reading.problem, changes, solved), reading.source.name
-    click.echo(to_json(name, pricing) if form == "json" else render(name, pricing, wants_colour(sys.stdout)), color=True)
+    if form == "json":
+        click.echo(to_json(name, pricing))
+    else:
+        echo(render(name, pricing, wants_colour(sys.stdout)))
     verdicts = [change.answer.verdict for change in pricing.after] if asked else [pricing.before.verdict]
     return UNDECIDED_CODE if UNDECIDED in verdicts else FINDINGS if IMPOSSIBLE in verdicts else OK

@@ -10,6 +10,7 @@ from typing import Iterable, Iterator
 from ..models.findings.codes import CODES
 from .page import Example, Page, family_of
 from .terminal import paint
+from .wrapping import COLUMNS
 
 SCHEMA = 1
 WIDTH = 80
@@ -85,4 +86,6 @@ def _titled(word: str, text: str, colour: bool) -> str:
 
 def _prose(text: str) -> str:
     """Break every paragraph into lines."""
-    return "\n".join(textwrap.fill(line, WIDTH, break_long_words=False, break_on_hyphens=False) for line in text.split("\n"))
+    return "\n".join(
+        textwrap.fill(line, min(WIDTH, COLUMNS.get()), break_long_words=False, break_on_hyphens=False) for line in text.split("\n")
+    )

@@ -8,8 +8,10 @@ from typing import Mapping
 from ..models.findings.finding import Finding, Severity
 from ..models.findings.span import Span
 from .terminal import cells, escape, paint, source_character
+from .wrapping import COLUMNS, fitted
 
 WIDTH = 100
+"""Columns of a source line without its number."""
 REACH = 2 * WIDTH
 MAX_SENTENCE = 1000
 _BREAK = re.compile("[\n\r\x85\u2028\u2029]")  # what ends a line in YAML 1.1
@@ -48,17 +50,35 @@ def _place(span: Span, label: str, texts: Mapping[str, str], gutter: int, style:
     arrow = f"{' ' * (gutter + 1)}{paint('-->', 'blue', colour)} {escape(span.file)}:{span.line}:{span.column}"
     if span.file not in texts:
         return [arrow]
-    shown, before, length = excerpt(texts[span.file], span)
+    columns = COLUMNS.get() - gutter - 4
+    shown, before, length = excerpt(texts[span.file], span, columns)
+    if cells(shown) > columns:  # the line is cut
+        shown, before, length = excerpt(texts[span.file], span, columns - 2 * len(_CUT))
     bar, number = paint("|", "blue", colour), paint(f"{span.line:>{gutter}}", "blue", colour)
     empty = f"{' ' * (gutter + 2)}{bar}"
-    carets = paint("^" * length + (f" {_sentence(label)}" if label else ""), style, colour)
-    return [arrow, empty, f" {number} {bar} {shown}".rstrip(), f"{empty} {' ' * before}{carets}"]
+    below = [line.rstrip() for line in _carets(before, length, _sentence(label), columns)]
+    return [arrow, empty, f" {number} {bar} {shown}".rstrip(), *(f"{empty} {_painted(line, style, colour)}" for line in below)]
 
 
-def excerpt(text: str, span: Span) -> tuple[str, int, int]:
+def _carets(before: int, length: int, label: str, columns: int) -> list[str]:
+    """Return the line of carets with the label; a long label stands below."""
+    carets = " " * before + "^" * length
+    if before + length + 1 + cells(label) <= columns:
+        return [f"{carets} {label}"]
+    indent = " " * max(min(before, columns - cells(label)), 0)
+    return [carets, *fitted(indent + label, columns).split("\n")]
+
+
+def _painted(line: str, style: str, colour: bool) -> str:
+    """Format a line in a style, its indentation without one."""
+    text = line.lstrip()
+    return line[: len(line) - len(text)] + paint(text, style, colour)
+
+
+def excerpt(text: str, span: Span, width: int = WIDTH) -> tuple[str, int, int]:
     """Return (first line of the span, columns before the caret, columns under it).
 
-    The line is cut to WIDTH columns around the caret. The cost does not grow with the line: at most
+    The line is cut to `width` columns around the caret. The cost does not grow with the line: at most
     REACH characters on either side of the caret are read.
     """
     start = max(span.start - (span.column - 1), 0)
@@ -69,22 +89,22 @@ def excerpt(text: str, span: Span) -> tuple[str, int, int]:
     last = first + len(line[first : span.end - begin].rstrip())
     pieces = [source_character(character) for character in line]
     widths = [cells(piece) for piece in pieces]
-    left, right = _window(widths, first)
+    left, right = _window(widths, first, width)
     before = _CUT if left or begin > start else ""
     after = _CUT if right < len(pieces) or (not found and stop < len(text)) else ""
     under = sum(widths[first : min(last, right)])
     return before + "".join(pieces[left:right]) + after, len(before) + sum(widths[left:first]), max(under, 1)
 
 
-def _window(widths: list[int], first: int) -> tuple[int, int]:
-    """Return the window of characters with at most WIDTH columns around the caret."""
+def _window(widths: list[int], first: int, width: int) -> tuple[int, int]:
+    """Return the window of characters with at most `width` columns around the caret."""
     left = right = 0
-    if sum(widths) > WIDTH:
-        left, room = first, WIDTH // 3
+    if sum(widths) > width:
+        left, room = first, width // 3
         while left and widths[left - 1] <= room:
             left -= 1
             room -= widths[left]
-    right, room = left, WIDTH
+    right, room = left, width
     while right < len(widths) and widths[right] <= room:
         room -= widths[right]
         right += 1

@@ -11,7 +11,7 @@ from .text import STYLES, is_plain_ok, summary
 
 MAX_CAUSES = 25
 """Maximum number of causes listed."""
-MAX_FILES = 3
+MAX_FILES = 2
 """Maximum number of files named for a cause."""
 _WORST_FIRST = (UNUSABLE, FAULTY, INCOMPLETE)
 

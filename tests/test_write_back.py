@@ -18,6 +18,7 @@ from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
+from printed import last_line
 
 CASES = 80
 GROUPS = """  node_groups:
@@ -85,7 +86,7 @@ def test_a_cluster_that_stands_in_defaults_is_added_to_and_only_the_file_itself_
         "\n"
     ) + "\ncluster:\n  component_placement:\n    actor: all\n"
     assert run(["verify", "main.yaml", "--cluster", "2x8"]) == 0
-    verdict = capsys.readouterr().out.splitlines()[-1]
+    verdict = last_line(capsys.readouterr().out)
     assert verdict.startswith("main.yaml: ok: ") and "2 components, 17 processes on 2 nodes" in verdict
 
 

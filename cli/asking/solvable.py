@@ -11,6 +11,7 @@ from ...models.report import UNUSABLE as UNUSABLE_FILE
 from ...report.terminal import escape
 from ..exit_codes import FINDINGS, INCOMPLETE, OK, UNUSABLE
 from ..showing.findings import echo_findings
+from ..showing.output import echo
 
 if TYPE_CHECKING:
     from ...models.reading import Reading
@@ -36,7 +37,7 @@ def solvable(reading: Reading, form: str) -> SolvableFile:
 
         click.echo(render_json([report]))
     if report.errors or reading.problem is None:
-        click.echo(f"{escape(file)}: not solved", err=True)
+        echo(f"{escape(file)}: not solved", err=True)
         return SolvableFile(None, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS)
     if not reading.problem.cluster.counted:
         uncounted = error("PW011", "", "the number of accelerators is unknown", help="name the cluster, such as `--cluster 2x8xH100`")
@@ -45,11 +46,11 @@ def solvable(reading: Reading, form: str) -> SolvableFile:
             from ...report.solution import without_plan
 
             click.echo(without_plan(file, UNUSABLE_FILE, (*report.findings, uncounted)))
-        click.echo(f"{escape(file)}: not solved", err=True)
+        echo(f"{escape(file)}: not solved", err=True)
         return SolvableFile(None, UNUSABLE)
     if report.missing:
         first = report.missing[0]
-        click.echo(f"{escape(file)}: incomplete: {escape(first.fact)}. {escape(first.add)}", err=True)
+        echo(f"{escape(file)}: incomplete: {escape(first.fact)}. {escape(first.add)}", err=True)
         if not reading.problem.components:
             if form == "json":
                 from ...report.json import render as render_json

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Iterable, Mapping
 
-import click
-
 from ...models.findings.finding import Finding, UnusableInput
 from ...models.text.source import Source
 from ...report.text import more_about, render_findings
 from .colour import wants_colour
+from .output import echo
 
 
 def text_of(path: str) -> str:
@@ -31,4 +30,4 @@ def echo_findings(findings: Iterable[Finding], err: bool = False, texts: Mapping
         files = {span.file for finding in shown for span in (finding.span, finding.origin) if span}
         texts = {file: text for file in files if (text := text_of(file))}
     blocks = [render_findings(shown, texts, wants_colour(sys.stderr if err else sys.stdout)), more_about(shown)]
-    click.echo("\n\n".join(filter(None, blocks)) + "\n", err=err, color=True)
+    echo("\n\n".join(filter(None, blocks)) + "\n", err)

@@ -19,8 +19,9 @@ from ..grid import grid
 from ..table import resource_ranks, table
 from ..terminal import escape, paint
 from ..text import count_findings, render_findings, render_unchecked
+from ..wrapping import COLUMNS, PIPED
 
-WIDTH = 100
+WIDTH = PIPED
 MAX_VALUE, MAX_NAME = 40, 120
 MAX_NODES = 16
 """Maximum number of grid lines; beyond it a table is shorter."""
@@ -43,7 +44,7 @@ _ASKED = {
 
 
 def render(explanation: Explanation, colour: bool = False, level: str = DEFAULT_LEVEL) -> str:
-    """Format the explanation of a file in at most WIDTH columns, names uncut."""
+    """Format the explanation of a file in at most COLUMNS columns, names uncut."""
     report = explanation.report
     if report.verdict == UNUSABLE:
         return "\n\n".join([render_findings(report.errors, report.texts, colour), _verdict(explanation, colour, level)])
@@ -158,7 +159,7 @@ def _numbers(derivations: tuple[Derivation, ...], notes: Footnotes) -> str:
         formula = " ".join(filter(None, (derivation.formula, notes.marks(derivation.figures))))
         rows.append([subject if subject != last else "", derivation.name, str(derivation.value), formula])
         last = subject
-    return table(rows, right=(2,), width=WIDTH)
+    return table(rows, right=(2,), width=COLUMNS.get())
 
 
 def _not_known(report: Report) -> str:
@@ -226,7 +227,7 @@ class Footnotes:
         Lines are those of the explained file unless another one is named.
         """
         rows = [[f"[{number}]", self._place(figure), _figure_text(figure)] for figure, number in self._numbers.items()]
-        return f"figures (lines of {escape(self._file)}):\n" + table(rows, right=(0,), width=WIDTH) if rows else ""
+        return f"figures (lines of {escape(self._file)}):\n" + table(rows, right=(0,), width=COLUMNS.get()) if rows else ""
 
     def _place(self, figure: Figure) -> str:
         span = figure.span

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from placewright.cli.main import run
+from printed import last_line
 
 WRONG = "cluster: {num_nodes: 1, component_placement: {actor: 0-8, rollout: 0-9}}\n"
 BY_LINES = "cluster:\n  num_nodes: 1\n  component_placement:\n    actor: 0-8  # placewright: ignore[PW102]\n    rollout: 0-9\n"
@@ -30,19 +31,19 @@ def out(capsys: pytest.CaptureFixture[str], code: int, *words: str) -> str:
 
 
 def test_an_ignored_error_is_counted_in_the_last_line(capsys: pytest.CaptureFixture[str]) -> None:
-    last = out(capsys, 0, "wrong.yaml", "--ignore", "PW102").splitlines()[-1]
+    last = last_line(out(capsys, 0, "wrong.yaml", "--ignore", "PW102"))
     assert last.startswith("wrong.yaml: ok: 2 errors ignored; placement and")
     assert "2 errors ignored" in out(capsys, 0, "wrong.yaml", "-q", "--ignore", "PW102")
     assert out(capsys, 0, "wrong.yaml", "idle.yaml", "--ignore", "PW102").splitlines()[-1] == "2 files: 2 ok; 2 errors ignored"
     assert "ignored:\n\nerror[PW102]: `actor`" in out(capsys, 0, "wrong.yaml", "-v", "--ignore", "PW102")
-    painted = out(capsys, 0, "wrong.yaml", "--color", "always", "--ignore", "PW102").splitlines()[-1]
+    painted = last_line(out(capsys, 0, "wrong.yaml", "--color", "always", "--ignore", "PW102"))
     assert "\x1b[1;33mok\x1b[0m" in painted
 
 
 def test_a_comment_ignores_one_of_two_like_faults(capsys: pytest.CaptureFixture[str]) -> None:
     text = out(capsys, 1, "lines.yaml")
     assert "error[PW102]: `rollout`" in text and "`actor`: `0-8`" not in text
-    assert "faulty: 1 error; 1 error ignored; " in text.splitlines()[-1]
+    assert "faulty: 1 error; 1 error ignored; " in last_line(text)
     assert "error[PW102]: `rollout`" in out(capsys, 1, "lines.yaml", "-q")
 
 

@@ -11,6 +11,7 @@ import pytest
 from placewright.cli.main import run
 from placewright.cli.settings import settings_of
 from placewright.models.findings.finding import UnusableInput
+from printed import last_line as verdict_of
 
 TRAIN = "cluster:\n  num_nodes: 2\n  component_placement:\n    actor: 0-7\n"
 
@@ -28,7 +29,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def last_line(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     run(["verify", "train.yaml", *words])
-    return capsys.readouterr().out.splitlines()[-1]
+    return verdict_of(capsys.readouterr().out)
 
 
 def test_the_command_line_comes_before_the_environment_and_that_before_the_file(

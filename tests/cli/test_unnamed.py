@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from placewright.cli.main import run
+from printed import last_line
 
 GOOD = "cluster: {num_nodes: 1, component_placement: {actor: 0-7}}\r\n"
 WRONG = GOOD.replace("0-7", "0-8")
@@ -35,7 +36,7 @@ def test_standard_input_is_read_as_a_file(given, capsys: pytest.CaptureFixture[s
     given(WRONG)
     assert run([*WORDS, "-"]) == 1
     text = capsys.readouterr().out
-    assert " --> standard input:1:54\n" in text and text.splitlines()[-1].startswith("standard input: faulty: ")
+    assert " --> standard input:1:54\n" in text and last_line(text).startswith("standard input: faulty: ")
     given("#!/bin/bash\n" + " ".join(COMMAND) + "\n")
     assert run([*WORDS, "-", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["files"][0]["dialect"] == "verl"
@@ -56,7 +57,7 @@ def test_a_fixed_text_goes_to_standard_output_and_the_rest_beside_it(given, fold
         assert run([*WORDS, "-", "--fix"]) == 0
         printed = capsys.readouterr()
         assert printed.out == GOOD
-        assert printed.err.splitlines()[-1].startswith("standard input: ok: ")
+        assert last_line(printed.err).startswith("standard input: ok: ")
     given(WRONG)
     assert run([*WORDS, "-", "--diff"]) == 1
     assert "+cluster: {num_nodes: 1, component_placement: {actor: 0-7}}" in capsys.readouterr().out

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from placewright.cli.main import run
+from printed import last_line
 
 GOOD = "cluster: {num_nodes: 1, component_placement: {actor: 0-7}}\n"
 WRONG = "cluster: {num_nodes: 1, component_placement: {actor: 0-8}}\n"
@@ -55,7 +56,7 @@ def test_one_unusable_file_does_not_stop_the_others(capsys: pytest.CaptureFixtur
 @pytest.mark.usefixtures("folder")
 def test_text_ends_with_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     run(["verify", "good.yaml", "--cluster", "1x8"])
-    assert capsys.readouterr().out.splitlines()[-1] == (
+    assert last_line(capsys.readouterr().out) == (
         "good.yaml: ok: placement and training arithmetic of RLinf a3816b59 (newest, assumed) on 1x8; "
         "1 component, 8 processes on 1 node; not checked: memory"
     )

@@ -29,7 +29,7 @@ def test_the_same_cause_is_listed_once_with_its_files() -> None:
     assert render(reports, skipped=2) == (
         "gone.yaml: error[PW001]: gone\n"
         "error[PW106]: `actor` is placed twice (5 files)\n"
-        "  a.yaml:3:7, b.yaml:3:7, c.yaml:3:7 and 2 more\n"
+        "  a.yaml:3:7, b.yaml:3:7 and 3 more\n"
         "two.yaml:3:7: error[PW106]: other (and 2 more errors)\n"
         "x.yaml: incomplete: ranks not checked. Pass `--cluster x8`\n"
         "\n"

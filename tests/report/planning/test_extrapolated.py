@@ -10,6 +10,7 @@ from placewright.cli.main import run
 from placewright.models.account import Account
 from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
+from printed import last_line
 
 RISING = "cluster: 2x8xH100\ncomponents:\n  actor: {seconds: {8: 100, 16: 120}}\n"
 TWO = """
@@ -82,4 +83,4 @@ def test_json_names_them_beside_the_proof(tmp_path: Path) -> None:
 def test_the_last_line_says_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, said: str) -> None:
     (tmp_path / "job.yaml").write_text(text)
     assert run(["solve", str(tmp_path / "job.yaml")]) == 0
-    assert said in capsys.readouterr().out.splitlines()[-1]
+    assert said in last_line(capsys.readouterr().out)

@@ -16,6 +16,7 @@ from placewright.models.problem import Problem
 from placewright.solver.sandbox import solve as sandbox
 from placewright.solver.searching.progress import Incumbents
 from placewright.solver.session import Session
+from printed import last_line
 
 HERE = Path(__file__).parent
 OPEN = """\
@@ -116,7 +117,7 @@ def test_ctrl_c_shows_the_best_verified_answer(folder: Path) -> None:
     assert parent.returncode == 0
     assert seen[0].startswith("searching, ") and seen[0].endswith(" s: no answer yet\n")
     assert "warning[PW602]: the search was stopped by Ctrl-C: the best verified answer until then is shown\n" in err
-    assert "job.yaml: " in out.splitlines()[-1] and json.loads((folder / "plan.json").read_text())["components"]
+    assert "job.yaml: " in last_line(out) and json.loads((folder / "plan.json").read_text())["components"]
     assert not is_running(number)
 
 
@@ -178,7 +179,7 @@ def test_what_a_command_says_and_returns(
         data = json.loads(capsys.readouterr().out)
         assert data["verdict"] == verdict and [each["code"] for each in data["findings"]] == [said.partition("[")[2][:5]]
     else:
-        assert "job.yaml: " in out.splitlines()[-1]
+        assert "job.yaml: " in last_line(out)
 
 
 def test_a_memory_limit_is_one_that_a_search_can_begin_with(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

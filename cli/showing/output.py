@@ -1,0 +1,14 @@
+"""Text for a person, which fits the terminal."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from ...report.wrapping import columns_of, fitted
+
+
+def echo(text: str, err: bool = False) -> None:
+    """Print a text, on standard error if `err`; its colours stay as they are."""
+    click.echo(fitted(text, columns_of(sys.stderr if err else sys.stdout)), err=err, color=True)
