@@ -27,6 +27,7 @@ VERBS = {
     "plan": "Plan a job from its model, cluster and algorithm, without a file.",
     "init": "Write the native file that `plan` uses.",
     "whatif": "Say what each demand, machine or setting costs: solve again without it.",
+    "fit": "Fit estimated times to the metrics of a run.",
     "explain": "Say what a file needs and how its numbers come about, or what a code such as PW102 means.",
     "convert": "Write a configuration in another dialect.",
     "launch": "Start the workers of a file or a plan on Ray.",
@@ -41,7 +42,7 @@ WORTH_COLLECTING = 200_000
 A file or two make fewer. Collecting while modules load, which all stay, takes a twentieth of
 `verify`.
 """
-READ_FILES = frozenset({"verify", "solve", "whatif", "explain", "convert", "launch"})
+READ_FILES = frozenset({"verify", "solve", "fit", "whatif", "explain", "convert", "launch"})
 """Verbs that read configurations; the settings of a project apply to them."""
 LEAVES_NOTHING = frozenset({"verify"})
 """Verbs that start and open nothing; their process exits without teardown.
