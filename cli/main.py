@@ -27,6 +27,7 @@ VERBS = {
     "solve": "Find placements where a file gives hints instead of ranks.",
     "plan": "Plan a job from its model, cluster and algorithm, without a file.",
     "init": "Write the native file that `plan` uses.",
+    "fit": "Fit estimated times to the metrics of a run.",
     "whatif": "Report what each demand, machine or setting costs: solve again without it.",
     "explain": "Explain what a file needs and where its numbers come from, or a code such as PW102.",
     "show": "Draw a plan or the placements of a file: a grid, an SVG or an HTML page.",
@@ -46,7 +47,7 @@ WORTH_COLLECTING = 200_000
 A file or two make fewer. Collecting while modules load, which all stay, takes a twentieth of
 `verify`.
 """
-READ_FILES = frozenset({"verify", "solve", "whatif", "explain", "show", "convert", "launch"})
+READ_FILES = frozenset({"verify", "solve", "fit", "whatif", "explain", "show", "convert", "launch"})
 """Verbs that read configurations; the settings of a project apply to them."""
 LEAVES_NOTHING = frozenset({"verify"})
 """Verbs that start and open nothing; their process exits without teardown.

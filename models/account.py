@@ -85,6 +85,8 @@ class BlockBill:
         return self.capacity is not None and max(moment.demanded for moment in self.moments) > self.capacity
 
 
+FITTED = "fitted"
+"""Kind of an estimated time with a factor from measurements."""
 MEASURED, BETWEEN, BEYOND, FORMULA = "measured", "interpolated", "extrapolated", "formula"
 FAR = 4
 """Extrapolation factor of unreliable times. Source: reference of RLinf's users, issue #59."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Callable, Iterator, Sequence
 
-from ..models.account import BETWEEN, BEYOND, DECLARED, ESTIMATED, FORMULA, KEPT, MEASURED, WORKS, Basis, BlockBill
+from ..models.account import BETWEEN, BEYOND, DECLARED, ESTIMATED, FITTED, FORMULA, KEPT, MEASURED, WORKS, Basis, BlockBill
 from ..models.component import Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.parallel import DEGREES, Parallel
@@ -85,7 +85,7 @@ def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: T
     rows = rests_on(timed, task.phase, option.amount, option.parallel, model)
     counts = tuple(row.accelerators for row in rows)
     if counts == (option.amount,):
-        kind, scaling = (ESTIMATED if rows[0].bounds else FORMULA if rows[0].assumed else MEASURED), rows[0].assumed
+        kind, scaling = (_guessed(rows[0]) if rows[0].bounds else FORMULA if rows[0].assumed else MEASURED), rows[0].assumed
     else:
         follows = time_of(timed, task.phase, option.amount, option.parallel, model)
         kind = BEYOND if follows is not None and follows.extrapolated else BETWEEN
@@ -104,8 +104,12 @@ def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: T
     rising = rows[0].nanoseconds < rows[-1].nanoseconds
     return Basis(
         task, option.amount, time, kind, counts, scaling, degrees, models, on_model, at_once,
-        as_written, alike, rising, _named(rows), rows[0].bounds if kind == ESTIMATED else (),
+        as_written, alike, rising, _named(rows), rows[0].bounds if kind in (ESTIMATED, FITTED) else (),
     )  # fmt: skip
+
+
+def _guessed(row: Measured) -> str:
+    return FITTED if row.assumed.startswith(FITTED) else ESTIMATED
 
 
 def _model(problem: Problem, name: str, on: AcceleratorKind | None) -> str:

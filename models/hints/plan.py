@@ -30,7 +30,7 @@ from ..planning.workload import (
 from ..quantity import Advised
 from ..roles import role_of
 from ..scope import HETEROGENEOUS, NESTED, SCOPES, SPANNING
-from ..text.form import Form, as_items, fill, form_of, key, list_of, one_or_list_of
+from ..text.form import Form, ValueKind, as_items, fill, form_of, key, list_of, one_or_list_of, shown_value
 from ..text.nearest import nearest
 from ..text.tree import ListNode, MapNode, Scalar, Value, find
 from ..text.values import Boolean, Count, OneOfValues, Rate, Word, or_list
@@ -233,6 +233,23 @@ class BatchForm(Form):
     steps = key(Count, default=1, title="optimizer steps", description="a whole number such as `4`")
 
 
+def _factor(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.01 <= value <= 100:
+        raise ValueError(f"{shown_value(value)} is no factor from 0.01 to 100")
+    return float(value)
+
+
+_Factor = ValueKind(_factor, {"type": "number", "minimum": 0.01, "maximum": 100})
+
+
+class CalibrateForm(Form):
+    """Measured over estimated seconds by phase, as `placewright fit` prints them."""
+
+    generate = key(_Factor, default=None, description="a number such as `1.4`")
+    infer = key(_Factor, default=None, description="a number such as `1.1`")
+    train = key(_Factor, default=None, description="a number such as `1.9`")
+
+
 class PlanForm(Form):
     """Basis for counts and degrees; the times are the `seconds` of the components."""
 
@@ -263,6 +280,9 @@ class PlanForm(Form):
         form_of(BatchForm), default=None, title="the work of an iteration, from which times that nobody measured are estimated",
         description="a map such as `{prompts: 1024, samples: 8, response: 4096}`",
     )  # fmt: skip
+    calibrate = key(
+        form_of(CalibrateForm), default=CalibrateForm(), title="factors on estimated times", description="a map such as `{generate: 1.4}`"
+    )
 
 
 def with_estimated_times(
@@ -272,8 +292,10 @@ def with_estimated_times(
     batch = written.get("batch") if isinstance(written, MapNode) else None
     if batch is None:
         return tuple(components)
+    calibrated = written.get("calibrate") if isinstance(written, MapNode) else None
     try:
         form = fill(BatchForm, batch, "", "`plan.batch`")
+        factors = fill(CalibrateForm, calibrated, "", "`plan.calibrate`") if calibrated is not None else CalibrateForm()
     except UnusableInput:
         return tuple(components)  # `read_plan` reports it
     from ..performance.component_times import estimated_times, shape_for, unknown_speed  # loaded for estimates alone
@@ -286,7 +308,8 @@ def with_estimated_times(
     for component in components:
         if component.estimate and not component.timed and role_of(component) and not shape_for(component):
             findings.append(_unknown_shape(component))
-    times = estimated_times(components, choices, cluster, work)
+    known = {phase: factor for phase in PHASES if (factor := getattr(factors, phase)) is not None}
+    times = estimated_times(components, choices, cluster, work, known)
     return tuple(replace(component, timed=times.get(component.name, component.timed)) for component in components)
 
 

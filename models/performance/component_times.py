@@ -13,7 +13,7 @@ from ..memory_estimate import with_estimate_numbers
 from ..memory_work import ModelShape, shape_of
 from ..model_cards.known import known_model
 from ..parallel import Parallel
-from ..planning.workload import SECOND, IterationBatch, Measured, TimedComponent
+from ..planning.workload import PHASES, SECOND, IterationBatch, Measured, TimedComponent
 from ..roles import ACTOR, CRITIC, INFERENCE, REFERENCE, REWARD, ROLLOUT, STUDENT, TEACHER, role_of
 from .generate import SEQUENCES, generate_seconds
 from .hardware import AcceleratorSpeed, nearest_model, speed_of
@@ -28,6 +28,8 @@ _UTILIZATION = 90
 """Percent of an accelerator that an engine takes unless its estimate says otherwise."""
 _SHARE_OF_LONGEST = Interval(0.25, 0.5, 1.0)
 """Mean over longest answer, where only the longest is known."""
+_LEFT = Interval(0.8, 1.0, 1.25)
+"""What a fitted factor leaves open on other counts: assumed, no source has it."""
 _TRAINED, _READING = (ACTOR, STUDENT, CRITIC), (REFERENCE, INFERENCE, TEACHER, REWARD)
 
 
@@ -63,22 +65,39 @@ def unknown_speed(cluster: Cluster) -> str:
 
 
 def estimated_times(
-    components: Sequence[Component], choices: Mapping[str, Sequence[Parallel]], cluster: Cluster, batch: IterationBatch
+    components: Sequence[Component],
+    choices: Mapping[str, Sequence[Parallel]],
+    cluster: Cluster,
+    batch: IterationBatch,
+    factors: Mapping[str, float] = {},
 ) -> dict[str, TimedComponent]:
-    """Return component -> estimated times of those with a known model and without `seconds`."""
+    """Return component -> estimated times of those with a known model and without `seconds`.
+
+    `factors`: phase -> measured over estimated.
+    """
     reads_apart = any(role_of(component) == INFERENCE for component in components)
     times = dict[str, TimedComponent]()
     for component in components:
         shape = shape_for(component)
         if component.timed is None and shape is not None and role_of(component) in (ROLLOUT, *_TRAINED, *_READING):
             degrees = choices.get(component.name, (component.parallel,))
-            rows = tuple(row for parallel in degrees for row in _rows(component, shape, parallel, cluster, batch, reads_apart))
+            rows = tuple(
+                row
+                for parallel in degrees
+                for row in _rows(component, shape, parallel, cluster, batch, reads_apart, factors.get(phase_of(component)))
+            )
             times |= {component.name: TimedComponent(rows)} if rows else {}
     return times
 
 
 def _rows(
-    component: Component, shape: ModelShape, parallel: Parallel, cluster: Cluster, batch: IterationBatch, reads_apart: bool
+    component: Component,
+    shape: ModelShape,
+    parallel: Parallel,
+    cluster: Cluster,
+    batch: IterationBatch,
+    reads_apart: bool,
+    factor: float | None,
 ) -> Iterator[Measured]:
     phase = component.phases[0] if len(component.phases) == 1 else ""
     for model, (speed, near) in speeds_of(cluster).items():
@@ -87,7 +106,8 @@ def _rows(
                 continue
             run = ModelRun(shape, parallel, count, speed, near)
             seconds = phase_seconds(component, run, batch, reads_apart)
-            words = f"estimated, {seconds.low:.3g} to {seconds.high:.3g} seconds (docs/performance.md)"
+            seconds = seconds if factor is None else _LEFT.times(seconds.likely * factor)
+            words = f"{'estimated' if factor is None else 'fitted'}, {seconds.low:.3g} to {seconds.high:.3g} seconds (docs/performance.md)"
             low, likely, high = (max(1, ceil(bound * SECOND)) for bound in seconds)
             yield Measured(count, likely, phase, parallel, model, assumed=words, bounds=(low, high))
 
@@ -101,6 +121,12 @@ def _counts(component: Component, parallel: Parallel, total: int) -> list[int]:
         for count in counts
         if component.may_have(count) and (count <= _ALL_COUNTS or count % _STEP == 0 or component.least == component.most)
     ]
+
+
+def phase_of(component: Component) -> str:
+    """Return the phase of a component's work."""
+    role = role_of(component)
+    return PHASES[0] if role == ROLLOUT else PHASES[2] if role in _TRAINED else PHASES[1]
 
 
 def phase_seconds(component: Component, run: ModelRun, batch: IterationBatch, reads_apart: bool) -> Interval:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ...models.account import BETWEEN, ESTIMATED, FAR, FORMULA, MEASURED, Account, Basis
+from ...models.account import BETWEEN, ESTIMATED, FAR, FITTED, FORMULA, MEASURED, Account, Basis
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import LONGEST, SECOND
 from ...solver.wording import listed
@@ -80,7 +80,7 @@ def _time(question: PlanningProblem, basis: Basis) -> str:
     name_of_task = task_name(question, basis.task)
     named = [f" ({text})" for text in basis.named] or [""] * len(basis.counts)
     counts = listed([f"{count}{name}" for count, name in zip(basis.counts, named)])
-    if basis.kind in (FORMULA, ESTIMATED):
+    if basis.kind in (FORMULA, ESTIMATED, FITTED):
         return f"{name_of_task} on {basis.amount}: {basis.scaling}"
     if basis.kind == BETWEEN:
         return f"{name_of_task} on {basis.amount}: interpolated {'between' if len(basis.counts) > 1 else 'from'} {counts} ({basis.scaling})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ...models.account import BETWEEN, BEYOND, ESTIMATED, FORMULA, Account
+from ...models.account import BETWEEN, BEYOND, ESTIMATED, FITTED, FORMULA, Account
 from ...models.findings.wording import plural, with_noun
 from ...models.planning.planned import PlanningResult
 from ...models.planning.workload import LOOKED_AT, SECONDS
@@ -145,6 +145,7 @@ def _assumed(account: Account) -> Iterator[str]:
         (BETWEEN, "times interpolated for"),
         (BEYOND, "times extrapolated for"),
         (FORMULA, "times by a formula for"),
+        (FITTED, "times fitted for"),
         (ESTIMATED, "times estimated for"),
     ):
         names = [task_name(question, basis.task) for basis in account.bases if basis.kind == kind]

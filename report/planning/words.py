@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence
 
-from ...models.account import BEYOND, ESTIMATED, Account, BlockBill, models_of
+from ...models.account import BEYOND, ESTIMATED, FITTED, Account, BlockBill, models_of
 from ...models.findings.wording import plural
 from ...models.machines.node_group import NODE
 from ...models.planning.design import Block, Design
@@ -212,8 +212,11 @@ def extrapolated(account: Account) -> list[str]:
 def under(account: Account) -> str:
     """Format ` under times extrapolated for actor, 8.0x beyond what was measured`; else ""."""
     names = extrapolated(account)
-    estimated = [task_name(account.planned.question, basis.task) for basis in account.bases if basis.kind == ESTIMATED]
-    parts = [f"estimated for {listed(estimated)}"] if estimated else []
+    guessed = {
+        kind: [task_name(account.planned.question, basis.task) for basis in account.bases if basis.kind == kind]
+        for kind in (FITTED, ESTIMATED)
+    }
+    parts = [f"{kind} for {listed(tasks)}" for kind, tasks in guessed.items() if tasks]
     if names:
         farthest = max(basis.beyond for basis in account.bases)
         up_to = "up to " if len(names) > 1 else ""

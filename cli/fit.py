@@ -1,0 +1,76 @@
+"""Verb `placewright fit`: estimated times against those that a run measured."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from ..report.table import table
+from ..report.terminal import escape
+from .asking.options import ReadOptions, form_option, level_option, source_options
+from .asking.solvable import solvable
+from .exit_codes import OK, UNUSABLE
+
+
+@click.command()
+@click.argument("metrics", metavar="METRICS")
+@click.argument("file", metavar="FILE")
+@source_options
+@level_option
+@form_option
+def fit(metrics: str, file: str, source: ReadOptions, form: str) -> int:
+    """Fit the estimated times of FILE to the METRICS of its run.
+
+    It prints what to write into FILE.
+
+    METRICS are the step metrics of verl or ROLL as JSON lines or log text, costs named as in RLinf's
+    `profile_data`, or the JSON of `vllm bench serve`. FILE says on how many accelerators each component ran, and
+    the `batch` of its plan. What was measured counts before what is fitted, and that before what is estimated.
+
+    \b
+    placewright fit train.log job.yaml
+    """
+    from ..models.performance.fit import factors, fitted
+    from ..models.performance.metrics import benchmarks, read_rows, seconds_by_role
+
+    reading, code, _ = solvable(source.load(file), form)
+    if reading is None or reading.problem is None:
+        return code
+    rows = read_rows(metrics)
+    times = list(fitted(reading.problem, seconds_by_role(rows), benchmarks(rows)))
+    if form == "json":
+        data = [
+            {"component": time.component, "phase": time.phase, "accelerators": time.accelerators, "measured": time.measured,
+             "estimated": time.estimated, "factor": time.factor, "steps": time.steps}
+            for time in times
+        ]  # fmt: skip
+        click.echo(json.dumps({"schema": 1, "file": file, "fitted": data, "calibrate": factors(times)}, indent=1))
+        return OK if times else UNUSABLE
+    if not times:
+        click.echo(
+            f"{escape(metrics)}: no seconds of a component of {escape(file)} with one count, a `model` and the `batch` of a plan", err=True
+        )
+        return UNUSABLE
+    heads = ["component", "accelerators", "phase", "steps", "measured", "estimated", "factor"]
+    lines = [
+        [
+            time.component,
+            str(time.accelerators),
+            time.phase,
+            str(time.steps),
+            f"{time.measured:.4g}",
+            f"{time.estimated:.4g}",
+            f"{time.factor:.2f}",
+        ]
+        for time in times
+    ]
+    click.echo(table([heads, *lines], right=(1, 3, 4, 5, 6)))
+    of_iteration = [time for time in times if time.of_iteration]
+    if of_iteration:
+        click.echo("\nwrite what was measured into the components:")
+    for time in of_iteration:
+        click.echo(f"  {escape(time.component)}: {{seconds: {{{time.accelerators}: {time.measured:.4g}}}}}")
+    shown = ", ".join(f"{phase}: {factor:.2f}" for phase, factor in factors(times).items())
+    click.echo(f"\nfor other counts and models, write into the plan:\n  calibrate: {{{shown}}}")
+    return OK
