@@ -114,7 +114,7 @@ def launch(
             )  # fmt: skip
             if dry_run:
                 return try_launch(request)
-            click.echo(request.intent, err=True)
+            click.echo(request.intent)
             return launch_here(request, keep) if detach is None else launch_detached(request, detach)
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the end of this process is left to interrupt
