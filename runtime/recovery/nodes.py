@@ -13,8 +13,7 @@ from ...models.placements.plan import Plan
 from ..port.port import RANK_LABEL, Port, RayNode, attempts
 from ..progress import Step
 from ..reserving.fitting import NOISE
-from ..reserving.reservation import WAIT_LIMIT, held_on
-from ..running.monitor import REACH_LIMIT
+from ..reserving.reservation import REACH_LIMIT, WAIT_LIMIT, held_on
 from ..running.start import StartOptions
 from ..world.inventory import inventory
 from ..world.matching import held_masks, is_interchangeable, paired, plan_accelerators, ray_accelerators
