@@ -39,7 +39,9 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @click.command()
 @click.argument("file", metavar="FILE")
 @click.option("--simulate", is_flag=True, help="On a simulated cluster on this machine, whose accelerators do not exist (the default).")
-@click.option("--address", metavar="HOST:PORT", help="On the Ray cluster that was started there, and that this machine is part of.")
+@click.option(
+    "--address", metavar="HOST:PORT", help="On the Ray cluster there, which this machine is part of; with tokens: RAY_AUTH_MODE=token."
+)
 @click.option("--worker", metavar="MODULE:CLASS", help="The class of every worker; one that only knows its environment if not given.")
 @click.option("--call", "method", metavar="METHOD", help="Call this method on every worker and wait until all have returned.")
 @click.option(
@@ -115,7 +117,7 @@ def launch(
             )  # fmt: skip
             if dry_run:
                 return try_launch(request)
-            click.echo(request.intent, err=True)
+            click.echo(request.intent)
             return launch_here(request, keep) if detach is None else launch_detached(request, detach)
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the end of this process is left to interrupt

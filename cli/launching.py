@@ -230,7 +230,7 @@ def launch_here(wanted: LaunchOptions, kept: bool) -> int:
 
 
 def try_launch(wanted: LaunchOptions) -> int:
-    """Print what a launch would reserve, and return the exit code that it would begin with."""
+    """Print what a launch would reserve; return the exit code, that of a launch."""
     from ..report.table import table
     from ..runtime.failure import LaunchFailed
     from ..runtime.reserving.reservation import amount_of

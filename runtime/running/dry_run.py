@@ -19,7 +19,7 @@ from .start import StartOptions, demands
 
 @dataclass(frozen=True, slots=True)
 class WouldReserve:
-    """Resources that a launch would reserve on a node, by Ray's names, and what is free of each."""
+    """Resources that a launch would reserve on a node, and what is free of each."""
 
     node_rank: int
     node: str
