@@ -248,7 +248,7 @@ def try_launch(wanted: LaunchOptions) -> int:
         free = ", ".join(f"{amount:g}" for amount in node.free.values())
         rows.append([str(node.node_rank), node.node, node.ray_node[:8], amounts, free])
     who, where = wanted.sizes
-    click.echo(f"{table(rows)}\n\ndry run: {who} would start on {where}; nothing was reserved")
+    echo(f"{table(rows)}\n\ndry run: {who} would start on {where}; nothing was reserved")
     return OK
 
 

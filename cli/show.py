@@ -14,6 +14,7 @@ from .asking.options import ReadOptions, Seconds, level_option, model_option, so
 from .asking.solvable import solvable
 from .exit_codes import FINDINGS, OK, UNDECIDED
 from .showing.findings import echo_findings
+from .showing.output import echo
 from .showing.planned import account_of
 from .showing.progress import AUTO, shown
 from .written import write_text
@@ -59,10 +60,10 @@ def show(file: str, source: ReadOptions, output: str | None, limit: float, previ
         from ..report.grid import grid
         from ..report.table import components_table
 
-        click.echo(f"{grid(picture.plan)}\n\n{components_table(picture.plan)}\n\n{escape(picture.title)}: {picture.verdict}")
+        echo(f"{grid(picture.plan)}\n\n{components_table(picture.plan)}\n\n{escape(picture.title)}: {picture.verdict}")
         return code
     write_text(output, _drawn(picture, output))
-    click.echo(f"{escape(picture.title)}: {picture.verdict}; picture in {escape(output)}")
+    echo(f"{escape(picture.title)}: {picture.verdict}; picture in {escape(output)}")
     return code
 
 
