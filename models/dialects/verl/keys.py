@@ -200,7 +200,7 @@ class _Keys:
     def _is_in_a_file(self, key: str) -> bool:
         """Return True if a file of the configuration may have the key, in whatever package."""
         names, document = key.split("."), self.notes.document
-        roots = [text.value for text in document.others.values() if text.name.endswith((".yaml", ".yml"))] if document.program else []
+        roots = [text.value for text in document.included.values() if text.name.endswith((".yaml", ".yml"))] if document.program else []
         ends = [".".join(names[start:]) for start in range(len(names))]
         return any(isinstance(root, MapNode) and find(root, end) is not None for root in roots for end in ends)
 
