@@ -155,7 +155,7 @@ class Document:
 
     @property
     def is_composed(self) -> bool:
-        """True if all files of the program's configuration were read, so that all its keys are known."""
+        """True if all files of the program's configuration were read."""
         return self.program is not None and self.program.found and not self.partial
 
     @property

@@ -302,7 +302,8 @@ class Configuration(Settings):
         """
         inner = {"critic": "critic.fsdp", "actor_rollout_ref.actor": "actor_rollout_ref.actor.fsdp_config"}.get(owner, "")
         old = self.at(f"{owner}.{SEQUENCE}")  # of the actor it wins above 1
-        moved = inner and self.since("0.8.0") and (owner == "critic" or old is None or (isinstance(old, Scalar) and old.value == 1))
+        is_new = self.has(f"{inner}.{SEQUENCE}") and (old is None or (isinstance(old, Scalar) and old.value == 1))
+        moved = inner and self.since("0.8.0") and (owner == "critic" or is_new)
         return f"{inner if moved else owner}.{SEQUENCE}"
 
     def shards_key(self, name: str) -> str:

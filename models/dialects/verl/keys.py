@@ -198,7 +198,7 @@ class _Keys:
         return False
 
     def _is_in_a_file(self, key: str) -> bool:
-        """Return True if a file of the configuration may have the key, in whatever package."""
+        """Return True if a file of the configuration may have the key."""
         names, document = key.split("."), self.notes.document
         roots = [text.value for text in document.included.values() if text.name.endswith((".yaml", ".yml"))] if document.program else []
         ends = [".".join(names[start:]) for start in range(len(names))]
@@ -219,7 +219,7 @@ class _Keys:
         return key in self.table.sections or (default is not None and default.value not in (None, MANDATORY))
 
     def _undeletable(self, setting: Setting) -> str:
-        """Return why Hydra refuses to delete a key with a known default; "" if it accepts."""
+        """Return the reason of Hydra against a deletion; "" if unknown or none."""
         default, value = self.table.defaults.get(setting.key), setting.value
         if default is None or setting.key in self.added or (isinstance(value, Scalar) and value.tag == UNRESOLVED):
             return ""
