@@ -132,9 +132,9 @@ class Launch:
         """Call a function, or a method on every worker; recover and repeat after a loss.
 
         The function gets this launch. After a recovery all workers are new: the function itself
-        must find its state, such as a checkpoint. `timeout`: seconds for the method. An elastic launch also starts again when joining
-        nodes change the plan. Raises LaunchFailed as `recover` does, and the function's own
-        exceptions.
+        must find its state, such as a checkpoint. `timeout`: seconds for the method. An elastic
+        launch also starts again when joining nodes change the plan. Raises LaunchFailed as
+        `recover` does, and the function's own exceptions.
         """
         while True:
             monitor = self._lifetime.now.monitor

@@ -115,7 +115,7 @@ class Monitor:
             return []
         self._next_beat = now + BEAT
         members = {member.name: (group, member) for group in self.groups for member, _ in zip(group.members, group.workers)}
-        silent = self.port.silent(list(members), REACH_LIMIT)
+        silent = self.port.silent(members.keys(), REACH_LIMIT)
         self._silent = {name: self._silent.get(name, now) for name in silent}
         return [self._stopped(*members[name]) for name, since in self._silent.items() if now - since >= self._heartbeat]
 
