@@ -18,4 +18,5 @@ Read the files in this order.
    variants; `answer.py` is the front door, and `write_back.py` writes plans into the user's file and verifies it.
 7. `accounting.py` says what is worth knowing of a plan: `bills.py`, `assumptions.py`, `baseline.py`, `sensitivity.py`; `why/` says why
    there is none.
+8. `fixing.py` makes the edits of findings in a file, as long as it verifies better.
 """
