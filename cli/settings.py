@@ -5,7 +5,6 @@ The nearest file counts, from the current folder upwards.
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 import sys
@@ -139,6 +138,8 @@ class _SettingsReader:
         for pattern, table in value.items():
             if not isinstance(table, dict) or set(table) != {"ignore"}:
                 raise ValueError(f"`{pattern[:40]}` needs `ignore`, and nothing else")
+        import glob
+
         folder = glob.escape(os.path.abspath(self._folder))
         return tuple((os.path.join(folder, pattern), read_ignored(_texts(table["ignore"]))) for pattern, table in value.items())
 

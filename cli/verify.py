@@ -53,7 +53,7 @@ def verify(
     placewright verify configs --cluster x8 -q --ignore PW8 --warnings-as-errors
     placewright verify run_ppo.sh --cluster 2x8xH100
     placewright verify --dialect verl trainer.nnodes=2 trainer.n_gpus_per_node=8
-    placewright verify --cluster 2x8 -- python3 -m verl.trainer.main_ppo trainer.nnodes=2
+    placewright verify --cluster 2x8 -- python3 -m verl.trainer.main_ppo data.seed=1
     cat train.yaml | placewright verify - --cluster 2x8
     """
     if diff and (fix or form != "text"):
@@ -67,8 +67,7 @@ def verify(
     )
 
     def judge(reading: Reading) -> Report:
-        report = verdict_on(source.with_model(reading), selection)
-        return report.with_warnings_as_errors() if strict else report
+        return verdict_on(source.with_model(reading), selection)
 
     reports: Iterable[Report] = map(judge, readings)
     err = False
@@ -79,6 +78,8 @@ def verify(
         if diff:
             return print_diff(fixed)
         reports, err = written(fixed), any(file.name in UNNAMED for file in fixed)
+    if strict:
+        reports = map(Report.with_warnings_as_errors, reports)
     if form == "text":
         return exit_code(_echo_text(reports, inputs, placements, quiet, verbose, err))
     return _echo(form, reports, inputs, placements, site)

@@ -13,7 +13,6 @@ from .codes import CODES
 from .finding import Finding, IgnoredFinding, Severity
 from .span import BREAK, Span
 
-MARK = "placewright:"
 UNUSED = "PW806"
 _COMMENT = re.compile(r"(?<!\S)#[ \t]*placewright:[ \t]*ignore(?:\[([^\]]*)\])?")
 _LINE = re.compile(f"(.*?)({BREAK.pattern}|$)")
@@ -95,7 +94,7 @@ def comments_in(file: str, text: str) -> tuple[Comment, ...]:
     A comment behind text holds for its line, a comment alone for the next line of text; a shell
     command on several lines counts as one.
     """
-    if MARK not in text:
+    if not _COMMENT.search(text):
         return ()
     lines = [line for line, _ in _LINE.findall(text)]
     starts = [match.start() for match in _LINE.finditer(text)]
