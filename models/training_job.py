@@ -5,10 +5,17 @@ from __future__ import annotations
 from typing import Mapping
 
 from .findings.finding import UnusableInput, error
+from .machines.node_group import ACCELERATOR
+from .placements.assignment import Assignment
+from .problem import Problem
 from .record import dataclass
+from .roles import ACTOR, CRITIC, ROLLOUT, role_of
 
 UPDATES = 4
 """Updates of an iteration, at most: as the examples of verl, ROLL and RLinf have them."""
+
+UTILIZATION = 70
+"""Percent of an accelerator for an engine that says none."""
 
 
 @dataclass(frozen=True)
@@ -50,3 +57,15 @@ class TrainingJob:
 
     def _divides(self, prompts: int) -> bool:
         return all(prompts * self.samples % (ranks * self.micro_batch) == 0 for ranks in self.ranks.values())
+
+
+def training_job(problem: Problem, model: str, algorithm: str, prompts: int, samples: int, prompt: int, response: int) -> TrainingJob:
+    """Return the job of a problem with given ranks; engines and micro batches are those of its estimates."""
+    placed = Assignment({component.name: component.runs for component in problem.components if component.runs is not None})
+    by_role = {role_of(component): component for component in problem.components}
+    trained = {role: by_role[role] for role in (ACTOR, CRITIC) if role in by_role}
+    ranks = {role: max(1, placed.held(component.name, ACCELERATOR) // component.parallel.replica) for role, component in trained.items()}
+    micro = max((component.estimate.micro_batch or 1 for component in trained.values() if component.estimate), default=1)
+    engine = by_role[ROLLOUT].estimate if ROLLOUT in by_role else None
+    utilization = (engine.utilization or UTILIZATION) if engine else UTILIZATION
+    return TrainingJob(model, algorithm, prompts, samples, prompt, response, micro, utilization, ranks)

@@ -21,6 +21,7 @@ from ..releases.choice import ReleaseChoice
 from ..text.document import Document
 from ..text.form import Form
 from ..text.tree import MapNode
+from ..training_job import TrainingJob
 from .signs import Signs
 
 Machines = Union[Cluster, AsDeclared, None]
@@ -85,6 +86,13 @@ class Dialect(Protocol):
 
         Raises UnusableInput, with a PW606 Finding per reason, if the dialect cannot express the
         problem.
+        """
+        ...
+
+    def training_file(self, problem: Problem, job: TrainingJob, title: str) -> str:
+        """Return a new file for given ranks with the batches of a job; `title` is its comment.
+
+        Raises UnusableInput (PW606) if the dialect cannot express the problem or the batches.
         """
         ...
 

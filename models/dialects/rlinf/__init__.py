@@ -10,6 +10,7 @@ from ...level import DEFAULT_LEVEL
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.tree import Entry, MapNode, Scalar
+from ...training_job import TrainingJob
 from ..signs import Signs
 
 if TYPE_CHECKING:
@@ -63,6 +64,13 @@ def render(problem: Problem) -> Rendering:
     from . import rendering
 
     return rendering.render(problem)
+
+
+def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
+    """See `Dialect.training_file`."""
+    from .training import training_file as written
+
+    return written(problem, job, title)
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:

@@ -6,7 +6,7 @@ from ...problem import Problem
 from ...roles import REFERENCE, ROLLOUT, role_of
 from ...training_job import TrainingJob
 from ..merging import merged, titled
-from .writing import render
+from .rendering import render
 
 
 def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
@@ -18,6 +18,7 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     keys: dict[str, object] = {
         "runner.task_type": "reasoning",
         "algorithm.group_size": job.samples,
+        "algorithm.recompute_logprobs": True,
         "algorithm.n_minibatches": job.prompts // job.mini_batch,
         "data.rollout_batch_size": job.prompts,
         "data.max_prompt_length": job.prompt,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Sequence
 
 from ...level import DEFAULT_LEVEL
+from ...training_job import TrainingJob
 from .names import ALL_BLOCKS, DEVICES, HINTS, NAME, PER_WORKER, RELEASES, WORLD_SIZE, signs
 
 if TYPE_CHECKING:
@@ -69,6 +70,13 @@ def render(problem: Problem) -> Rendering:
     from . import writing
 
     return writing.render(problem)
+
+
+def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
+    """See `Dialect.training_file`."""
+    from .training import training_file as written
+
+    return written(problem, job, title)
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Sequence
 
 from ...level import DEFAULT_LEVEL
 from ...text.tree import ListNode, MapNode, find
+from ...training_job import TrainingJob
 from ..signs import Signs
 
 if TYPE_CHECKING:
@@ -81,6 +82,13 @@ def render(problem: Problem) -> Rendering:
     from .rendering import render as rendered
 
     return rendered(problem)
+
+
+def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
+    """See `Dialect.training_file`."""
+    from .training import training_file as written
+
+    return written(problem, job, title)
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:

@@ -71,4 +71,8 @@ def _keys(job: TrainingJob, roles: Set[str], strategy: str) -> dict[str, object]
 
 def _word(value: object) -> str:
     """Return a value as Hydra reads it on the command line."""
-    return str(value) if not isinstance(value, str) or value.replace("/", "").replace("-", "").replace("_", "").replace(".", "").isalnum() else f"'{value}'"
+    return (
+        str(value)
+        if not isinstance(value, str) or value.replace("/", "").replace("-", "").replace("_", "").replace(".", "").isalnum()
+        else f"'{value}'"
+    )
