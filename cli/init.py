@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from .asking.job import job_options
+from .asking.job import DescribedJob, job_options
 
 
 @click.command()
 @job_options
 @click.option("-o", "--output", "output", metavar="FILE", help="Write the file; without it, to standard output.")
 @click.option("--force", is_flag=True, help="Write over FILE if it is there already.")
-def init(text: str, output: str | None, force: bool) -> int:
+def init(job: DescribedJob, output: str | None, force: bool) -> int:
     """Write the native file that `plan` would use, for you to change.
 
     \b
@@ -21,7 +21,7 @@ def init(text: str, output: str | None, force: bool) -> int:
     from .written import write_new
 
     if output:
-        write_new(output, text, force)
+        write_new(output, job.text, force)
     else:
-        click.echo(text, nl=False)
+        click.echo(job.text, nl=False)
     return 0

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from functools import wraps
-from typing import Any, Callable, TypeVar, cast
+from typing import Any, Callable, NamedTuple, TypeVar, cast
 
 import click
 
 from ...models.dialects.native.from_model import ALGORITHMS, JobRequest
+from ...models.machines.cluster import Cluster
 from ...models.machines.shorthand import AsDeclared
 from .options import read_machines
 
@@ -15,14 +17,27 @@ Verb = TypeVar("Verb", bound=Callable[..., int])
 _COUNT = click.IntRange(min=1)
 
 
+class DescribedJob(NamedTuple):
+    """Native file that the options mean, and what they say."""
+
+    text: str
+    request: JobRequest
+    cluster: Cluster
+
+
+def _asked(question: str) -> str | bool:
+    """Return the question on a terminal; else a missing option is a usage error."""
+    return question if sys.stdin is not None and sys.stdin.isatty() else False
+
+
 def job_options(verb: Verb) -> Verb:
-    """Add the options of a job to a verb, as the argument `text`: the native file that they mean.
+    """Add the options of a job to a verb, as the argument `job`.
 
     On a terminal it asks for what is missing. Raises UnusableInput for an unknown model.
     """
 
     @wraps(verb)
-    def with_text(*arguments: Any, cluster: str, **options: Any) -> int:
+    def with_job(*arguments: Any, cluster: str, **options: Any) -> int:
         from ...models.dialects.native.from_model import native_file
 
         request = {name: options.pop(name) for name in ("model", "algorithm", "prompts", "samples", "prompt", "response", "mean_response")}
@@ -32,18 +47,19 @@ def job_options(verb: Verb) -> Verb:
             raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'--cluster'") from None
         if isinstance(machines, AsDeclared):
             raise click.BadParameter("it does not say how many nodes there are", click.get_current_context(), param_hint="'--cluster'")
-        return verb(*arguments, text=native_file(JobRequest(**request), machines), **options)
+        job = JobRequest(**request)
+        return verb(*arguments, job=DescribedJob(native_file(job, machines), job, machines), **options)
 
-    result = cast(Verb, with_text)
+    result = cast(Verb, with_job)
     for option in (
         click.option("--mean-response", type=click.IntRange(min=0), default=0, help="Tokens of an answer on average; unless said, a quarter to all of --response."),
-        click.option("--response", type=_COUNT, required=True, prompt="tokens of the longest answer", help="Tokens of the longest answer."),
+        click.option("--response", type=_COUNT, required=True, prompt=_asked("tokens of the longest answer"), help="Tokens of the longest answer."),
         click.option("--prompt", type=_COUNT, default=512, show_default=True, help="Tokens of a prompt."),
         click.option("--samples", type=_COUNT, default=8, show_default=True, help="Answers to each prompt."),
-        click.option("--prompts", type=_COUNT, required=True, prompt="prompts of an iteration", help="Prompts of an iteration."),
+        click.option("--prompts", type=_COUNT, required=True, prompt=_asked("prompts of an iteration"), help="Prompts of an iteration."),
         click.option("--algorithm", type=click.Choice(list(ALGORITHMS)), default="grpo", show_default=True, help="Decides which components there are."),
-        click.option("--cluster", metavar="SHORTHAND|FILE", required=True, prompt="cluster, such as 4x8xH100", help="The machines."),
-        click.option("--model", metavar="ID", required=True, prompt="model, such as Qwen/Qwen2.5-7B-Instruct", help="Id of a known model."),
+        click.option("--cluster", metavar="SHORTHAND|FILE", required=True, prompt=_asked("cluster, such as 4x8xH100"), help="The machines."),
+        click.option("--model", metavar="ID", required=True, prompt=_asked("model, such as Qwen/Qwen2.5-7B-Instruct"), help="Id of a known model."),
     ):  # fmt: skip
         result = option(result)
     return result

@@ -68,6 +68,8 @@ def test_large_models_get_degrees_that_fit(model: str, cluster: str, capsys: pyt
         (["--cluster", "2x8xH1000"], 1, "nobody says how fast `H1000` is, so that no time can be estimated on it; `H100` is known"),
         (["--cluster", "x8"], 2, "how many nodes"),
         (["--model", "deepseek-ai/DeepSeek-V3"], 1, "for its weights, gradients and optimizer; the largest has 80 GiB"),
+        (["--model", "deepseek-ai/DeepSeek-V3"], 1, "by the estimates it fits on "),
+        (["--cluster", "1x8x4090"], 0, "by the estimates it fits on no number of these nodes"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_planned_is_said(options: list[str], code: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:
