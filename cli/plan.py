@@ -7,6 +7,7 @@ from typing import Any, Mapping
 
 import click
 
+from ..models.dialect_names import FRAMEWORKS
 from ..models.findings.finding import Severity
 from ..models.quantity import write_estimate, write_memory
 from ..report.terminal import escape, wants_colour
@@ -23,7 +24,12 @@ _LIMIT = 10.0
 
 @click.command()
 @job_options
-@click.option("-o", "--output", "output", metavar="FILE", help="Write the native file with the plan in it.")
+@click.option("-o", "--output", "output", metavar="FILE", help="Write the file with the plan in it.")
+@click.option(
+    "--framework",
+    type=click.Choice(FRAMEWORKS),
+    help="Write a file of this framework, with the batches, which its newest release takes; default: a native file.",
+)
 @click.option("--force", is_flag=True, help="Write over FILE if it is there already.")
 @click.option("-v", "--verbose", is_flag=True, help="Show all that is known of the plan: who works when, memory, what times rest on.")
 @form_option
@@ -35,6 +41,7 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
 
     \b
     placewright plan --model Qwen/Qwen2.5-7B-Instruct --cluster 4x8xH100 --prompts 1024 --samples 8 --response 4096
+    placewright plan --model Qwen/Qwen2.5-7B-Instruct --cluster 4x8xH100 --prompts 1024 --response 4096 --framework verl -o run.sh
     """
     from ..api import solver
     from ..models.answer import UNDECIDED as UNDECIDED_ANSWER
@@ -64,8 +71,9 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
             return UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS
         planned = account_of(reading.problem, answer, _LIMIT, solves, verbose)
     edits, of_file = edits_of(reading, answer)
+    text = job.file_of(apply_edits(job.text, edits))
     if output:
-        write_new(output, apply_edits(job.text, edits), force)
+        write_new(output, text, force)
     if form == "json":
         click.echo(to_json(answer.plan, None, planned.data, (*before, *answer.findings, *of_file), answer.unchecked, NAME), nl=False)
         return code
@@ -74,6 +82,8 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
         *_memory_of(planned.data),
         f"written: {output}"
         if output
+        else text.rstrip()
+        if job.framework
         else "next: `init` with the same options and `-o job.yaml`, then write there what you measured, and `placewright solve job.yaml --write`",
     ]
     click.echo(

@@ -9,6 +9,7 @@ from typing import Any, Callable, NamedTuple, TypeVar, cast
 import click
 
 from ...models.dialects.native.from_model import ALGORITHMS, JobRequest
+from ...models.findings.finding import UnusableInput
 from ...models.machines.cluster import Cluster
 from ...models.machines.shorthand import AsDeclared
 from .options import read_machines
@@ -18,11 +19,39 @@ _COUNT = click.IntRange(min=1)
 
 
 class DescribedJob(NamedTuple):
-    """Native file that the options mean, and what they say."""
+    """Native file that the options mean, what they say, and the framework of the file to write."""
 
     text: str
     request: JobRequest
     cluster: Cluster
+    framework: str = ""
+
+    def file_of(self, text: str) -> str:
+        """Return the framework's file for the native text with ranks; that text without a framework.
+
+        Raises UnusableInput if the framework cannot express it, or refuses it at its newest release.
+        """
+        if not self.framework:
+            return text
+        from ...models.dialects.load import read
+        from ...models.dialects.recognition import dialect_named
+        from ...models.text.source import Source
+        from ...models.training_job import training_job
+        from ...solver.verify import verify
+
+        problem, request = read(Source("plan.yaml", text), dialect="native").problem, self.request
+        if problem is None:
+            raise ValueError("the native file of a plan cannot be read")
+        batch = (request.prompts, request.samples, request.prompt, request.response)
+        title = f"{request.algorithm.upper()} of {request.model} on {len(self.cluster.nodes)} nodes, by `placewright plan`"
+        written = dialect_named(self.framework).training_file(
+            problem, training_job(problem, request.model, request.algorithm, *batch), title
+        )
+        name = "plan.sh" if written.startswith("#!") else "plan.yaml"
+        report = verify(read(Source(name, written), self.cluster, self.framework))
+        if report.errors:
+            raise UnusableInput(report.errors)
+        return written
 
 
 def _asked(question: str) -> str | bool:
@@ -39,6 +68,7 @@ def job_options(verb: Verb) -> Verb:
     @wraps(verb)
     def with_job(*arguments: Any, cluster: str, **options: Any) -> int:
         from ...models.dialects.native.from_model import native_file
+        from ...models.dialects.recognition import dialect_named
 
         request = {name: options.pop(name) for name in ("model", "algorithm", "prompts", "samples", "prompt", "response", "mean_response")}
         try:
@@ -47,8 +77,9 @@ def job_options(verb: Verb) -> Verb:
             raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'--cluster'") from None
         if isinstance(machines, AsDeclared):
             raise click.BadParameter("it does not say how many nodes there are", click.get_current_context(), param_hint="'--cluster'")
-        job = JobRequest(**request)
-        return verb(*arguments, job=DescribedJob(native_file(job, machines), job, machines), **options)
+        job, framework = JobRequest(**request), options.pop("framework", None) or ""
+        together = bool(framework) and dialect_named(framework).ONE_POOL
+        return verb(*arguments, job=DescribedJob(native_file(job, machines, together), job, machines, framework), **options)
 
     result = cast(Verb, with_job)
     for option in (

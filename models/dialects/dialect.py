@@ -58,6 +58,9 @@ class Dialect(Protocol):
     PLACES: tuple[str, ...]
     """Keys, at most two deep (``cluster.num_nodes``), whose content is fully in the Problem."""
 
+    ONE_POOL: bool
+    """True if the trainer that `training_file` names places all components on all accelerators."""
+
     def signs(self, root: MapNode) -> Signs:
         """Return the keys of a top-level map that indicate the dialect."""
         ...

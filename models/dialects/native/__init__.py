@@ -29,6 +29,7 @@ RELEASES: Path | None = None
 
 PLACES = KEYS
 """Keys whose content is fully in the Problem of a file."""
+ONE_POOL = False
 
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:

@@ -62,8 +62,11 @@ class JobRequest:
     mean_response: int = 0
 
 
-def native_file(request: JobRequest, cluster: Cluster) -> str:
-    """Return the text of the file. Raises UnusableInput for an unknown model or no accelerators."""
+def native_file(request: JobRequest, cluster: Cluster, together: bool = False) -> str:
+    """Return the text of the file. Raises UnusableInput for an unknown model or no accelerators.
+
+    `together`: True if all components share all their accelerators, as a framework may demand.
+    """
     card = known_model(request.model)
     if card is None:
         meant = nearest(request.model, KNOWN)
@@ -82,8 +85,12 @@ def native_file(request: JobRequest, cluster: Cluster) -> str:
         degrees = f"parallel: {{tp: {parallel.tp}, pp: {parallel.pp}, ep: {parallel.ep}}}, " if by_megatron else ""
         reading = f"model: {run.model}, sequence: {sequence}, sharding: {run.sharding}, micro_batch: {run.micro_batch}"
         counts = _counts(total, near, max(parallel.replica, parallel.ep))
+        sequences = request.prompts * request.samples
+        counts = [count for count in counts if sequences % (count // parallel.replica * run.micro_batch) == 0] or counts
         optimizer = "" if name == "reference" else "optimizer: adam, "
-        components[name] = f"accelerators: {counts}, {degrees}estimate: {{{reading}, {optimizer}offload: true}}"
+        components[name] = (
+            f"accelerators: {counts}, {degrees}estimate: {{{reading}, {optimizer}offload: true}}{', colocate_with: rollout' if together else ''}"
+        )
     chain = " => ".join(name for name in components if name != "critic")
     chains = f"[{chain}, rollout => critic]" if "critic" in components else chain
     mean = f", mean_response: {request.mean_response}" if request.mean_response else ""

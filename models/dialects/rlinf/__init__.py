@@ -33,6 +33,7 @@ PLACES = ("cluster.num_nodes", "cluster.node_groups", "cluster.component_placeme
 """Keys whose content is fully in the Problem of a file."""
 
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
+ONE_POOL = False
 
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:

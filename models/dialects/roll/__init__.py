@@ -39,6 +39,7 @@ PROGRAMS: tuple[str, ...] = ("roll.", *(f"start_{job}_pipeline.py" for job in _J
 
 PLACES = ("num_nodes", "num_gpus_per_node", *(f"{block}.{key}" for block in ALL_BLOCKS for key in (DEVICES, PER_WORKER, WORLD_SIZE)), HINTS)
 """Keys whose whole content is in the Problem of a file."""
+ONE_POOL = False
 
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:

@@ -39,6 +39,7 @@ _BESIDE = ("data", "algorithm", "model", "rollout", "critic", "reward_model", "r
 """Sections of which every configuration of verl's own has one beside `trainer`."""
 _DRAFT = "topology.device_pools"
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
+ONE_POOL = True
 
 
 def signs(root: MapNode) -> Signs:
