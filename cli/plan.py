@@ -10,12 +10,14 @@ import click
 from ..models.dialect_names import FRAMEWORKS
 from ..models.findings.finding import Severity
 from ..models.quantity import write_estimate, write_memory
-from ..report.terminal import escape, wants_colour
+from ..report.terminal import escape
 from .asking.job import DescribedJob, job_options
 from .asking.options import form_option
 from .asking.solvable import solvable
 from .exit_codes import FINDINGS, UNDECIDED
+from .showing.colour import wants_colour
 from .showing.findings import echo_findings
+from .showing.output import echo
 from .showing.planned import account_of
 
 NAME = "plan.yaml"
@@ -82,13 +84,13 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
         *_memory_of(planned.data),
         f"written: {output}"
         if output
-        else text.rstrip()
+        else f"the file of {job.framework}:"
         if job.framework
         else "next: `init` with the same options and `-o job.yaml`, then write there what you measured, and `placewright solve job.yaml --write`",
     ]
-    click.echo(
-        render(reading, answer, [], of_file, False, False, "", wants_colour(sys.stdout), None, (), blocks, brief=planned.brief), color=True
-    )
+    echo(render(reading, answer, [], of_file, False, False, "", wants_colour(sys.stdout), None, (), blocks, brief=planned.brief))
+    if job.framework and not output:
+        click.echo(f"\n{text}", nl=False)
     return code
 
 

@@ -81,7 +81,7 @@ def native_file(request: JobRequest, cluster: Cluster, together: bool = False) -
     by_megatron = run.sharding == DISTRIBUTED
     components = {"rollout": _engine(request, card, cluster, near)}
     for name in (*ALGORITHMS[request.algorithm], "actor"):
-        parallel = _quickest(name, run, card, cluster, near, request)
+        parallel = _quickest("actor" if together else name, run, card, cluster, near, request)
         degrees = f"parallel: {{tp: {parallel.tp}, pp: {parallel.pp}, ep: {parallel.ep}}}, " if by_megatron else ""
         reading = f"model: {run.model}, sequence: {sequence}, sharding: {run.sharding}, micro_batch: {run.micro_batch}"
         counts = _counts(total, near, max(parallel.replica, parallel.ep))
@@ -96,8 +96,8 @@ def native_file(request: JobRequest, cluster: Cluster, together: bool = False) -
     mean = f", mean_response: {request.mean_response}" if request.mean_response else ""
     return "\n".join(
         [
-            f"# {request.algorithm.upper()} of {request.model}. Nobody measured times and memory: both are estimated, and `seconds` and `memory`",
-            "# that you write count before them. Each component may have any of the counts and parallel sizes; who shares is open.",
+            f"# {request.algorithm.upper()} of {request.model}. Times and memory are estimates; `seconds` and `memory` that you write count",
+            "# before them. Each component may have any of the counts and parallel sizes; who shares is open.",
             f"cluster: {yaml.safe_dump(cluster_to_short_data(cluster), default_flow_style=True, sort_keys=False).removesuffix('...' + chr(10)).strip()}",
             "components:",
             *(f"  {name}: {{{text}}}" for name, text in components.items()),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import gcd
+
 from ...problem import Problem
 from ...roles import REFERENCE, ROLLOUT, role_of
 from ...training_job import TrainingJob
@@ -38,5 +40,13 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
         ranks = placement.pop(reference)
         if ranks != placement["actor"]:
             placement["inference"] = ranks
-    placement["reward"] = placement["actor"]
+    placement["reward"] = _share_of(str(placement["actor"]), job)
     return titled(f"{title}. Add what `defaults` gave your other jobs: data, optimizer, reward.", tree)
+
+
+def _share_of(ranks: str, job: TrainingJob) -> str:
+    """Return the ranks of the actor, or the first of them that divide the prompts."""
+    first, _, last = ("0", "", "") if ranks == "all" else ranks.partition("-")
+    count = sum(job.ranks.values()) if ranks == "all" else int(last or first) - int(first) + 1
+    share = gcd(job.prompts, count)
+    return ranks if share == count else f"{first}-{int(first) + share - 1}"

@@ -16,6 +16,14 @@ _POLICY = "actor_rollout_ref"
 _OWN_CLIPS = {f"{_POLICY}.actor.clip_ratio_low": 0.2, f"{_POLICY}.actor.clip_ratio_high": 0.28}
 """DAPO, arXiv 2503.14476, section 4.1."""
 
+_TRANSFORMER = f"{_POLICY}.actor.megatron.override_transformer_config"
+_RECOMPUTED = {
+    f"++{_TRANSFORMER}.recompute_granularity": "full",
+    f"++{_TRANSFORMER}.recompute_method": "uniform",
+    f"++{_TRANSFORMER}.recompute_num_layers": 1,
+}
+"""Activations computed again, as the estimate of memory has it; some releases have no such keys, so they are added."""
+
 
 def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     """Return the script. Raises UnusableInput (PW606) if verl's pools cannot express the problem."""
@@ -30,7 +38,7 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
         "# Set TRAIN_FILES and VAL_FILES, and a reward where the data names none; then run it where `ray start` was.",
         "set -euo pipefail",
         "",
-        "python3 -m verl.trainer.main_ppo \\",
+        f"python3 -m verl.trainer.main_ppo{' --config-name=ppo_megatron_trainer' if strategy == 'megatron' else ''} \\",
         *settings,
         '    data.train_files="${TRAIN_FILES:?parquet files to train on}" \\',
         '    data.val_files="${VAL_FILES:?parquet files to validate on}" \\',
@@ -48,7 +56,6 @@ def _keys(job: TrainingJob, roles: Set[str], strategy: str) -> dict[str, object]
         "data.max_prompt_length": job.prompt,
         "data.max_response_length": job.response,
         f"{_POLICY}.model.path": job.model,
-        f"{_POLICY}.model.enable_gradient_checkpointing": True,
         f"{actor}.ppo_mini_batch_size": job.mini_batch,
         f"{actor}.ppo_micro_batch_size_per_gpu": job.micro_batch,
         f"{rollout}.name": "vllm",
@@ -58,12 +65,14 @@ def _keys(job: TrainingJob, roles: Set[str], strategy: str) -> dict[str, object]
     }
     if job.algorithm == "dapo":
         keys |= _OWN_CLIPS
-    engine = "megatron" if strategy == "megatron" else "fsdp_config"
+    is_megatron = strategy == "megatron"
+    engine = "megatron" if is_megatron else "fsdp_config"
+    keys |= _RECOMPUTED if is_megatron else {f"{_POLICY}.model.enable_gradient_checkpointing": True}
     keys |= {f"{actor}.{engine}.{part}_offload": True for part in ("param", "optimizer")}
     if REFERENCE in roles:
         keys |= {f"{ref}.log_prob_micro_batch_size_per_gpu": job.micro_batch, f"{ref}.{engine}.param_offload": True}
     if CRITIC in roles:
-        own = "megatron" if strategy == "megatron" else "model.fsdp_config"
+        own = "megatron" if is_megatron else "model.fsdp_config"
         keys |= {"critic.model.path": job.model, "critic.ppo_micro_batch_size_per_gpu": job.micro_batch}
         keys |= {f"critic.{own}.{part}_offload": True for part in ("param", "optimizer")}
     return keys
