@@ -19,7 +19,7 @@ _COUNT = click.IntRange(min=1)
 
 
 class DescribedJob(NamedTuple):
-    """Native file that the options mean, what they say, and the framework of the file to write."""
+    """Native file that the options mean, their request, and the framework to write for."""
 
     text: str
     request: JobRequest

@@ -12,7 +12,7 @@ Data = dict[str, Any]
 
 
 def merged(text: str, keys: Mapping[str, object], without: tuple[str, ...] = ()) -> Data:
-    """Return the tree of a rendered file with dotted keys set; sections `without` are left out."""
+    """Return the tree of a file with dotted keys set, `without` some sections."""
     tree: Data = {name: value for name, value in yaml.safe_load(text).items() if name not in without}
     for path, value in keys.items():
         *owners, last = path.split(".")

@@ -22,7 +22,7 @@ _RECOMPUTED = {
     f"++{_TRANSFORMER}.recompute_method": "uniform",
     f"++{_TRANSFORMER}.recompute_num_layers": 1,
 }
-"""Activations computed again, as the estimate of memory has it; some releases have no such keys, so they are added."""
+"""Activations computed again, as in the estimate; added, as some releases lack the keys."""
 
 
 def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
