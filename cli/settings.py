@@ -91,7 +91,7 @@ class _SettingsReader:
             "framework": ("frameworks", _frameworks, "a release such as `verl==0.6.1`, or a list of them"),
             "select": ("select", lambda value: read_codes(_texts(value)), "a code such as `PW102`, the beginning of codes, or a list"),
             "ignore": ("ignore", lambda value: read_ignored(_texts(value)), "a code such as `PW801`, the beginning of codes, or a list"),
-            "warnings-as-errors": ("strict", _boolean, "true or false"),
+            "warnings-as-errors": ("warnings_as_errors", _boolean, "true or false"),
             "per-path": ("by_path", self._by_path, 'tables such as `"examples/**" = {ignore = ["PW801"]}`'),
             "dialect": ("dialect", lambda value: _among(value, DIALECTS), f"one of {', '.join(DIALECTS)}"),
         }

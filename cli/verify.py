@@ -37,7 +37,7 @@ from .showing.output import echo
 @model_option
 def verify(
     files: tuple[str, ...], source: ReadOptions, form: str, site: str, placements: bool, fix: bool, diff: bool, selection: CodeSelection,
-    strict: bool, quiet: bool, verbose: bool,
+    warnings_as_errors: bool, quiet: bool, verbose: bool,
 ) -> int:  # fmt: skip
     """Check the placements of configuration files, without any cluster.
 
@@ -78,7 +78,7 @@ def verify(
         if diff:
             return print_diff(fixed)
         reports, err = written(fixed), any(file.name in UNNAMED for file in fixed)
-    if strict:
+    if warnings_as_errors:
         reports = map(Report.with_warnings_as_errors, reports)
     if form == "text":
         return exit_code(_echo_text(reports, inputs, placements, quiet, verbose, err))

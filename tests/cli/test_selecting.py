@@ -108,9 +108,12 @@ def test_settings_and_variables_ignore_too(folder: Path, monkeypatch: pytest.Mon
     settings.write_text('ignore = ["PW102"]\n')
     assert "2 errors ignored" in out(capsys, 0, "wrong.yaml")
     out(capsys, 1, "wrong.yaml", "--ignore", "PW8")
-    settings.write_text('warnings-as-errors = true\nselect = "PW8"\n')
+    settings.write_text('warnings-as-errors = true\nselect = "PW8"\ncluster = "x8"\n')
+    (folder / "run.sh").write_text("python3 -m verl.trainer.main_ppo trainer.nnodes=1 trainer.n_gpus_per_node=8 data.seed=1\n")
     (folder / "warns.yaml").write_text(IDLE.replace("0-3", "0-6"))
     out(capsys, 1, "warns.yaml")
+    assert run(["convert", "run.sh", "--to", "native", "--level", "placement"]) == 0  # lossy: `--strict` would refuse it
+    capsys.readouterr()
     settings.unlink()
     monkeypatch.setenv("PLACEWRIGHT_IGNORE", "PW8 PW102")
     assert "2 errors ignored" in out(capsys, 0, "wrong.yaml")

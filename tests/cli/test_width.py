@@ -1,4 +1,4 @@
-"""A real terminal of 40, 80 and 200 columns: every line fits; a reader that goes away ends the command cleanly."""
+"""A real terminal of 40 and 200 columns: every line fits; a reader that goes away ends the command cleanly."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def in_terminal(columns: int, *words: str) -> tuple[int, list[str]]:
     return process.wait(), re.sub("\x1b\\[[0-9;]*m", "", printed.decode()).split("\r\n")
 
 
-@pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize("columns", [40, 200])
 @pytest.mark.parametrize("words", [["run.yaml"], ["run.yaml", "other.yaml"]])
 @pytest.mark.usefixtures("folder")
 def test_lines_fit_a_terminal(columns: int, words: list[str]) -> None:
@@ -60,7 +60,7 @@ def test_lines_fit_a_terminal(columns: int, words: list[str]) -> None:
     assert "faulty" in " ".join(lines)
 
 
-@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "github"])
+@pytest.mark.parametrize("form", ["text", "sarif"])
 def test_a_reader_that_goes_away_ends_the_command(folder: Path, form: str) -> None:
     command = f"{sys.executable} -m placewright verify run.yaml -v --cluster x8 --format {form}"
     done = subprocess.run(["bash", "-c", f"{command} | true; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True, timeout=60)
