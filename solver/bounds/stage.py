@@ -129,7 +129,7 @@ class BoundStage:
         return [integral[number] for number in order]
 
     def agreed(self) -> dict[int, int]:
-        """Return indicators with one value at the root and in all results of `likely` so far."""
+        """Return indicators equal at the root and in all results of `likely` so far."""
         root = self._tree.root
         first = by_value({indicator: root.values[indicator] for indicator in self._counted.indicators}) if root else {}
         return {indicator: value for indicator, value in first.items() if all(seen.get(indicator) == value for seen in self._seen)}
