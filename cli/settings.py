@@ -22,6 +22,8 @@ from .asking.selecting import read_codes, read_ignored
 
 CODE = "PW016"
 FILE, PROJECT, TABLE = "placewright.toml", "pyproject.toml", "tool.placewright"
+PER_PATH = ("ignore", "cluster", "level", "framework", "dialect")
+"""Settings that may differ by path."""
 MAX_BYTES = 1 << 20
 Settings = dict[str, object]
 """Defaults of verbs by parameter name."""
@@ -131,17 +133,19 @@ class _SettingsReader:
             raise ValueError("there is no such file")
         return os.path.relpath(path)
 
-    def _by_path(self, value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Return (pattern of absolute paths, ignored codes) for each table."""
-        if not isinstance(value, dict):
-            raise ValueError("not a table")
-        for pattern, table in value.items():
-            if not isinstance(table, dict) or set(table) != {"ignore"}:
-                raise ValueError(f"`{pattern[:40]}` needs `ignore`, and nothing else")
+    def _by_path(self, value: object) -> tuple[tuple[str, Settings], ...]:
+        """Return (pattern of absolute paths, settings by parameter name) for each table."""
         import glob
 
-        folder = glob.escape(os.path.abspath(self._folder))
-        return tuple((os.path.join(folder, pattern), read_ignored(_texts(table["ignore"]))) for pattern, table in value.items())
+        folder, tables = glob.escape(os.path.abspath(self._folder)), list[tuple[str, Settings]]()
+        for pattern, table in value.items() if isinstance(value, dict) else [("", value)]:
+            if not isinstance(table, dict):
+                raise ValueError("not a table")
+            if unknown := set(table) - set(PER_PATH):
+                raise ValueError(f"`{min(unknown)[:40]}` is not one of {', '.join(PER_PATH)}")
+            settings = {self._keys[key][0]: self._keys[key][1](item) for key, item in table.items()}
+            tables.append((os.path.join(folder, pattern), settings))
+        return tuple(tables)
 
     def _folders(self, value: object) -> tuple[str, ...]:
         folders = tuple(self._folder / text for text in _texts(value))

@@ -12,6 +12,7 @@ from ..models.findings.finding import Finding, UnusableInput
 from ..models.findings.selection import CodeSelection
 from ..models.reading import Reading
 from ..models.report import Report, exit_code
+from ..models.text.source import Source
 from ..planner.verify import verify as verdict_on
 from .asking.inputs import Inputs
 from .asking.options import ReadOptions, formats_option, level_option, model_option, page_of, site_option, source_options
@@ -60,10 +61,14 @@ def verify(
         raise click.UsageError("--diff prints a patch and writes nothing: leave out --fix and --format")
     if quiet and verbose:
         raise click.UsageError("-q and -v exclude each other")
-    inputs, how = Inputs(files), (source.machines, source.dialect, source.level)
+    inputs = Inputs(files)
+
+    def load_file(file: str | Source, folder: str | None) -> list[Reading]:
+        own = source.at(file)
+        return load_all(file, own.machines, own.dialect, own.level, own.composer.reading_in(folder))
+
     readings = inputs.readings(
-        lambda file, folder: load_all(file, *how, source.composer.reading_in(folder)),
-        lambda texts: load_settings(texts, *how, source.composer),
+        load_file, lambda texts: load_settings(texts, source.machines, source.dialect, source.level, source.composer)
     )
 
     def judge(reading: Reading) -> Report:

@@ -23,7 +23,8 @@ def selection_options(verb: Verb) -> Verb:
 
     @wraps(verb)
     def with_selection(*arguments: Any, select: Sequence[str], ignore: Sequence[str], **options: Any) -> Any:
-        by_path = (click.get_current_context().default_map or {}).get("by_path", ())
+        tables = (click.get_current_context().default_map or {}).get("by_path", ())
+        by_path = tuple((pattern, settings["ignore"]) for pattern, settings in tables if "ignore" in settings)
         return verb(*arguments, selection=CodeSelection(tuple(select), tuple(ignore), by_path), **options)
 
     result = cast(Verb, with_selection)

@@ -59,7 +59,7 @@ class CodeSelection:
     def split(self, findings: Iterable[Finding], file: str, texts: Mapping[str, str]) -> tuple[list[Finding], list[IgnoredFinding]]:
         """Return the reported and the ignored findings of a file. `texts` : file name -> text."""
         comments = [comment for name, text in texts.items() for comment in comments_in(name, text)]
-        ignored = (*self.ignored, *(code for pattern, codes in self.by_path if _matches(file, pattern) for code in codes))
+        ignored = (*self.ignored, *(code for pattern, codes in self.by_path if path_matches(file, pattern) for code in codes))
         reported, left_out = list[Finding](), list[IgnoredFinding]()
         for finding in findings:
             by_comment = any(comment.covers(finding) for comment in comments)
@@ -140,7 +140,7 @@ def may_be_ignored(prefix: str) -> bool:
     return any(code.startswith(prefix) for code in CODES if code >= "PW1")
 
 
-def _matches(file: str, pattern: str) -> bool:
+def path_matches(file: str, pattern: str) -> bool:
     """Return True if a path, or a folder above it, matches; `*` matches any characters."""
     path = os.path.abspath(file)
     return fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern.rstrip('/')}/*")
