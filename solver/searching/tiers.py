@@ -30,8 +30,8 @@ A_GROWTH = 12
 A_TURN, A_LONG_TURN = 0.15, 0.5
 """Shares of the remaining time for the relaxation per round: while far, and otherwise."""
 A_ROOT = 0.25
-"""Largest share of the remaining time for the root relaxation; else the whole model is searched."""
-A_PART = 0.15
+"""Largest share of the remaining time for the root relaxation; else it is left out."""
+A_PART = 0.25
 """Largest share of the remaining time for a search with the indicators of a part."""
 PARTS = 3
 """Number of open parts whose integral indicators are tried per round."""
