@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Iterator
@@ -47,6 +48,7 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @click.option(
     "--dry-run", is_flag=True, help="Say what would be reserved where on the cluster at --address, and what is short; start nothing."
 )
+@click.option("-y", "--yes", is_flag=True, help="Do not ask before starting on the cluster at --address, as on a terminal.")
 @click.option("--keep", is_flag=True, help="Let the workers run until Ctrl-C or SIGTERM.")
 @click.option(
     "--detach",
@@ -77,7 +79,7 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @source_options
 @level_option
 def launch(
-    file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, dry_run: bool, keep: bool, detach: str | None,
+    file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, dry_run: bool, yes: bool, keep: bool, detach: str | None,
     timeout: float, wait: float, restarts: int, call_timeout: float | None, heartbeat: float, log_dir: str | None, output: str | None, share_nodes: bool, elastic: bool, trusted_env: tuple[str, ...], progress: str,
     source: ReadOptions,
 ) -> int:  # fmt: skip
@@ -118,12 +120,20 @@ def launch(
             if dry_run:
                 return try_launch(request)
             click.echo(request.intent)
+            if address and not yes and not _is_confirmed():
+                click.echo("not launched", err=True)
+                return FINDINGS
             return launch_here(request, keep) if detach is None else launch_detached(request, detach)
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the end of this process is left to interrupt
             number = received[0] if received else signal.SIGINT
             click.echo(f"interrupted by {signal.Signals(number).name}: nothing is left running", err=True)
             return SIGNALLED + number
+
+
+def _is_confirmed() -> bool:
+    """Ask on a terminal whether to start; True without one."""
+    return not (sys.stdin.isatty() and sys.stderr.isatty()) or click.confirm("start them?", err=True)
 
 
 @contextmanager
