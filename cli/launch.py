@@ -65,6 +65,9 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
     "--heartbeat", type=SECONDS, default=30.0, show_default=True, callback=_finite, help="Seconds for which a worker may be silent."
 )
 @click.option("--log-dir", metavar="DIR", help="Folder, on every node, for what each worker prints: COMPONENT-RANK.log.")
+@click.option(
+    "--metrics", metavar="[HOST:]PORT", help="Serve Prometheus metrics at http://HOST:PORT/metrics; HOST is 127.0.0.1 if not given."
+)
 @click.option("-o", "output", metavar="FILE", help="Write what the called method returns: a line of JSON for each worker.")
 @click.option(
     "--share-nodes", is_flag=True, help="Of a node that the plan uses in part, hold only so many accelerators, beside other jobs."
@@ -80,7 +83,7 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @level_option
 def launch(
     file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, dry_run: bool, yes: bool, keep: bool, detach: str | None,
-    timeout: float, wait: float, restarts: int, call_timeout: float | None, heartbeat: float, log_dir: str | None, output: str | None, share_nodes: bool, elastic: bool, trusted_env: tuple[str, ...], progress: str,
+    timeout: float, wait: float, restarts: int, call_timeout: float | None, heartbeat: float, log_dir: str | None, output: str | None, metrics: str | None, share_nodes: bool, elastic: bool, trusted_env: tuple[str, ...], progress: str,
     source: ReadOptions,
 ) -> int:  # fmt: skip
     """Start the workers of a plan, or of a configuration, each at its place.
@@ -116,6 +119,7 @@ def launch(
             request = LaunchOptions(
                 plan, file, address, worker, method, timeout, wait, restarts, share_nodes, elastic, trusted_env, progress, reading,
                 call_timeout, heartbeat, os.path.abspath(log_dir) if log_dir else "", output or "",
+                metrics or "",
             )  # fmt: skip
             if dry_run:
                 return try_launch(request)
