@@ -242,6 +242,9 @@ def _meant(root: MapNode, setting: Setting) -> tuple[str, Edit | None]:
         return f"write `{key}`", Edit(setting.key_span, key)
     if setting.kind is DocumentKind.DELETE:
         return "leave it out", None
+    owner_key = setting.key[: start + len(name)]
+    if owner_key != setting.key and isinstance(owner, MapNode):  # a section may belong to another choice of the configuration
+        return f"choose a configuration with `{owner_key}`, or write `+{setting.text}` to add it", None
     return f"write `+{setting.text}` to add it", Edit(setting.key_span.part(0, 0), "+")
 
 

@@ -130,6 +130,7 @@ class _Keys:
         rests = first.removeprefix(owner), key.removeprefix(owner)
         moved = was.removesuffix(rests[0]) if was.endswith(rests[0]) and was.removesuffix(rests[0]) == now.removesuffix(rests[1]) else ""
         finding = self.notes.findings[index]
+        moved = moved if finding.help.startswith("write") else ""  # else another choice or release has the keys
         help_ = f"write `{moved}` for `{owner}`" if moved else finding.help
         line = f" (line {at.line})" * (finding.span is not None and finding.span.line != at.line)
         notes = (*finding.notes, f"the same of `{key}`{line}")

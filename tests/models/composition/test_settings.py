@@ -161,6 +161,12 @@ def test_what_hydra_refuses_is_told_with_what_it_would_take(compose: Compose, te
     assert finding.span.file == "--set"
 
 
+def test_a_key_of_a_section_that_is_not_there_is_not_added_by_a_fix(compose: Compose) -> None:
+    (finding,) = compose(TEXTS, settings=("a.section.key=1",)).findings
+    assert finding.help == "choose a configuration with `a.section`, or write `+a.section.key=1` to add it"
+    assert finding.edit is None
+
+
 UNSET = {
     "main.yaml": "defaults: [db: pg]\na:\n  b: 1\n  needed: ???\n  d: null\nnone: ${oc.select:a.d,5}\none: ${a.b}\nlacking: ${oc.select:a.gone,null}\n"
     "lacking_one: ${oc.select:a.gone,1}\nvariable: ${oc.env:NO_SUCH,1}\n",

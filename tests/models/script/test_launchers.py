@@ -157,6 +157,13 @@ def test_what_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert help_ in finding.help and finding.unusable
 
 
+@pytest.mark.parametrize("inner", ['cd "$(dirname "${BASH_SOURCE[0]}")" && pwd', ' cd "$( dirname "${BASH_SOURCE[0]}" )" && pwd '])
+def test_the_folder_of_a_script_is_known_however_it_is_written(tmp_path: Path, inner: str) -> None:
+    write(tmp_path, {"run.sh": f'D="$({inner})"\ntorchrun --nproc_per_node=2 "${{D}}/t.py"\n', "t.py": "print()\n"})
+    (finding,) = load(tmp_path / "run.sh", AsDeclared(8)).findings
+    assert finding.message.endswith("starts no program with settings")
+
+
 _BY_ARGUMENT = "begins with a configuration that `$1` names, which is not known: it depends on an argument of the script"
 _GONE = "begins with `config/gone.yaml`, which is not found, unless an argument of the script names another one"
 

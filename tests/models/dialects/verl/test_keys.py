@@ -215,6 +215,13 @@ def test_keys_of_a_program_that_may_not_read_them_with_hydra_were_not_checked() 
         assert not any(item.rule == "PW104" and item.decides for item in found.unchecked) and about_keys(found.findings) == []
 
 
+def test_keys_of_a_choice_are_no_keys_of_another_section() -> None:
+    settings = " ".join(f"{ACTOR}.megatron.{name}=1" for name in ("tensor_model_parallel_size", "pipeline_model_parallel_size"))
+    (finding,) = about_keys(reading(settings, "0.8.0").findings)
+    assert finding.help == "choose what has it: `model_engine=megatron`"
+    assert finding.notes[-1].startswith(f"the same of `{ACTOR}.megatron.pipeline")
+
+
 def test_a_key_with_another_word_is_not_near() -> None:
     (finding,) = about_keys(reading("model_engine=dp", "0.7.0").findings)
     assert finding.help == "name the release that you run: `--framework verl==1dda039b`" and finding.edit is None
