@@ -17,6 +17,7 @@ from ..dialect_names import DIALECTS
 from ..findings.finding import UnusableInput
 from ..record import dataclass
 from ..text.environment import Environment
+from ..text.nearest import nearest
 from ..text.source import Source
 from .arguments import Arguments, shown
 from .launch import LaunchCommand
@@ -234,13 +235,14 @@ class StartedProgram:
             names = " ".join(sorted(name.unset)) or name.plain or "an empty text"
             why = "it depends on an argument of the script" if self.is_open else name.why_unknown or "it is not set"
             message = f"begins with a configuration that `{names[:40]}` names, which is not known: {why}"
-            return message, self._choices() or "verify that configuration itself, or write its name in the script"
+            return message, self._one_beside or "verify that configuration itself, or write its name in the script"
         file = os.path.normpath(os.path.join(self._below_roots(self._path), self.configuration))
         file = file if file.endswith((".yaml", ".yml")) else f"{file}.yaml"
         message = f"begins with `{file[-80:]}`, which is not found"
         if self.is_open:
-            return f"{message}, unless an argument of the script names another one", self._choices() or _NAME_FOLDER
-        return message, _NAME_FOLDER
+            return f"{message}, unless an argument of the script names another one", self._one_beside or _NAME_FOLDER
+        present = nearest(os.path.basename(file), map(os.path.basename, self._beside)) or os.path.basename(next(iter(self._beside), ""))
+        return message, f"write a name that its folder has, such as `{present}`, or {_NAME_FOLDER}" if present else _NAME_FOLDER
 
     @property
     def is_open(self) -> bool:
@@ -250,14 +252,20 @@ class StartedProgram:
             return False
         return any(variable[0] == "$" for variable in name.unset | name.assumed) or "argument" in name.why_unknown
 
-    def _choices(self) -> str:
-        """Return help that names the configurations in the folder of the command; "" without any."""
+    @property
+    def _one_beside(self) -> str:
+        """Help that names a configuration in the folder of the command; "" without any."""
+        more = f", one of {len(self._beside)}" if len(self._beside) > 1 else ""
+        return f"verify that configuration itself, such as `{self._beside[0]}`{more}" if self._beside else ""
+
+    @cached_property
+    def _beside(self) -> list[str]:
+        """Configurations in the folder that the command names."""
         base, path = os.path.dirname(self._file), self._path or "config"
         for place in (os.path.join(folder, below) for below in (f"{base}/{path}".lstrip("/"), path) for folder in self._folders):
             real = os.path.realpath(place) if "\0" not in place else ""
             if real and self._may_be_read(real + os.sep) and os.path.isdir(real):
-                shown_folder = place if os.path.isabs(self.source.name) else os.path.relpath(real)
-                files = sorted(os.path.join(shown_folder, name) for name in os.listdir(real) if name.endswith((".yaml", ".yml")))
-                if files:
-                    return f"verify that configuration itself, such as `{files[0]}`" + f", one of {len(files)}" * (len(files) > 1)
-        return ""
+                visible = place if os.path.isabs(self.source.name) else os.path.relpath(real)
+                if files := sorted(os.path.join(visible, name) for name in os.listdir(real) if name.endswith((".yaml", ".yml"))):
+                    return files
+        return []

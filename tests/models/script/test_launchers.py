@@ -164,6 +164,13 @@ def test_the_folder_of_a_script_is_known_however_it_is_written(tmp_path: Path, i
     assert finding.message.endswith("starts no program with settings")
 
 
+def test_a_configuration_that_its_folder_lacks_is_named_by_its_neighbour(tmp_path: Path) -> None:
+    write(tmp_path, {"run.sh": "python start_rlvr_pipeline.py --config_path jobs --config_name 8b_deepspeed\n"})
+    write(tmp_path, {"jobs/30b_fsdp2.yaml": ROLL, "jobs/8b_fsdp2.yaml": ROLL, "jobs/8b_deepspeed2.yml": ROLL})
+    (finding,) = load(tmp_path / "run.sh", AsDeclared(8)).findings
+    assert finding.help.startswith("write a name that its folder has, such as `8b_deepspeed2.yml`, or name the folder")
+
+
 _BY_ARGUMENT = "begins with a configuration that `$1` names, which is not known: it depends on an argument of the script"
 _GONE = "begins with `config/gone.yaml`, which is not found, unless an argument of the script names another one"
 
