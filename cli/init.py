@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from .asking.job import job_options
+from .asking.unnamed import DASH
 
 
 @click.command()
@@ -20,8 +21,5 @@ def init(text: str, output: str | None, force: bool) -> int:
     """
     from .written import write_new
 
-    if output:
-        write_new(output, text, force)
-    else:
-        click.echo(text, nl=False)
+    write_new(output or DASH, text, force)
     return 0

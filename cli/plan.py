@@ -12,8 +12,10 @@ from ..report.terminal import escape, wants_colour
 from .asking.job import job_options
 from .asking.options import form_option
 from .asking.solvable import solvable
+from .asking.unnamed import DASH
 from .exit_codes import FINDINGS, UNDECIDED
 from .showing.findings import echo_findings
+from .showing.output import echo
 from .showing.planned import account_of
 
 NAME = "plan.yaml"
@@ -45,6 +47,8 @@ def plan(text: str, output: str | None, force: bool, verbose: bool, form: str) -
     from ..solver.session import Session
     from .written import write_new
 
+    if output == DASH and form == "json":
+        raise click.UsageError("only one thing can be written to standard output: name a file for the rest")
     reading, code, before = solvable(read(Source(NAME, text), dialect="native").to_solve, form)
     if reading is None or reading.problem is None:
         return code
@@ -65,12 +69,13 @@ def plan(text: str, output: str | None, force: bool, verbose: bool, form: str) -
     blocks = [
         *planned.blocks,
         *_memory_of(planned.data),
-        f"written: {output}"
+        f"written: {escape(output)}"
         if output
         else "next: `init` with the same options and `-o job.yaml`, then write there what you measured, and `placewright solve job.yaml --write`",
     ]
-    click.echo(
-        render(reading, answer, [], of_file, False, False, "", wants_colour(sys.stdout), None, (), blocks, brief=planned.brief), color=True
+    echo(
+        render(reading, answer, [], of_file, False, False, "", wants_colour(sys.stdout), None, (), blocks, brief=planned.brief),
+        output == DASH,
     )
     return code
 

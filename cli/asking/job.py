@@ -9,10 +9,12 @@ import click
 
 from ...models.dialects.native.from_model import ALGORITHMS, JobRequest
 from ...models.machines.shorthand import AsDeclared
+from ...models.text.values import LARGEST
+from .completed import models
 from .options import read_machines
 
 Verb = TypeVar("Verb", bound=Callable[..., int])
-_COUNT = click.IntRange(min=1)
+_COUNT = click.IntRange(1, LARGEST)
 
 
 def job_options(verb: Verb) -> Verb:
@@ -32,18 +34,20 @@ def job_options(verb: Verb) -> Verb:
             raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'--cluster'") from None
         if isinstance(machines, AsDeclared):
             raise click.BadParameter("it does not say how many nodes there are", click.get_current_context(), param_hint="'--cluster'")
+        if request["mean_response"] > request["response"]:
+            raise click.UsageError("--mean-response is larger than --response, the longest answer")
         return verb(*arguments, text=native_file(JobRequest(**request), machines), **options)
 
     result = cast(Verb, with_text)
     for option in (
-        click.option("--mean-response", type=click.IntRange(min=0), default=0, help="Tokens of an answer on average; unless said, a quarter to all of --response."),
+        click.option("--mean-response", type=click.IntRange(0, LARGEST), default=0, help="Tokens of an answer on average; unless said, a quarter to all of --response."),
         click.option("--response", type=_COUNT, required=True, prompt="tokens of the longest answer", help="Tokens of the longest answer."),
         click.option("--prompt", type=_COUNT, default=512, show_default=True, help="Tokens of a prompt."),
         click.option("--samples", type=_COUNT, default=8, show_default=True, help="Answers to each prompt."),
         click.option("--prompts", type=_COUNT, required=True, prompt="prompts of an iteration", help="Prompts of an iteration."),
         click.option("--algorithm", type=click.Choice(list(ALGORITHMS)), default="grpo", show_default=True, help="Decides which components there are."),
         click.option("--cluster", metavar="SHORTHAND|FILE", required=True, prompt="cluster, such as 4x8xH100", help="The machines."),
-        click.option("--model", metavar="ID", required=True, prompt="model, such as Qwen/Qwen2.5-7B-Instruct", help="Id of a known model."),
+        click.option("--model", metavar="ID", required=True, prompt="model, such as Qwen/Qwen2.5-7B-Instruct", shell_complete=models, help="Id of a known model."),
     ):  # fmt: skip
         result = option(result)
     return result

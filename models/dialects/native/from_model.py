@@ -107,9 +107,11 @@ def native_file(request: JobRequest, cluster: Cluster) -> str:
 
 
 def _counts(total: int, near: int, unit: int) -> list[int]:
-    """Return at most 64 counts of whole units: parts of a node, and whole nodes."""
+    """Return at most 64 counts of whole units: parts of a node, whole nodes, and all that there is."""
     step = lcm(near, unit) * -(-total // (lcm(near, unit) * _MOST_COUNTS))
-    counts = [count for count in range(unit, total + 1, unit) if count % step == 0 or (count < near and near % count == 0)]
+    counts = [
+        count for count in range(unit, total + 1, unit) if count % step == 0 or count + unit > total or (count < near and near % count == 0)
+    ]
     return counts or [total]
 
 

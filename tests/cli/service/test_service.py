@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -146,3 +147,15 @@ def test_an_answer_that_takes_too_long_costs_one_process(tmp_path: Path) -> None
     with serving(tmp_path, "--limit", "0.0001") as hurried:
         assert hurried.ask("POST", "/verify", {"text": TEXT}) == (504, {"detail": "no answer within 0.0001 s"})
         assert hurried.ask("GET", "/health")[1]["status"] == "ok"
+
+
+def test_a_body_that_does_not_come_is_waited_for_no_longer_than_the_limit(tmp_path: Path) -> None:
+    head = f"POST /verify HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {KEY}\r\nContent-Length: 9\r\n\r\n{{".encode()
+    with serving(tmp_path, "--limit", "0.2") as hurried:
+        place = ("127.0.0.1", hurried.connection.port)
+        with socket.create_connection(place, timeout=20) as slow:
+            slow.sendall(head)
+            assert slow.recv(100).startswith(b"HTTP/1.1 408 ")
+        with socket.create_connection(place, timeout=20) as left:
+            left.sendall(head)
+        assert hurried.ask("GET", "/health")[1]["waiting"] == 0
