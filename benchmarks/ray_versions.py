@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib.metadata import requires
 from pathlib import Path
 
 from study import Rows, Study, plotting
@@ -18,8 +19,7 @@ from study import Rows, Study, plotting
 ROOT = Path(__file__).parents[1]
 ENVIRONMENTS = Path(os.environ.get("PLACEWRIGHT_ENVIRONMENTS", Path.home() / ".cache" / "placewright" / "ray"))
 VERSIONS = ("2.41.0", "2.46.0", "2.47.1", "2.48.0", "2.49.0", "2.49.2", "2.50.0", "2.55.1", "2.60.0")
-NEEDS = ("click>=8.1", "networkx>=3.2", "ortools>=9.14,<9.16", "pydantic>=2.8", "pyyaml>=6.0.1", "rich>=13.7", "tree-sitter>=0.25")
-NEEDS_OF_SCRIPTS = ("tree-sitter-bash>=0.25,<0.26",)
+NEEDS = tuple(need for need in requires("placewright") or () if "extra ==" not in need)
 JOB = """\
 cluster: 2x8xH100
 components:
@@ -37,8 +37,8 @@ def python_with(version: str) -> Path:
     python, is_whole = folder / "bin" / "python", folder / "ok"
     if not is_whole.exists():
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
-        needs = (f"ray[default]=={version}", *NEEDS, *NEEDS_OF_SCRIPTS)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *needs], check=True)
+        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*install, f"ray[default]=={version}", *NEEDS], check=True)
         is_whole.touch()
     return python
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .asking.job import job_options
+from .asking.job import DescribedJob, job_options
 from .asking.unnamed import DASH
 
 
@@ -12,7 +12,7 @@ from .asking.unnamed import DASH
 @job_options
 @click.option("-o", "--output", "output", metavar="FILE", help="Write the file; without it, to standard output.")
 @click.option("--force", is_flag=True, help="Write over FILE if it is there already.")
-def init(text: str, output: str | None, force: bool) -> int:
+def init(job: DescribedJob, output: str | None, force: bool) -> int:
     """Write the native file that `plan` would use, for you to change.
 
     \b
@@ -21,5 +21,5 @@ def init(text: str, output: str | None, force: bool) -> int:
     """
     from .written import write_new
 
-    write_new(output or DASH, text, force)
+    write_new(output or DASH, job.text, force)
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Iterator
@@ -47,6 +48,7 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @click.option(
     "--dry-run", is_flag=True, help="Say what would be reserved where on the cluster at --address, and what is short; start nothing."
 )
+@click.option("-y", "--yes", is_flag=True, help="Do not ask before starting on the cluster at --address, as on a terminal.")
 @click.option("--keep", is_flag=True, help="Let the workers run until Ctrl-C or SIGTERM.")
 @click.option(
     "--detach",
@@ -63,6 +65,9 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
     "--heartbeat", type=SECONDS, default=30.0, show_default=True, callback=_finite, help="Seconds for which a worker may be silent."
 )
 @click.option("--log-dir", metavar="DIR", help="Folder, on every node, for what each worker prints: COMPONENT-RANK.log.")
+@click.option(
+    "--metrics", metavar="[HOST:]PORT", help="Serve Prometheus metrics at http://HOST:PORT/metrics; HOST is 127.0.0.1 if not given."
+)
 @click.option("-o", "output", metavar="FILE", help="Write what the called method returns: a line of JSON for each worker.")
 @click.option(
     "--share-nodes", is_flag=True, help="Of a node that the plan uses in part, hold only so many accelerators, beside other jobs."
@@ -77,8 +82,8 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @source_options
 @level_option
 def launch(
-    file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, dry_run: bool, keep: bool, detach: str | None,
-    timeout: float, wait: float, restarts: int, call_timeout: float | None, heartbeat: float, log_dir: str | None, output: str | None, share_nodes: bool, elastic: bool, trusted_env: tuple[str, ...], progress: str,
+    file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, dry_run: bool, yes: bool, keep: bool, detach: str | None,
+    timeout: float, wait: float, restarts: int, call_timeout: float | None, heartbeat: float, log_dir: str | None, output: str | None, metrics: str | None, share_nodes: bool, elastic: bool, trusted_env: tuple[str, ...], progress: str,
     source: ReadOptions,
 ) -> int:  # fmt: skip
     """Start the workers of a plan, or of a configuration, each at its place.
@@ -116,16 +121,25 @@ def launch(
             request = LaunchOptions(
                 plan, file, address, worker, method, timeout, wait, restarts, share_nodes, elastic, trusted_env, progress, reading,
                 call_timeout, heartbeat, os.path.abspath(log_dir) if log_dir else "", output or "",
+                metrics or "",
             )  # fmt: skip
             if dry_run:
                 return try_launch(request)
             click.echo(request.intent)
+            if address and not yes and not _is_confirmed():
+                click.echo("not launched", err=True)
+                return FINDINGS
             return launch_here(request, keep) if detach is None else launch_detached(request, detach)
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the end of this process is left to interrupt
             number = received[0] if received else signal.SIGINT
             click.echo(f"interrupted by {signal.Signals(number).name}: nothing is left running", err=True)
             return SIGNALLED + number
+
+
+def _is_confirmed() -> bool:
+    """Ask on a terminal whether to start; True without one."""
+    return not (sys.stdin.isatty() and sys.stderr.isatty()) or click.confirm("start them?", err=True)
 
 
 @contextmanager

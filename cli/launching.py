@@ -132,6 +132,7 @@ class LaunchOptions:
     heartbeat: float = 30.0
     log_dir: str = ""
     output: str = ""
+    metrics: str = ""
 
     @property
     def sizes(self) -> tuple[str, str]:
@@ -204,7 +205,7 @@ def launch_here(wanted: LaunchOptions, kept: bool) -> int:
                     wanted.plan, address=wanted.address, worker=wanted.worker, timeout=wanted.timeout, trusted_env=wanted.trusted_env,
                     progress=steps, wait=wanted.wait, restarts=wanted.restarts, problem=wanted.problem, reading=wanted.reading, methods=wanted.methods,
                     share_nodes=wanted.share_nodes, elastic=wanted.elastic, name=claim.name if claim is not None else wanted.stem,
-                    log_dir=wanted.log_dir, heartbeat=wanted.heartbeat,
+                    log_dir=wanted.log_dir, heartbeat=wanted.heartbeat, metrics=wanted.metrics,
                 )
             )  # fmt: skip
             steps.clear()
@@ -328,6 +329,7 @@ def launch_detached(wanted: LaunchOptions, name: str) -> int:
         name=name or wanted.fresh_name(), file=wanted.file, plan=plan_to_json(wanted.plan), address=wanted.address, worker=wanted.worker,
         method=wanted.method, timeout=wanted.timeout, wait=wanted.wait, restarts=wanted.restarts, trusted_env=wanted.trusted_env, problem=problem_to_text(wanted.problem),
         reading=reading_to_text(wanted.reading), share_nodes=wanted.share_nodes, elastic=wanted.elastic, call_timeout=wanted.call_timeout, heartbeat=wanted.heartbeat, log_dir=wanted.log_dir,
+        metrics=wanted.metrics,
     )  # fmt: skip
     try:
         with shown_steps(wanted.progress) as steps:

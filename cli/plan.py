@@ -7,13 +7,16 @@ from typing import Any, Mapping
 
 import click
 
+from ..models.dialect_names import FRAMEWORKS
+from ..models.findings.finding import Severity
 from ..models.quantity import write_estimate, write_memory
-from ..report.terminal import escape, wants_colour
-from .asking.job import job_options
+from ..report.terminal import escape
+from .asking.job import DescribedJob, job_options
 from .asking.options import form_option
 from .asking.solvable import solvable
 from .asking.unnamed import DASH
 from .exit_codes import FINDINGS, UNDECIDED
+from .showing.colour import wants_colour
 from .showing.findings import echo_findings
 from .showing.output import echo
 from .showing.planned import account_of
@@ -24,11 +27,16 @@ _LIMIT = 10.0
 
 @click.command()
 @job_options
-@click.option("-o", "--output", "output", metavar="FILE", help="Write the native file with the plan in it.")
+@click.option("-o", "--output", "output", metavar="FILE", help="Write the file with the plan in it.")
+@click.option(
+    "--framework",
+    type=click.Choice(FRAMEWORKS),
+    help="Write a file of this framework, with the batches, which its newest release takes; default: a native file.",
+)
 @click.option("--force", is_flag=True, help="Write over FILE if it is there already.")
 @click.option("-v", "--verbose", is_flag=True, help="Show all that is known of the plan: who works when, memory, what times rest on.")
 @form_option
-def plan(text: str, output: str | None, force: bool, verbose: bool, form: str) -> int:
+def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form: str) -> int:
     """Plan a job that is known by its model, its cluster and its algorithm: no file is needed.
 
     Times and memory are estimated, each with a low and a high. `init` writes the file behind it, where what you
@@ -36,6 +44,7 @@ def plan(text: str, output: str | None, force: bool, verbose: bool, form: str) -
 
     \b
     placewright plan --model Qwen/Qwen2.5-7B-Instruct --cluster 4x8xH100 --prompts 1024 --samples 8 --response 4096
+    placewright plan --model Qwen/Qwen2.5-7B-Instruct --cluster 4x8xH100 --prompts 1024 --response 4096 --framework verl -o run.sh
     """
     from ..api import solver
     from ..models.answer import UNDECIDED as UNDECIDED_ANSWER
@@ -45,24 +54,31 @@ def plan(text: str, output: str | None, force: bool, verbose: bool, form: str) -
     from ..planner.write_back import edits_of
     from ..report.solution import render, to_json
     from ..solver.session import Session
+    from ..solver.verify import verify
     from .written import write_new
 
     if output == DASH and form == "json":
         raise click.UsageError("only one thing can be written to standard output: name a file for the rest")
-    reading, code, before = solvable(read(Source(NAME, text), dialect="native").to_solve, form)
+    drafted = read(Source(NAME, job.text), dialect="native").to_solve
+    reading, code, before = solvable(drafted, form)
     if reading is None or reading.problem is None:
+        if any(finding.code == "PW805" for finding in verify(drafted).errors):
+            _echo_least(job)
         return code
     with Session() as session:
         solves = solver(_LIMIT, 1, reading=reading, session=session)
         answer = solves(reading.problem)
         if answer.findings:
             echo_findings(answer.findings, err=True, texts=reading.document.texts)
+        if any(finding.code == "PW805" and finding.severity is Severity.WARNING for finding in answer.findings):
+            _echo_least(job)
         if answer.plan is None:
             return UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS
         planned = account_of(reading.problem, answer, _LIMIT, solves, verbose)
     edits, of_file = edits_of(reading, answer)
+    text = job.file_of(apply_edits(job.text, edits))
     if output:
-        write_new(output, apply_edits(text, edits), force)
+        write_new(output, text, force)
     if form == "json":
         click.echo(to_json(answer.plan, None, planned.data, (*before, *answer.findings, *of_file), answer.unchecked, NAME), nl=False)
         return code
@@ -71,13 +87,30 @@ def plan(text: str, output: str | None, force: bool, verbose: bool, form: str) -
         *_memory_of(planned.data),
         f"written: {escape(output)}"
         if output
+        else f"the file of {job.framework}:"
+        if job.framework
         else "next: `init` with the same options and `-o job.yaml`, then write there what you measured, and `placewright solve job.yaml --write`",
     ]
     echo(
         render(reading, answer, [], of_file, False, False, "", wants_colour(sys.stdout), None, (), blocks, brief=planned.brief),
         output == DASH,
     )
+    if job.framework and not output:
+        click.echo(f"\n{text}", nl=False)
     return code
+
+
+def _echo_least(job: DescribedJob) -> None:
+    """Print how many nodes would do by the estimates, if more than there are."""
+    from ..models.dialects.native.from_model import least_nodes
+
+    nodes = least_nodes(job.request, job.cluster)
+    if nodes is not None and nodes > len(job.cluster.nodes):
+        click.echo(f"by the estimates it fits on {nodes} nodes like these, with everything on all of them in turn", err=True)
+    elif nodes is None:
+        click.echo(
+            "by the estimates it fits on no number of these nodes: use accelerators with more memory, or a shorter --response", err=True
+        )
 
 
 def _memory_of(data: Mapping[str, object]) -> list[str]:

@@ -5,7 +5,6 @@ The nearest file counts, from the current folder upwards.
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 import sys
@@ -23,6 +22,8 @@ from .asking.selecting import read_codes, read_ignored
 
 CODE = "PW016"
 FILE, PROJECT, TABLE = "placewright.toml", "pyproject.toml", "tool.placewright"
+PER_PATH = ("ignore", "cluster", "level", "framework", "dialect")
+"""Settings that may differ by path."""
 MAX_BYTES = 1 << 20
 Settings = dict[str, object]
 """Defaults of verbs by parameter name."""
@@ -92,7 +93,7 @@ class _SettingsReader:
             "framework": ("frameworks", _frameworks, "a release such as `verl==0.6.1`, or a list of them"),
             "select": ("select", lambda value: read_codes(_texts(value)), "a code such as `PW102`, the beginning of codes, or a list"),
             "ignore": ("ignore", lambda value: read_ignored(_texts(value)), "a code such as `PW801`, the beginning of codes, or a list"),
-            "warnings-as-errors": ("strict", _boolean, "true or false"),
+            "warnings-as-errors": ("warnings_as_errors", _boolean, "true or false"),
             "per-path": ("by_path", self._by_path, 'tables such as `"examples/**" = {ignore = ["PW801"]}`'),
             "dialect": ("dialect", lambda value: _among(value, DIALECTS), f"one of {', '.join(DIALECTS)}"),
         }
@@ -132,15 +133,19 @@ class _SettingsReader:
             raise ValueError("there is no such file")
         return os.path.relpath(path)
 
-    def _by_path(self, value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Return (pattern of absolute paths, ignored codes) for each table."""
-        if not isinstance(value, dict):
-            raise ValueError("not a table")
-        for pattern, table in value.items():
-            if not isinstance(table, dict) or set(table) != {"ignore"}:
-                raise ValueError(f"`{pattern[:40]}` needs `ignore`, and nothing else")
-        folder = glob.escape(os.path.abspath(self._folder))
-        return tuple((os.path.join(folder, pattern), read_ignored(_texts(table["ignore"]))) for pattern, table in value.items())
+    def _by_path(self, value: object) -> tuple[tuple[str, Settings], ...]:
+        """Return (pattern of absolute paths, settings by parameter name) for each table."""
+        import glob
+
+        folder, tables = glob.escape(os.path.abspath(self._folder)), list[tuple[str, Settings]]()
+        for pattern, table in value.items() if isinstance(value, dict) else [("", value)]:
+            if not isinstance(table, dict):
+                raise ValueError("not a table")
+            if unknown := set(table) - set(PER_PATH):
+                raise ValueError(f"`{min(unknown)[:40]}` is not one of {', '.join(PER_PATH)}")
+            settings = {self._keys[key][0]: self._keys[key][1](item) for key, item in table.items()}
+            tables.append((os.path.join(folder, pattern), settings))
+        return tuple(tables)
 
     def _folders(self, value: object) -> tuple[str, ...]:
         folders = tuple(self._folder / text for text in _texts(value))

@@ -14,7 +14,6 @@ from .asking.options import form_option
 from .exit_codes import DIFFERENT, OK
 from .launching import failed, not_checked, sizes, workers_and_given
 from .showing.findings import echo_findings
-from .showing.output import echo
 
 if TYPE_CHECKING:
     from ..runtime.detached.launches import LaunchStatus
@@ -62,25 +61,25 @@ def _print_launches(launches: list[LaunchStatus], whole: bool) -> None:
     from ..report.table import table
 
     if whole and launches[0].state == RUNNING:
-        echo(workers_and_given(launches[0].record.workers, launches[0].record.given))
+        click.echo(workers_and_given(launches[0].record.workers, launches[0].record.given))
         if unseen := not_checked(launches[0].record):
-            echo(unseen)
+            click.echo(unseen)
         click.echo()
         if launches[0].record.recoveries:
-            echo("\n".join(map(escape, launches[0].record.recoveries)) + "\n")
+            click.echo("\n".join(map(escape, launches[0].record.recoveries)) + "\n")
     rows = [["launch", "state", "since", "restarts", "workers", "on", "Ray", "file"]]
     for launch in launches:
         processes, accelerators = sizes(launch.record.workers, launch.record.simulated) if launch.record.workers else ("-", "-")
         restarts = f"{launch.record.restarts}/{launch.record.allowed}" if launch.record.allowed else "-"
         record = launch.record
         rows.append([record.name, launch.state, _since(launch), restarts, processes, accelerators, record.address or "-", record.file])
-    echo(table(rows) if launches else "no launches")
+    click.echo(table(rows) if launches else "no launches")
     for launch in launches:
         if launch.alive:
             for finding in launch.findings:
-                echo(f"\n{escape(launch.record.name)} starts again: {escape(finding.message)}")
+                click.echo(f"\n{escape(launch.record.name)} starts again: {escape(finding.message)}")
         elif launch.findings:
-            echo(f"\n{escape(launch.record.name)}:", err=True)
+            click.echo(f"\n{escape(launch.record.name)}:", err=True)
             echo_findings(launch.findings, err=True, texts={})
 
 

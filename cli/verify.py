@@ -12,6 +12,7 @@ from ..models.findings.finding import Finding, UnusableInput
 from ..models.findings.selection import CodeSelection
 from ..models.reading import Reading
 from ..models.report import Report, exit_code
+from ..models.text.source import Source
 from ..planner.verify import verify as verdict_on
 from .asking.inputs import Inputs
 from .asking.options import ReadOptions, formats_option, level_option, model_option, page_of, site_option, source_options
@@ -37,7 +38,7 @@ from .showing.output import echo
 @model_option
 def verify(
     files: tuple[str, ...], source: ReadOptions, form: str, site: str, placements: bool, fix: bool, diff: bool, selection: CodeSelection,
-    strict: bool, quiet: bool, verbose: bool,
+    warnings_as_errors: bool, quiet: bool, verbose: bool,
 ) -> int:  # fmt: skip
     """Check the placements of configuration files, without any cluster.
 
@@ -53,22 +54,25 @@ def verify(
     placewright verify configs --cluster x8 -q --ignore PW8 --warnings-as-errors
     placewright verify run_ppo.sh --cluster 2x8xH100
     placewright verify --dialect verl trainer.nnodes=2 trainer.n_gpus_per_node=8
-    placewright verify --cluster 2x8 -- python3 -m verl.trainer.main_ppo trainer.nnodes=2
+    placewright verify --cluster 2x8 -- python3 -m verl.trainer.main_ppo data.seed=1
     cat train.yaml | placewright verify - --cluster 2x8
     """
     if diff and (fix or form != "text"):
         raise click.UsageError("--diff prints a patch and writes nothing: leave out --fix and --format")
     if quiet and verbose:
         raise click.UsageError("-q and -v exclude each other")
-    inputs, how = Inputs(files), (source.machines, source.dialect, source.level)
+    inputs = Inputs(files)
+
+    def load_file(file: str | Source, folder: str | None) -> list[Reading]:
+        own = source.at(file)
+        return load_all(file, own.machines, own.dialect, own.level, own.composer.reading_in(folder))
+
     readings = inputs.readings(
-        lambda file, folder: load_all(file, *how, source.composer.reading_in(folder)),
-        lambda texts: load_settings(texts, *how, source.composer),
+        load_file, lambda texts: load_settings(texts, source.machines, source.dialect, source.level, source.composer)
     )
 
     def judge(reading: Reading) -> Report:
-        report = verdict_on(source.with_model(reading), selection)
-        return report.with_warnings_as_errors() if strict else report
+        return verdict_on(source.with_model(reading), selection)
 
     reports: Iterable[Report] = map(judge, readings)
     err = False
@@ -79,6 +83,8 @@ def verify(
         if diff:
             return print_diff(fixed)
         reports, err = written(fixed), any(file.name in UNNAMED for file in fixed)
+    if warnings_as_errors:
+        reports = map(Report.with_warnings_as_errors, reports)
     if form == "text":
         return exit_code(_echo_text(reports, inputs, placements, quiet, verbose, err))
     return _echo(form, reports, inputs, placements, site)

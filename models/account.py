@@ -136,6 +136,12 @@ class Basis:
     bounds: tuple[int, ...] = ()
 
     @property
+    def range(self) -> tuple[int, int]:
+        """Low and high of an estimated time in percent; (100, 100) of others."""
+        low, high = self.bounds or (self.nanoseconds, self.nanoseconds)
+        return low * HUNDRED // self.nanoseconds, -(-high * HUNDRED // self.nanoseconds)
+
+    @property
     def beyond(self) -> float:
         """Extrapolation factor from the nearest measured count; 1 if not extrapolated."""
         if self.kind != BEYOND:

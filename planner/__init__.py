@@ -18,6 +18,7 @@ Read the files in this order.
    variants; `answer.py` is the front door, and `write_back.py` writes plans into the user's file and verifies it.
 7. `accounting.py` says what is worth knowing of a plan: `bills.py`, `assumptions.py`, `baseline.py`, `sensitivity.py`; `why/` says why
    there is none.
+8. `fixing.py` makes the edits of findings in a file, as long as it verifies better.
 
 Without times `accepting.py` is all: `solver/` places the problem, and counts that the framework refuses in its file are excluded;
 `splits.py` says how many splits of the accelerators are as good.

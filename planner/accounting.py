@@ -142,8 +142,13 @@ def account(
             if solve is not None
         ]
         traffic = workload is not None and bool(workload.bandwidth)
-        base = replace(base, sensitivity=sensitivity(planned, searches, left, places, traffic, session))
+        base = replace(base, sensitivity=sensitivity(planned, searches, left, places, traffic, session, ranges(base)))
     return replace(base, without_ranks=without_ranks(problem, solve) if solve is not None and not session.cancelled else None)
+
+
+def ranges(account: Account) -> dict[str, tuple[int, int]]:
+    """Return component -> low and high of its estimated times, in percent of them."""
+    return {basis.task.component: basis.range for basis in account.bases if basis.bounds}
 
 
 def account_of(problem: Problem, planned: PlanningResult, placed: Assignment | None = None) -> Account:

@@ -7,7 +7,7 @@ the proof of the plan does not show that the plan holds there, the question is s
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import NamedTuple, Sequence
+from typing import Mapping, NamedTuple, Sequence
 
 from ..models.account import HUNDRED, QUICKER, SLOWER, Flip, Sensitivity, models_of
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
@@ -40,6 +40,7 @@ PLACED = 48
 def sensitivity(
     planned: PlanningResult, most: int = SEARCHES, limit: float = SPENT,
     placeables: Sequence[Placeable] = (), traffic: bool = False, session: Session | None = None,
+    ranges: Mapping[str, tuple[int, int]] = {},
 ) -> Sensitivity:  # fmt: skip
     """Judge the plan at every factor of every component, within `most` searches and `limit`.
 
@@ -48,16 +49,24 @@ def sensitivity(
     another one may be better with the times as they are. `limit` : deterministic seconds of all
     searches together. `placeables` : one for each of `planned.parts`; a design without a placement
     replaces nothing. `traffic` : True if traffic takes time. Other plans have the least that any
-    placement needs.
+    placement needs. `ranges` : component -> percent of its times that an estimate goes down and up to.
     """
     run = _Run(planned, most, limit, placeables, traffic, session or Session())
     names = [name for name, tasks in planned.question.tasks_of.items() if tasks]
-    ways = [_Way(name, list(factors), planned.bound) for name in names for factors in (SLOWER, QUICKER)]
+    ways = [_Way(name, list(factors), planned.bound) for name in names for factors in _factors(ranges.get(name))]
     if run.is_best():
         run.session.unless_cancelled(lambda: run.judge_all(ways), lambda: None)
     flips = tuple(way.flip for way in ways if way.flip is not None)
     left = tuple((way.component, way.open[0]) for way in ways if way.open and way.flip is None)
     return Sensitivity(flips, left, run.searches)
+
+
+def _factors(between: tuple[int, int] | None) -> tuple[Sequence[int], Sequence[int]]:
+    """Return the factors of a component: the usual ones, or up to the ends of an estimate."""
+    if between is None:
+        return SLOWER, QUICKER
+    low, high = between
+    return (*(factor for factor in SLOWER if factor < high), high), (*(factor for factor in QUICKER if factor > low), low)
 
 
 def scaled(option: Option, percent: int, batches: int) -> Option:

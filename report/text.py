@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Iterable, Mapping, Sequence
 
-from ..models.findings.causes import by_cause
 from ..models.findings.codes import topic_of
 from ..models.findings.finding import Finding, Missing, Severity, Unchecked
 from ..models.findings.wording import with_noun
@@ -47,7 +46,7 @@ def render_brief(report: Report, colour: bool = False) -> str:
 
 def render_ignored(report: Report, colour: bool = False) -> str:
     """Format the ignored findings."""
-    findings = by_cause(item.finding for item in report.ignored)
+    findings = [item.finding for item in report.ignored]
     return f"ignored:\n\n{render_findings(findings, report.texts, colour)}"
 
 
@@ -133,7 +132,7 @@ def count_findings(findings: Iterable[Finding]) -> str:
 
 def ignored_counts(reports: Iterable[Report]) -> str:
     """Format the number of ignored findings: `1 error, 2 warnings ignored`; "" without any."""
-    findings = [finding for report in reports for finding in by_cause(item.finding for item in report.ignored)]
+    findings = [item.finding for report in reports for item in report.ignored]
     return f"{count_findings(findings)} ignored" if findings else ""
 
 

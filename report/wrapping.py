@@ -18,7 +18,7 @@ COLUMNS: ContextVar[int] = ContextVar("COLUMNS", default=PIPED)
 _STYLE = re.compile("\x1b\\[[0-9;]*m")
 MAX_COMMAND = 60
 """Maximum number of characters of words in backticks that stay on a line."""
-_WORDS, _WORD = re.compile(r"(?:`[^`\n]*`|\S)+"), re.compile(r"\S+")
+_WORDS, _WORD = re.compile(r"(?:`[^`\n]*`|\d (?:m?s|seconds)\b|\S)+"), re.compile(r"\S+")
 _AS_IT_IS = re.compile(r" *\d* \|")
 _HANG = re.compile(r" += [a-z]+: | *")
 _DIFF = "--- "
@@ -68,7 +68,7 @@ def _broken(line: str, plain: str, columns: int) -> Iterator[str]:
 
 
 def _words(line: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of words; a short text in backticks is a word."""
+    """Yield start and end of words; short backticks and times with units hold together."""
     for match in _WORDS.finditer(line):
         if len(match[0]) <= MAX_COMMAND:
             yield match.span()

@@ -7,7 +7,7 @@ from typing import Any, Iterable, Sequence
 from ..models.findings.finding import Finding, error
 
 UNUSABLE, DIFFERENT = 2, 4
-_OF_THE_INPUT = ("PW011", "PW112", "PW707", "PW708", "PW711", "PW718", "PW730", "PW731", "PW732", "PW740", "PW741")
+_OF_THE_INPUT = ("PW011", "PW112", "PW707", "PW708", "PW711", "PW718", "PW730", "PW731", "PW732", "PW734", "PW740", "PW741")
 
 
 class LaunchFailed(Exception):

@@ -132,9 +132,9 @@ class Launch:
         """Call a function, or a method on every worker; recover and repeat after a loss.
 
         The function gets this launch. After a recovery all workers are new: the function itself
-        must find its state, such as a checkpoint. `timeout`: seconds for the method. An elastic launch also starts again when joining
-        nodes change the plan. Raises LaunchFailed as `recover` does, and the function's own
-        exceptions.
+        must find its state, such as a checkpoint. `timeout`: seconds for the method. An elastic
+        launch also starts again when joining nodes change the plan. Raises LaunchFailed as
+        `recover` does, and the function's own exceptions.
         """
         while True:
             monitor = self._lifetime.now.monitor
@@ -164,6 +164,7 @@ def launch(
     plan: Plan, *, address: str | None = None, simulate: bool = False, worker: str | type | None = None, timeout: float = TIMEOUT,
     trusted_env: Collection[str] = (), progress: OnStep = silent, wait: float = WAIT_LIMIT, restarts: int = 0, elastic: bool = False,
     problem: Problem | None = None, methods: Collection[str] = (), share_nodes: bool = False, name: str = "", reading: Reading | None = None, log_dir: str = "", heartbeat: float = HEARTBEAT,
+    metrics: str = "",
 ) -> Iterator[Launch]:  # fmt: skip
     """Start the workers of a plan, all or none; end them with the block.
 
@@ -196,6 +197,7 @@ def launch(
     log_dir : folder, made on every node, for what workers print: ``COMPONENT-RANK.log``. Default:
         Ray's own logs.
     heartbeat : seconds for which the process of a worker may be silent, as one that is stopped.
+    metrics : ``[HOST:]PORT`` for Prometheus metrics, at 127.0.0.1 by default (see metrics.py).
 
     Nothing is left after the block, or if it was never entered: no actor, no placement group, no
     process. Raises LaunchFailed with the faults.
@@ -210,7 +212,19 @@ def launch(
         progress(Step("checking the worker class"))
         again = RestartPolicy.of(restarts, elastic, problem, reading)
         yield _started(
-            stack, plan, address, check_worker(worker, methods), timeout, progress, wait, again, share_nodes, name, log_dir, heartbeat
+            stack,
+            plan,
+            address,
+            check_worker(worker, methods),
+            timeout,
+            progress,
+            wait,
+            again,
+            share_nodes,
+            name,
+            log_dir,
+            heartbeat,
+            metrics,
         )
     finally:
         with shielded():
@@ -219,7 +233,7 @@ def launch(
 
 def _started(
     stack: ExitStack, plan: Plan, address: str | None, worker: str | type, timeout: float, progress: OnStep, wait: float, again: RestartPolicy,
-    share_nodes: bool, name: str, log_dir: str, heartbeat: float,
+    share_nodes: bool, name: str, log_dir: str, heartbeat: float, metrics: str,
 ) -> Launch:  # fmt: skip
     """Connect and start; every step registers its undo first, in case of an interrupt."""
     used = used_nodes(plan)
@@ -240,14 +254,15 @@ def _started(
     connection.open()
     send_code()
     return bring_up(
-        stack, plan, RayPort(), worker, timeout, progress, address, wait, again, look=True, share_nodes=share_nodes, name=name, log_dir=log_dir, heartbeat=heartbeat
+        stack, plan, RayPort(), worker, timeout, progress, address, wait, again, look=True, share_nodes=share_nodes, name=name, log_dir=log_dir, heartbeat=heartbeat,
+        metrics=metrics,
     )  # fmt: skip
 
 
 def bring_up(
     stack: ExitStack, plan: Plan, port: Port, worker: str | type, timeout: float, progress: OnStep, address: str = "",
     wait: float = WAIT_LIMIT, again: RestartPolicy = NO_RESTARTS, look: bool = False, share_nodes: bool = False, name: str = "",
-    log_dir: str = "", heartbeat: float = HEARTBEAT,
+    log_dir: str = "", heartbeat: float = HEARTBEAT, metrics: str = "",
 ) -> Launch:  # fmt: skip
     """Compare, reserve, start and audit on any port; the stack undoes everything.
 
@@ -258,5 +273,9 @@ def bring_up(
     way = StartOptions(port, worker, timeout, wait, progress, survey, share_nodes, name, log_dir and os.path.abspath(log_dir), heartbeat)
     lifetime = Lifetime(plan, again.problem, way, again.restarts, again.search)
     stack.callback(lifetime.stop)
+    if metrics:
+        from .metrics import metrics_served
+
+        progress(Step(f"metrics at {stack.enter_context(metrics_served(lifetime, metrics))}"))
     lifetime.begin()
     return Launch(lifetime, address, stack, again)

@@ -23,11 +23,6 @@ class Rule(Protocol[S]):
     """
 
     code: ClassVar[str]
-    packs: ClassVar[bool]
-    """True if the verdict depends on the accelerators chosen, not on counts alone.
-
-    A rule with False is decided by the decision values.
-    """
 
     def subjects(self, problem: Problem) -> Iterable[S]:
         """Return the subjects of the rule in the problem."""

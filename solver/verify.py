@@ -92,7 +92,7 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: Code
     pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans) if problem is not None else ()
     report = Report(
         reading.source.name, reading.dialect, tuple(ordered), tuple(not_judged), None, pending, document.texts, document.program,
-        missing_in(reading, not_judged), document.release, reading.level, machines_of(reading), ignored=tuple(dict.fromkeys(ignored)),
+        missing_in(reading, not_judged), document.release, reading.level, machines_of(reading), ignored=tuple(_by_cause(ignored)),
     )  # fmt: skip
     wrong = errors([*report.findings, *left_out])
     if not wrong and report.verdict == OK:
@@ -103,6 +103,13 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: Code
     if wrong:
         return replace(report, sizes=_sound(problem, wrong, document.environment.places, reading.machines))
     return replace(report, plan=_plan(problem, problem.given()))
+
+
+def _by_cause(ignored: Sequence[IgnoredFinding]) -> Iterator[IgnoredFinding]:
+    """Yield the ignored findings, merged by common cause."""
+    for in_source in (True, False):
+        for finding in by_cause(item.finding for item in dict.fromkeys(ignored) if item.in_source is in_source):
+            yield IgnoredFinding(finding, in_source)
 
 
 def _reads_comments(reading: Reading) -> bool:

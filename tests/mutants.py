@@ -23,8 +23,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from contextlib import contextmanager
-from itertools import takewhile, zip_longest
-from math import inf
+from itertools import accumulate, takewhile, zip_longest
 from pathlib import Path
 from typing import Iterator, NamedTuple, Sequence
 
@@ -37,8 +36,8 @@ GROUPS = {
 }
 """Name -> files; each group gives as many mutants."""
 TESTS = [f"tests/{folder}" for folder in ("solver", "planner", "models", "report", "cli", "scenarios", "corpus")]
-MOST = 300
-"""Tests that a mutant meets alone, at most."""
+MOST, LONGEST = 300, 60.0
+"""Tests that a mutant meets alone, and their seconds in the record, at most."""
 PROBE = """import os
 seen = set()
 def hit(number):
@@ -181,7 +180,9 @@ def record(mutants: list[Mutant], checkout: Path, processes: int) -> tuple[list[
     for line in log.read_text("utf-8").splitlines():
         (number, _, step), phase = line.partition(" "), line.rpartition(" ")[2]
         test = step.removesuffix(f" {phase}")
-        reached[int(number)] |= {test} if phase == "(call)" else {test, test.partition("::")[0]}  # a fixture may serve the whole file
+        reached[int(number)].add(test)
+        if phase == "(setup)":  # a fixture may serve the whole file
+            reached[int(number)] |= {other for other in seconds if other.startswith(test.partition("::")[0] + "::")}
     return reached, seconds
 
 
@@ -262,10 +263,12 @@ def main() -> None:
         reached, seconds = kept_record(mutants, Path(folder, "record"), options.processes)
         checkout, survivors, killed = copied(Path(folder)), list[Mutant](), Counter[str]()
         for mutant, tests in zip(mutants, reached):
-            order = sorted(tests, key=lambda test: (-nearness(test, mutant.path), seconds.get(test, 0.0 if "::" in test else inf), test))
+            order = sorted(tests, key=lambda test: (-nearness(test, mutant.path), seconds.get(test, 0.0), test))
+            until = accumulate(seconds.get(test, 0.0) for test in order)
+            order = [test for test, time_until in zip(order, until) if time_until <= LONGEST][:MOST]
             start, test = time.monotonic(), ""
             if order:
-                Path(folder, "tests").write_text("\n".join(order[:MOST]), "utf-8")
+                Path(folder, "tests").write_text("\n".join(order), "utf-8")
                 with applied(checkout, [mutant]):
                     test = next(iter(failed(checkout, "-x", f"@{folder}/tests")), "")
             killed["short"] += bool(test)
@@ -273,12 +276,12 @@ def main() -> None:
             print(f"{'short' if test else '':8} {time.monotonic() - start:4.0f} s of {len(tests)}  {mutant}  {test}", flush=True)
         if survivors and not options.no_slow:
             with applied(checkout, survivors):
-                tests = failed(checkout, "--deep", "-n", str(options.processes), "-m", "not ray", *TESTS)
-            Path(folder, "tests").write_text("\n".join(tests), "utf-8")
+                failing = failed(checkout, "--deep", "-n", str(options.processes), "-m", "not ray", *TESTS)
+            Path(folder, "tests").write_text("\n".join(failing), "utf-8")
             for mutant in survivors:
                 with applied(checkout, [mutant]):
-                    short = failed(checkout, "-x", f"@{folder}/tests")
-                    test = next(iter(short or failed(checkout, "--deep", "-x", f"@{folder}/tests")), "")
+                    short = failed(checkout, "-x", f"@{folder}/tests") if failing else []
+                    test = next(iter(short or (failed(checkout, "--deep", "-x", f"@{folder}/tests") if failing else [])), "")
                 verdict = "short" if short else "slow" if test else "survives"
                 killed[verdict] += 1
                 print(f"{verdict:8} {mutant}  {test}", flush=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from functools import wraps
-from typing import Any, Callable, TypeVar, cast
+from typing import Any, Callable, NamedTuple, TypeVar, cast
 
 import click
 
 from ...models.dialects.native.from_model import ALGORITHMS, JobRequest
+from ...models.findings.finding import UnusableInput
+from ...models.machines.cluster import Cluster
 from ...models.machines.shorthand import AsDeclared
 from ...models.text.values import LARGEST
 from .completed import models
@@ -17,15 +20,57 @@ Verb = TypeVar("Verb", bound=Callable[..., int])
 _COUNT = click.IntRange(1, LARGEST)
 
 
+class DescribedJob(NamedTuple):
+    """Native file that the options mean, their request, and the framework to write for."""
+
+    text: str
+    request: JobRequest
+    cluster: Cluster
+    framework: str = ""
+
+    def file_of(self, text: str) -> str:
+        """Return the framework's file for the native text with ranks; that text without a framework.
+
+        Raises UnusableInput if the framework cannot express it, or refuses it at its newest release.
+        """
+        if not self.framework:
+            return text
+        from ...models.dialects.load import read
+        from ...models.dialects.recognition import dialect_named
+        from ...models.text.source import Source
+        from ...models.training_job import training_job
+        from ...solver.verify import verify
+
+        problem, request = read(Source("plan.yaml", text), dialect="native").problem, self.request
+        if problem is None:
+            raise ValueError("the native file of a plan cannot be read")
+        batch = (request.prompts, request.samples, request.prompt, request.response)
+        title = f"{request.algorithm.upper()} of {request.model} on {len(self.cluster.nodes)} nodes, by `placewright plan`"
+        written = dialect_named(self.framework).training_file(
+            problem, training_job(problem, request.model, request.algorithm, *batch), title
+        )
+        name = "plan.sh" if written.startswith("#!") else "plan.yaml"
+        report = verify(read(Source(name, written), self.cluster, self.framework))
+        if report.errors:
+            raise UnusableInput(report.errors)
+        return written
+
+
+def _asked(question: str) -> str | bool:
+    """Return the question on a terminal; else a missing option is a usage error."""
+    return question if sys.stdin is not None and sys.stdin.isatty() else False
+
+
 def job_options(verb: Verb) -> Verb:
-    """Add the options of a job to a verb, as the argument `text`: the native file that they mean.
+    """Add the options of a job to a verb, as the argument `job`.
 
     On a terminal it asks for what is missing. Raises UnusableInput for an unknown model.
     """
 
     @wraps(verb)
-    def with_text(*arguments: Any, cluster: str, **options: Any) -> int:
+    def with_job(*arguments: Any, cluster: str, **options: Any) -> int:
         from ...models.dialects.native.from_model import native_file
+        from ...models.dialects.recognition import dialect_named
 
         request = {name: options.pop(name) for name in ("model", "algorithm", "prompts", "samples", "prompt", "response", "mean_response")}
         try:
@@ -36,18 +81,20 @@ def job_options(verb: Verb) -> Verb:
             raise click.BadParameter("it does not say how many nodes there are", click.get_current_context(), param_hint="'--cluster'")
         if request["mean_response"] > request["response"]:
             raise click.UsageError("--mean-response is larger than --response, the longest answer")
-        return verb(*arguments, text=native_file(JobRequest(**request), machines), **options)
+        job, framework = JobRequest(**request), options.pop("framework", None) or ""
+        together = bool(framework) and dialect_named(framework).ONE_POOL
+        return verb(*arguments, job=DescribedJob(native_file(job, machines, together), job, machines, framework), **options)
 
-    result = cast(Verb, with_text)
+    result = cast(Verb, with_job)
     for option in (
         click.option("--mean-response", type=click.IntRange(0, LARGEST), default=0, help="Tokens of an answer on average; unless said, a quarter to all of --response."),
-        click.option("--response", type=_COUNT, required=True, prompt="tokens of the longest answer", help="Tokens of the longest answer."),
+        click.option("--response", type=_COUNT, required=True, prompt=_asked("tokens of the longest answer"), help="Tokens of the longest answer."),
         click.option("--prompt", type=_COUNT, default=512, show_default=True, help="Tokens of a prompt."),
         click.option("--samples", type=_COUNT, default=8, show_default=True, help="Answers to each prompt."),
-        click.option("--prompts", type=_COUNT, required=True, prompt="prompts of an iteration", help="Prompts of an iteration."),
+        click.option("--prompts", type=_COUNT, required=True, prompt=_asked("prompts of an iteration"), help="Prompts of an iteration."),
         click.option("--algorithm", type=click.Choice(list(ALGORITHMS)), default="grpo", show_default=True, help="Decides which components there are."),
-        click.option("--cluster", metavar="SHORTHAND|FILE", required=True, prompt="cluster, such as 4x8xH100", help="The machines."),
-        click.option("--model", metavar="ID", required=True, prompt="model, such as Qwen/Qwen2.5-7B-Instruct", shell_complete=models, help="Id of a known model."),
+        click.option("--cluster", metavar="SHORTHAND|FILE", required=True, prompt=_asked("cluster, such as 4x8xH100"), help="The machines."),
+        click.option("--model", metavar="ID", required=True, prompt=_asked("model, such as Qwen/Qwen2.5-7B-Instruct"), shell_complete=models, help="Id of a known model."),
     ):  # fmt: skip
         result = option(result)
     return result

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Callable, Mapping, TypeVar, cast
 
 import click
 
 from ...models import dialect_names
 from ...models.findings.finding import UnusableInput, error
+from ...models.findings.selection import path_matches
 from ...models.level import DEFAULT_LEVEL, LEVELS
 from ...models.record import dataclass
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from ...models.machines.shorthand import AsDeclared
     from ...models.model_cards import ModelCard
     from ...models.reading import Reading
+    from ...models.text.source import Source
 
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
@@ -124,6 +127,7 @@ class ReadOptions:
     frameworks: tuple[str, ...]
     level: str
     model: ModelCard | None = None
+    by_path: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
     @cached_property
     def composer(self) -> Composer:
@@ -132,18 +136,51 @@ class ReadOptions:
 
         return Composer(self.roots, self.settings, self.allowed, self.frameworks)
 
+    def at(self, file: str | Source) -> ReadOptions:
+        """Return the options for a file, with the settings of its path."""
+        name = file if isinstance(file, str) else file.name
+        patterns = tuple(pattern for pattern, _ in self.by_path if path_matches(name, pattern))
+        if patterns and patterns not in self._by_patterns:
+            changes = {option: value for pattern, options in self.by_path if pattern in patterns for option, value in options.items()}
+            self._by_patterns[patterns] = replace(self, **changes)
+        return self._by_patterns.get(patterns, self)
+
+    @cached_property
+    def _by_patterns(self) -> dict[tuple[str, ...], ReadOptions]:
+        return {}
+
     def load(self, file: str, machines: Cluster | AsDeclared | None = None) -> Reading:
         """Read a file, or standard input for `-`. The model is not known yet."""
         from ...models.dialects.load import load
         from .unnamed import source_of
 
-        return load(source_of(file), machines or self.machines, self.dialect, self.level, self.composer)
+        text = source_of(file)
+        options = self.at(text)
+        return load(text, machines or options.machines, options.dialect, options.level, options.composer)
 
     def with_model(self, reading: Reading) -> Reading:
         """Return a reading with the model of `--model-config`, if one is named."""
         from ...models.resolving import with_models
 
         return with_models(reading, self.model) if self.model else reading
+
+
+def _settings_by_path(ctx: click.Context) -> tuple[tuple[str, dict[str, Any]], ...]:
+    """Return (pattern, options) of the project, without those that the command line names."""
+    tables = (ctx.default_map or {}).get("by_path", ())
+    if not tables:
+        return ()
+    from click.core import ParameterSource
+
+    named = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+    free = [name for name in ("cluster", "dialect", "level", "frameworks") if ctx.get_parameter_source(name) not in named]
+    by_path = []
+    for pattern, settings in tables:
+        options = {name: settings[name] for name in free if name in settings}
+        if "cluster" in options:
+            options["machines"] = read_machines(options.pop("cluster"))
+        by_path.append((pattern, options))
+    return tuple(by_path)
 
 
 def source_options(verb: Verb) -> Verb:
@@ -158,6 +195,7 @@ def source_options(verb: Verb) -> Verb:
         model = None
         try:
             machines = None if cluster is None else read_machines(cluster)
+            by_path = _settings_by_path(click.get_current_context())
             if model_config is not None:
                 from ...models.model_cards.card import read_model_config
 
@@ -169,7 +207,7 @@ def source_options(verb: Verb) -> Verb:
                 raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'--cluster'") from None
             raise
         reading = {name: options.pop(name) for name in ("dialect", "settings", "roots", "allowed", "frameworks", "level")}
-        return verb(*arguments, source=ReadOptions(machines, model=model, **reading), **options)
+        return verb(*arguments, source=ReadOptions(machines, model=model, by_path=by_path, **reading), **options)
 
     folder = click.Path(exists=True, file_okay=False)
     result = cast(Verb, with_source)

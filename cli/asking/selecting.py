@@ -19,16 +19,17 @@ _STRICT = "Count a warning as an error: exit code 1."
 
 
 def selection_options(verb: Verb) -> Verb:
-    """Add the options to a verb, as the arguments `selection` and `strict`."""
+    """Add the options to a verb, as `selection` and `warnings_as_errors`."""
 
     @wraps(verb)
     def with_selection(*arguments: Any, select: Sequence[str], ignore: Sequence[str], **options: Any) -> Any:
-        by_path = (click.get_current_context().default_map or {}).get("by_path", ())
+        tables = (click.get_current_context().default_map or {}).get("by_path", ())
+        by_path = tuple((pattern, settings["ignore"]) for pattern, settings in tables if "ignore" in settings)
         return verb(*arguments, selection=CodeSelection(tuple(select), tuple(ignore), by_path), **options)
 
     result = cast(Verb, with_selection)
     for option in (
-        click.option("--warnings-as-errors", "strict", is_flag=True, help=_STRICT),
+        click.option("--warnings-as-errors", is_flag=True, help=_STRICT),
         click.option(
             "--ignore", multiple=True, metavar="CODE,...", envvar="PLACEWRIGHT_IGNORE", show_envvar=True, callback=_ignored, help=_IGNORE
         ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
 from functools import lru_cache
 from typing import Any, TextIO
@@ -58,6 +57,8 @@ class TakesCommand(click.Command):
             while start and _VARIABLE.fullmatch(args[start - 1]) and not (start > 1 and args[start - 2].startswith("--")):
                 start -= 1
             command = args[start:]
+        import shlex
+
         words: list[Any] = args[:start] if start == len(args) else [*args[:start], "--", shlex.join(command)]
         return super().parse_args(ctx, words)
 

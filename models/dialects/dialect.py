@@ -21,6 +21,7 @@ from ..releases.choice import ReleaseChoice
 from ..text.document import Document
 from ..text.form import Form
 from ..text.tree import MapNode
+from ..training_job import TrainingJob
 from .signs import Signs
 
 Machines = Union[Cluster, AsDeclared, None]
@@ -57,6 +58,9 @@ class Dialect(Protocol):
     PLACES: tuple[str, ...]
     """Keys, at most two deep (``cluster.num_nodes``), whose content is fully in the Problem."""
 
+    ONE_POOL: bool
+    """True if the trainer that `training_file` names places all components on all accelerators."""
+
     def signs(self, root: MapNode) -> Signs:
         """Return the keys of a top-level map that indicate the dialect."""
         ...
@@ -85,6 +89,13 @@ class Dialect(Protocol):
 
         Raises UnusableInput, with a PW606 Finding per reason, if the dialect cannot express the
         problem.
+        """
+        ...
+
+    def training_file(self, problem: Problem, job: TrainingJob, title: str) -> str:
+        """Return a new file for given ranks with the batches of a job; `title` is its comment.
+
+        Raises UnusableInput (PW606) if the dialect cannot express the problem or the batches.
         """
         ...
 

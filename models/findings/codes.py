@@ -129,6 +129,7 @@ CODES = {
     "PW731": "a launch of this name is there already",
     "PW732": "launches cannot be written down",
     "PW733": "the keeper of a launch ended",
+    "PW734": "metrics cannot be served",
     "PW740": "a library that serving needs is not installed",
     "PW741": "a replica cannot have this shape",
     "PW742": "a server of a replica did not start",

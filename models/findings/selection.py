@@ -13,7 +13,6 @@ from .codes import CODES
 from .finding import Finding, IgnoredFinding, Severity
 from .span import BREAK, Span
 
-MARK = "placewright:"
 UNUSED = "PW806"
 _COMMENT = re.compile(r"(?<!\S)#[ \t]*placewright:[ \t]*ignore(?:\[([^\]]*)\])?")
 _LINE = re.compile(f"(.*?)({BREAK.pattern}|$)")
@@ -60,7 +59,7 @@ class CodeSelection:
     def split(self, findings: Iterable[Finding], file: str, texts: Mapping[str, str]) -> tuple[list[Finding], list[IgnoredFinding]]:
         """Return the reported and the ignored findings of a file. `texts` : file name -> text."""
         comments = [comment for name, text in texts.items() for comment in comments_in(name, text)]
-        ignored = (*self.ignored, *(code for pattern, codes in self.by_path if _matches(file, pattern) for code in codes))
+        ignored = (*self.ignored, *(code for pattern, codes in self.by_path if path_matches(file, pattern) for code in codes))
         reported, left_out = list[Finding](), list[IgnoredFinding]()
         for finding in findings:
             by_comment = any(comment.covers(finding) for comment in comments)
@@ -95,7 +94,7 @@ def comments_in(file: str, text: str) -> tuple[Comment, ...]:
     A comment behind text holds for its line, a comment alone for the next line of text; a shell
     command on several lines counts as one.
     """
-    if MARK not in text:
+    if not _COMMENT.search(text):
         return ()
     lines = [line for line, _ in _LINE.findall(text)]
     starts = [match.start() for match in _LINE.finditer(text)]
@@ -141,7 +140,7 @@ def may_be_ignored(prefix: str) -> bool:
     return any(code.startswith(prefix) for code in CODES if code >= "PW1")
 
 
-def _matches(file: str, pattern: str) -> bool:
+def path_matches(file: str, pattern: str) -> bool:
     """Return True if a path, or a folder above it, matches; `*` matches any characters."""
     path = os.path.abspath(file)
     return fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern.rstrip('/')}/*")

@@ -323,7 +323,8 @@ def _unknown_shape(component: Component) -> Finding:
         f"the model `{model}` is not known" if model else "its model is not named"
     )
     numbers = "`layers`, `hidden`, `heads`, `kv_heads`, `head_size`, `intermediate` and `vocabulary` of its `config.json`"
-    help_ = (f"write `{near}`, if that is meant, or " if near else "write ") + f"{numbers}, or its `seconds`"
+    known = f"`{near}`, if that is meant, or " if near else "a `model` that is known, or "
+    help_ = f"write {known}" + f"{numbers}, or its `seconds`"
     return error("PW121", component.name, message, component.span("estimate"), label="not known", help=help_)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Mapping, Sequence
+
 from ...models.account import HUNDRED, QUICKER, SLOWER, Account, Flip
 from ...models.findings.wording import with_noun
 from ...models.planning.workload import SECONDS
@@ -22,10 +24,23 @@ def sensitivities(account: Account) -> str:
     if found.left:
         names = listed(list(dict.fromkeys(name for name, _ in found.left)))
         lines.append(f"not all changes are known: the search ended before it decided {names}")
-    if not lines:
+    ranges = {basis.task.component: basis.range for basis in account.bases if basis.bounds}
+    if ranges and not found.left:
+        lines = [*lines[: LINES - 1], _over_ranges(ranges, [flip.component for flip in flips])]
+    if not lines or (0 < len(ranges) < len({basis.task.component for basis in account.bases}) and not flips):
         *factors, last = map(_factor, sorted((*QUICKER, *SLOWER)))
-        lines = [f"plan holds if any one component takes {', '.join(factors)} or {last} its times"]
+        measured = "any one component with measured times" if ranges else "any one component"
+        lines = [f"plan holds if {measured} takes {', '.join(factors)} or {last} its times", *lines]
     return "\n".join(escape(line) for line in lines[:LINES])
+
+
+def _over_ranges(ranges: Mapping[str, tuple[int, int]], flips: Sequence[str]) -> str:
+    """`plan depends on rollout, whose time is estimated: measure that first`."""
+    deciding = list(dict.fromkeys(name for name in flips if name in ranges))
+    if deciding:
+        return f"plan depends on {listed(deciding)}, whose time is estimated: measure that first"
+    spans = listed([f"{name} {_factor(low)} to {_factor(high)}" for name, (low, high) in ranges.items()])
+    return f"plan stays the best over the whole range of each estimated time: {spans}"
 
 
 def _change(account: Account, flip: Flip) -> str:

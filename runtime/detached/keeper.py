@@ -122,6 +122,7 @@ class Keeper:
             plan, address=request.address, worker=request.worker, timeout=request.timeout, trusted_env=request.trusted_env,
             progress=self._step, wait=request.wait, restarts=request.restarts, problem=problem_of(request.problem), reading=reading_of(request.reading),
             methods=(request.method,) if request.method else (), share_nodes=request.share_nodes, elastic=request.elastic, name=request.name, log_dir=request.log_dir, heartbeat=request.heartbeat,
+            metrics=request.metrics,
         ) as running:  # fmt: skip
             run_kept(running, request.method, self._noted, self._lost, limit=request.call_timeout)
 

@@ -101,6 +101,7 @@ class LaunchRequest(RecordModel):
     call_timeout: float | None = None
     heartbeat: float = HEARTBEAT
     log_dir: str = ""
+    metrics: str = ""
 
 
 def problem_to_text(problem: Problem | None) -> str:

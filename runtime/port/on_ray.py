@@ -86,6 +86,8 @@ UNBORN = "error raised in its creation task"
 
 Our own constructors raise nothing.
 """
+SOCKETS = 256
+"""Connections at once, fewer than a process may have open."""
 GATHER = 0.01
 """Seconds to gather answers that arrive together."""
 
@@ -105,8 +107,9 @@ class RayPort:
         return unreachable({node.node_id: (node.address, node.port) for node in nodes if node.port}, limit)
 
     def silent(self, names: Collection[str], limit: float) -> set[str]:
-        addresses = actor_addresses(names)
-        return set() if uses_tls() else unreachable(addresses, limit, OPENING)
+        addresses = [] if uses_tls() else list(actor_addresses(names).items())
+        parts = (dict(addresses[start : start + SOCKETS]) for start in range(0, len(addresses), SOCKETS))
+        return {name for part in parts for name in unreachable(part, limit, OPENING)}
 
     def hold(self, name: str, bundles: Sequence[RayBundle], detached: bool = False) -> Hold:
         resources, options = pinned([(bundle.node_id, bundle.resources) for bundle in bundles])

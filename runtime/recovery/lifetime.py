@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -187,7 +188,7 @@ class Lifetime:
     search : solver of problems.
 
     `plan` is the latest requested plan, `ran` the same with the accelerators actually granted on
-    shared nodes. `on_restart` functions are called with the loss before every restart.
+    shared nodes; `calls` counts calls of workers by component. `on_restart` functions are called with the loss before every restart.
     """
 
     def __init__(self, plan: Plan, problem: Problem | None, way: StartOptions, restarts: int, search: Search) -> None:
@@ -196,6 +197,7 @@ class Lifetime:
         self.restarts = Restarts(restarts)
         self.recoveries: list[Recovery] = []
         self.running: Running | None = None
+        self.calls = Counter[str]()
         self.listeners: list[OnFailure] = []
         self.on_restart: list[Callable[[LaunchFailed], None]] = []
         self._replanner = Replanner(plan, problem, search)
@@ -338,6 +340,8 @@ class Lifetime:
             ranked = self._membership.roll.ranked(plan.cluster, available)
             running = start(self._stack, plan, ranked, replace(self.way, seen=NO_SURVEY))
         running.monitor.on_failure = self.listeners
+        for group in running.groups.values():
+            group.calls = self.calls
         self.plan, self.ran, self.running = plan, running.plan, running
         self.restarts.started(self.way.port.now())
         if self.listeners:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from typing import Callable, Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
@@ -38,6 +39,8 @@ class Monitor:
     heartbeat : seconds of silence of a worker's process, which is asked every BEAT s, after which it
         is lost. A busy process is not silent, as Ray answers from threads of its own; a stopped one
         is, which Ray does not notice.
+
+    `answered` is component -> time of the last heartbeat that all its workers answered.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class Monitor:
         self._heartbeat = heartbeat
         self._next_beat = port.now() + BEAT
         self._silent: dict[str, float] = {}
+        self.answered = dict.fromkeys((group.component for group in groups), port.now())
         self._looking = threading.Lock()
 
     def check(self) -> None:
@@ -115,9 +119,15 @@ class Monitor:
             return []
         self._next_beat = now + BEAT
         members = {member.name: (group, member) for group in self.groups for member, _ in zip(group.members, group.workers)}
-        silent = self.port.silent(list(members), REACH_LIMIT)
+        silent = self.port.silent(members.keys(), REACH_LIMIT)
         self._silent = {name: self._silent.get(name, now) for name in silent}
+        counts = self.silent()
+        self.answered |= {component: now for component in self.answered if not counts[component]}
         return [self._stopped(*members[name]) for name, since in self._silent.items() if now - since >= self._heartbeat]
+
+    def silent(self) -> Counter[str]:
+        """Return component -> number of workers that did not answer the last heartbeat."""
+        return Counter(group.component for group in self.groups for member in group.members if member.name in self._silent)
 
     def _stopped(self, group: WorkerGroup, member: Member) -> Finding:
         placement = member.placement

@@ -33,13 +33,17 @@ LONGEST_PATH = 80  # the path of a socket has at most 107 bytes
 _PROGRAM = Path(__file__).with_name("simulated_nodes.py")
 
 
+_RUNNING: set[SimulatedCluster] = set()
+
+
 class SimulatedCluster:
     """Simulated Ray cluster in a separate process, which ends with this process.
 
     Every node carries its rank as a label, because all share an address. No dashboard, no usage
     statistics, no file outside a temporary directory of this user; a real cluster on this machine
     is not touched. It listens on 127.0.0.1, and from Ray 2.52 on asks for a token, which this
-    process uses until the stop, unless it was connected to another cluster before.
+    process uses until the stop. A further cluster of this process has the same token; a process
+    that is connected to another cluster keeps that cluster's.
     """
 
     def __init__(self) -> None:
@@ -60,8 +64,9 @@ class SimulatedCluster:
             raise _not_started(f"{len(wanted)} nodes are more than the {MOST_NODES} that one machine simulates")
         with shielded():
             self._directory = tempfile.mkdtemp(prefix="pw-", dir=None if len(tempfile.gettempdir()) < LONGEST_PATH else "/tmp")
-            own = knows_tokens() and not need_ray().is_initialized()
+            own = knows_tokens() and not need_ray().is_initialized() and not _RUNNING  # this process has one token at a time
             self._access.enter_context(on_loopback(_new_token(self._directory) if own else ""))
+            _RUNNING.add(self)
             with open(os.path.join(self._directory, "holder.log"), "w") as log:
                 self._holder = subprocess.Popen(
                     [sys.executable, str(_PROGRAM)], text=True, start_new_session=True, env=_environment(self._directory),
@@ -116,6 +121,7 @@ class SimulatedCluster:
             if holder is not None:
                 _end(holder)
             self._access.close()
+            _RUNNING.discard(self)
             if self._directory:
                 shutil.rmtree(self._directory, ignore_errors=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import Any, Callable, Mapping, Sequence
 
 from ...models.machines.node import NO_ACCELERATOR
@@ -44,6 +45,8 @@ class WorkerGroup(Calls):
         self.timeout = timeout
         self.concurrency = concurrency
         self.workers: list[Actor] = []
+        self.calls = Counter[str]()
+        """Number of calls by component; a launch passes it on to the next group."""
         self.alarm: Callable[[], None] = _quiet
         """Periodic check of waiting calls; raises LaunchFailed after a loss that the call cannot
         see.
@@ -102,6 +105,7 @@ class WorkerGroup(Calls):
         """Call a method of a worker, without waiting. Ended workers: LaunchFailed (PW704)."""
         if not self.workers:
             raise failed("PW704", self.component, f"`{method}` was called, but no worker of `{self.component}` is there", ENDED_HELP, rank)
+        self.calls[self.component] += 1
         if isinstance(self.worker, str):
             return self.port.ask(self.workers[rank], INVOKE, method, *arguments, **named)
         return self.port.ask(self.workers[rank], method, *arguments, **named)

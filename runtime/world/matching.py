@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Iterable, Iterator, Mapping, Sequence
+from typing import Collection, Iterator, Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
 from ...models.findings.wording import with_noun
@@ -121,10 +121,11 @@ def paired(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, Ray
     return pairs
 
 
-def _first(node: Node, remaining: Iterable[RayNode]) -> RayNode | None:
+def _first(node: Node, remaining: Collection[RayNode]) -> RayNode | None:
     """Return the first Ray node with the node's accelerator count, else more, else any."""
     need = plan_accelerators(node)
-    return min(remaining, key=lambda ray: (ray_accelerators(node, ray) < need, ray_accelerators(node, ray) != need), default=None)
+    exact = next((ray for ray in remaining if ray_accelerators(node, ray) == need), None)
+    return exact or min(remaining, key=lambda ray: ray_accelerators(node, ray) < need, default=None)
 
 
 def _missing(node: Node, available: Sequence[RayNode]) -> Finding:
@@ -172,12 +173,12 @@ def match_machines(plan: Plan, available: Sequence[RayNode], seen: Survey = NO_S
     are reserved only in part (`share_nodes`), because other accelerators may replace them.
     """
     matches, faults = pair_up(plan, available)
-    kinds, masks = hardware_there(available), held_masks(plan)
+    kinds, masks, used = hardware_there(available), held_masks(plan), _other_kinds(plan)
     for rank, match in matches.items():
         report = None if is_simulated(match.ray) else seen.reports.get(match.ray.node_id)
         mask = masks.get(rank, 0)
         held = 0 if share_nodes and is_shareable_part(plan, match, mask) else mask
-        for message, help, amount in _differences(plan, match, report, kinds, held):
+        for message, help, amount in _differences(match, report, kinds, used.get(rank, set()), held):
             faults.append(error("PW702", match.node.name, f"{match.where} {message}", help=help, witnesses=(rank,), amount=amount))
     if faults:
         raise LaunchFailed(*sorted(faults, key=lambda finding: finding.witnesses))
@@ -195,9 +196,12 @@ def hardware_there(available: Sequence[RayNode]) -> dict[str, dict[str, int]]:
 
 
 def _differences(
-    plan: Plan, match: Match, report: Report | None, kinds: Mapping[str, Mapping[str, int]], held: int
+    match: Match, report: Report | None, kinds: Mapping[str, Mapping[str, int]], used: Collection[str], held: int
 ) -> Iterator[tuple[str, str, int]]:
-    """Yield (difference, help, amount) of a node; `held`: mask of accelerators named by id."""
+    """Yield (difference, help, amount) of a node.
+
+    `used`: types of hardware besides accelerators; `held`: mask of accelerators named by id.
+    """
     node, machine = match.node, machine_of(match.ray, report)
     models = sorted({device.model for device in machine.devices if not same_model(node.accelerator_model, device.model)})
     if node.accelerators and models:
@@ -206,15 +210,24 @@ def _differences(
     if least is not None and node.accelerator_memory is not None and least < node.accelerator_memory * (1 - SLACK):
         message = f"has accelerators with {least} MiB of memory, the plan says {node.accelerator_memory} MiB"
         yield message, _HELP, node.accelerator_memory - least
-    yield from _other_hardware(plan, match, kinds)
+    yield from _other_hardware(match, kinds, used)
     if report is not None:
         yield from _ids(match, machine, report, held)
 
 
-def _other_hardware(plan: Plan, match: Match, kinds: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, str, int]]:
+def _other_kinds(plan: Plan) -> dict[int, set[str]]:
+    """Return node rank -> types of hardware that processes use there, besides accelerators."""
+    kinds: dict[int, set[str]] = {}
+    for runs in plan.assignment.runs.values():
+        for run in runs:
+            if run.kind not in (ACCELERATOR, NODE):
+                kinds.setdefault(run.node, set()).add(run.kind)
+    return kinds
+
+
+def _other_hardware(match: Match, kinds: Mapping[str, Mapping[str, int]], used: Collection[str]) -> Iterator[tuple[str, str, int]]:
     """Compare hardware besides accelerators, for the types counted by Ray."""
-    kinds_used = {run.kind for runs in plan.assignment.runs.values() for run in runs if run.node == match.node.rank}
-    for kind in sorted(kinds_used - {ACCELERATOR, NODE}):
+    for kind in sorted(used):
         has, need = kinds.get(kind.lower(), {}).get(match.ray.node_id, 0), match.node.count(kind)
         if kind.lower() in kinds and has < need:
             yield f"needs {need} `{kind}`, it has {has}", f"start Ray there with `--resources` that names its `{kind}`", need - has

@@ -47,7 +47,7 @@ class BoundStage:
         self._tree = Tree(self._relaxation, self._counted.levels)
 
     def tighten(self, limit: float) -> None:
-        """Start to separate rows; restart the tree if the root got some.
+        """Start to separate rows; restart the tree if the root got a row.
 
         The root is tightened for at most `limit` seconds of metered work.
         """
@@ -59,8 +59,8 @@ class BoundStage:
                 self._tree = Tree(self._relaxation, self._counted.levels, self._tightening.rows)
 
     def _tighten(self, tightening: Tightening) -> bool:
-        """Add rows to the root relaxation as long as the bound makes progress; False for none."""
-        last, idle, some = float("-inf"), 0, False
+        """Add rows to the root while the bound makes progress; return False without any."""
+        last, idle, is_tighter = float("-inf"), 0, False
         for _ in range(ROUNDS):
             point = self._relaxation.solve({})
             if point is None:
@@ -71,8 +71,8 @@ class BoundStage:
             if not rows:
                 break
             self._relaxation.add(rows)
-            last, some = max(last, point.value), True
-        return some
+            last, is_tighter = max(last, point.value), True
+        return is_tighter
 
     @property
     def is_solved(self) -> bool:
@@ -129,7 +129,7 @@ class BoundStage:
         return [integral[number] for number in order]
 
     def agreed(self) -> dict[int, int]:
-        """Return indicators with one value at the root and in all results of `likely` so far."""
+        """Return indicators equal at the root and in all results of `likely` so far."""
         root = self._tree.root
         first = by_value({indicator: root.values[indicator] for indicator in self._counted.indicators}) if root else {}
         return {indicator: value for indicator, value in first.items() if all(seen.get(indicator) == value for seen in self._seen)}

@@ -17,7 +17,6 @@ class AtMost:
     """Limited terms of the objective do not exceed their limits."""
 
     code: ClassVar[str] = "PW611"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Cap]:
         return problem.caps

@@ -23,7 +23,6 @@ class Unlike:
     """
 
     code: ClassVar[str] = "PW608"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Structure]:
         """Return the structures with this problem's components and degrees.

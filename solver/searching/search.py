@@ -25,7 +25,7 @@ __all__ = ["LIMIT", "SEED", "WrongAnswer", "solve"]
 SEED = 1
 LIMIT = 10.0
 OVERRUN = 1.1
-"""Processor seconds per second of the limit at which a search ends on a slow machine."""
+"""Processor seconds per second of the limit that end a search."""
 
 
 def solve(

@@ -49,7 +49,7 @@ class Search:
         self.began = self._told = time.perf_counter()
         self.verifying = 0.0
         self.until = inf
-        """Processor time of this process at which the search ends on a machine slower than metered."""
+        """Processor time that ends the search on a machine slower than metered."""
 
     @property
     def is_late(self) -> bool:

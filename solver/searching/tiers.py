@@ -29,6 +29,10 @@ A_GROWTH = 12
 """Relaxations that must raise the bound for more to follow."""
 A_TURN, A_LONG_TURN = 0.15, 0.5
 """Shares of the remaining time for the relaxation per round: while far, and otherwise."""
+A_ROOT = 0.25
+"""Largest share of the remaining time for the root relaxation; else it is left out."""
+A_PART = 0.25
+"""Largest share of the remaining time for a search with the indicators of a part."""
 PARTS = 3
 """Number of open parts whose integral indicators are tried per round."""
 ROWS = 1500
@@ -88,8 +92,8 @@ class TierSearch:
                 return self.left
         tiers = self.standing.tiers
         aggregates = aggregates_of(self.variables, tiers[self.number]) if self.number < len(tiers) and not self.some else []
-        if aggregates and root_seconds(self.variables.model) <= A_LONG_TURN * self.left:
-            wider = [each for tier in tiers[: self.number] for each in aggregates_of(self.variables, tier)]
+        if aggregates and root_seconds(self.variables.model) <= A_ROOT * self.left:
+            wider = [aggregate for tier in tiers[: self.number] for aggregate in aggregates_of(self.variables, tier)]
             stage = BoundStage(self.variables.model, aggregates, wider)
             self.left -= stage.spent
             for stage_round in ROUNDS if stage.is_solved else ():
@@ -106,7 +110,7 @@ class TierSearch:
         if self._is_open():
             self._advance(stage, limits.relaxations, limits.plain)
         for fixed in (*stage.likely(PARTS), stage.agreed()):
-            if not self._is_open() or self._narrowed(fixed, limits.narrowed * scale) is Status.UNKNOWN:
+            if not self._is_open() or self._narrowed(fixed, min(limits.narrowed * scale, A_PART * self.left)) is Status.UNKNOWN:
                 break
         if self._is_open() and self._is_far() and limits is not ROUNDS[0]:
             self._run(min(self._longer, 0.6 * self.left), by_relaxation=False)

@@ -112,11 +112,15 @@ def test_every_program_of_a_script_is_judged(folder: Path) -> None:
     assert (folder / "run.sh").read_text() == SCRIPT.replace("per_nod=", "per_node=")
 
 
-def test_what_only_a_warning_deletes_stays(folder: Path) -> None:
-    text = "cluster: {num_nodes: 1, component_placement: {actor: 0-7}, my_own: {a: 1}}\n"
+@pytest.mark.parametrize("more", [[], ["--warnings-as-errors"]])
+def test_what_only_a_warning_deletes_stays(folder: Path, more: list[str]) -> None:
+    text = "pretrain: x\nactor_train:\n  device_mapping: list(range(0,8))\n  not_a_key: 1\n"
     (folder / "run.yaml").write_text(text)
-    assert run(["verify", "run.yaml", "--cluster", "x8", "--fix"]) in (0, 1)
-    assert (folder / "run.yaml").read_text() == text
+    readings = load_all("run.yaml", read_shorthand("1x8"), "roll")
+    removals = [finding for finding in verify(readings[0]).findings if finding.edit and not finding.edit.text]
+    assert [finding.severity.value for finding in removals] == ["warning"]
+    run(["verify", "run.yaml", "--dialect", "roll", "--cluster", "1x8", "--fix", *more])
+    assert "not_a_key" in (folder / "run.yaml").read_text()
 
 
 def test_settings_of_a_command_line_are_not_written(folder: Path) -> None:

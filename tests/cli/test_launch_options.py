@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from placewright.cli.status import _logs
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.plan_file import plan_to_json
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.runtime import failure
@@ -87,3 +89,31 @@ def test_logs_are_the_last_lines_of_every_worker_that_is_readable_here(tmp_path:
     assert lines[21:] == [f"== actor 1 on node-0: {tmp_path}/actor-1.log", "not readable here: No such file or directory"]
     without = record.model_copy(update={"log_dir": ""})
     assert "launched without `--log-dir`" in _logs(LaunchStatus(without, RUNNING, ()))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "terminal", "typed", "code", "asks"),
+    [
+        (("--address", "10.0.0.1:1"), True, "n\n", 1, True),
+        (("--address", "10.0.0.1:1"), True, "y\n", 0, True),
+        (("--address", "10.0.0.1:1", "--yes"), True, "", 0, False),
+        (("--address", "10.0.0.1:1"), False, "", 0, False),
+        (("--simulate",), True, "", 0, False),
+    ],
+)
+def test_a_terminal_is_asked_before_anything_starts_on_an_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], terminal: bool, typed: str, code: int, asks: bool
+) -> None:
+    started: list[LaunchOptions] = []
+    monkeypatch.setattr("placewright.cli.launch.launch_here", lambda request, keep: started.append(request) or 0)
+    monkeypatch.setattr("placewright.cli.launch.sys", SimpleNamespace(stdin=_Stream(terminal), stderr=_Stream(terminal)))
+    (tmp_path / "plan.json").write_text(plan_to_json(options().plan))
+    done = CliRunner().invoke(launch, [str(tmp_path / "plan.json"), *arguments], input=typed, standalone_mode=False)
+    assert (done.return_value, len(started), "start them? [y/N]" in done.output) == (code, int(code == 0), asks)
+
+
+class _Stream(SimpleNamespace):
+    """Standard input or errors, on a terminal or not."""
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__(isatty=lambda: terminal)

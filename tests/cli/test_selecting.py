@@ -108,9 +108,12 @@ def test_settings_and_variables_ignore_too(folder: Path, monkeypatch: pytest.Mon
     settings.write_text('ignore = ["PW102"]\n')
     assert "2 errors ignored" in out(capsys, 0, "wrong.yaml")
     out(capsys, 1, "wrong.yaml", "--ignore", "PW8")
-    settings.write_text('warnings-as-errors = true\nselect = "PW8"\n')
+    settings.write_text('warnings-as-errors = true\nselect = "PW8"\ncluster = "x8"\n')
+    (folder / "run.sh").write_text("python3 -m verl.trainer.main_ppo trainer.nnodes=1 trainer.n_gpus_per_node=8 data.seed=1\n")
     (folder / "warns.yaml").write_text(IDLE.replace("0-3", "0-6"))
     out(capsys, 1, "warns.yaml")
+    assert run(["convert", "run.sh", "--to", "native", "--level", "placement"]) == 0  # lossy: `--strict` would refuse it
+    capsys.readouterr()
     settings.unlink()
     monkeypatch.setenv("PLACEWRIGHT_IGNORE", "PW8 PW102")
     assert "2 errors ignored" in out(capsys, 0, "wrong.yaml")
@@ -131,6 +134,30 @@ def test_paths_of_settings_are_relative_to_their_file(
     out(capsys, 1, "../../wrong.yaml")
 
 
+def test_a_path_may_have_its_machines_and_its_level(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def last(*words: str) -> str:
+        run(["verify", *words])
+        return last_line(capsys.readouterr().out)
+
+    (folder / "big").mkdir()
+    (folder / "big" / "idle.yaml").write_text(IDLE)
+    (folder / "placewright.toml").write_text(
+        'cluster = "x8"\nframework = "rlinf==0.2"\n[per-path."big/*"]\ncluster = "1x16"\nlevel = "placement"\nframework = "rlinf==0.1"\n'
+    )
+    assert "placement and training arithmetic of RLinf 0.2 (stated) on 1x8;" in last("idle.yaml")
+    assert "placement of RLinf 0.1 (stated) on 1x16;" in last("big/idle.yaml")
+    assert "placement and training arithmetic of RLinf 0.1 (stated) on 1x4;" in last(
+        "big/idle.yaml", "--cluster", "1x4", "--level", "training"
+    )
+    monkeypatch.setenv("PLACEWRIGHT_CLUSTER", "1x12")
+    assert "placement of RLinf 0.1 (stated) on 1x12;" in last("big/idle.yaml")
+    monkeypatch.delenv("PLACEWRIGHT_CLUSTER")
+    assert run(["convert", "big/idle.yaml", "--to", "native"]) == 0
+    assert "cluster: 1x16" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -138,6 +165,7 @@ def test_paths_of_settings_are_relative_to_their_file(
         ("warnings-as-errors = 1", "`warnings-as-errors` is not true or false"),
         ('[per-path."a/**"]\nignores = ["PW1"]', "`per-path` is not tables"),
         ("per-path = 1", "`per-path` is not tables"),
+        ('[per-path."a/**"]\ncluster = "2x0x9"', "`per-path` is not tables"),
         ('select = ["PW1", 2]', "`select` is not a code"),
     ],
 )

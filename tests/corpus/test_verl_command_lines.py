@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from placewright.cli.main import run
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
 from placewright.models.machines.shorthand import AsDeclared
@@ -84,3 +85,17 @@ def test_what_hydra_refuses_is_unusable_and_nothing_else() -> None:
         wrong += [f"{name} {settings[1]}: refused by Hydra, ok by the release's data"] * (theirs and by_data.verdict == "ok")
     assert wrong == []
     assert 10 < refused < examples(60) - 10
+
+
+@pytest.mark.parametrize("model", ["Qwen/Qwen2.5-7B-Instruct", "Qwen/Qwen3-30B-A3B"])
+def test_real_hydra_composes_what_plan_writes(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "run.sh"
+    words = ["--model", model, "--cluster", "4x8xH100", "--prompts", "512", "--response", "4096", "--framework", "verl", "-o", str(script)]
+    assert run(["plan", *words]) == 0
+    capsys.readouterr()
+    _, _, command = script.read_text("utf-8").partition("python3 -m verl.trainer.main_ppo")
+    words = [word for word in shlex.split(command.replace("\\\n", " ")) if word != "$@"]
+    names = [word.removeprefix("--config-name=") for word in words if word.startswith("--config-name=")]
+    settings = [f"{word.partition('=')[0]}=x" if "_files=" in word else word for word in words if not word.startswith("--")]
+    assert len(settings) > 20
+    assert not is_refused_by_hydra(names[0] if names else "ppo_trainer", settings)

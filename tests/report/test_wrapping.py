@@ -33,6 +33,7 @@ def test_lines_fit_and_no_word_is_lost(head: str, words: str, columns: int) -> N
         ("   = note: one two three four five six seven", "   = note: one two three four five six\n           seven"),
         ("  PW501 actor: one two three four five six", "  PW501 actor: one two three four five\n    six"),
         ("one two three four five six `a command x8`", "one two three four five six\n  `a command x8`"),
+        ("one two three four five six seven i 0.03 s, y", "one two three four five six seven i\n  0.03 s, y"),
         (f"{'x' * 50} y", f"{'x' * 50}\n  y"),
         ("short", "short"),
         (" 12 | " + "x " * 40, " 12 | " + "x " * 40),

@@ -54,7 +54,8 @@ class FakePort(FakeCluster):
 
     def nodes(self) -> list[RayNode]:
         self._called("nodes")
-        return [self.with_free(node) for node in self.alive.values()]
+        used = self.used()
+        return [self.with_free(node, used) for node in self.alive.values()]
 
     def unreachable(self, nodes: Sequence[RayNode], limit: float) -> set[str]:
         self._called("unreachable")
@@ -74,7 +75,7 @@ class FakePort(FakeCluster):
 
     def state(self, hold: FakeHold) -> str:
         self._called("state")
-        if hold.state == PENDING and all(self.fits(bundle) for bundle in hold.bundles):
+        if hold.state == PENDING and self.fits(hold.bundles):
             hold.state = CREATED
             self.give(hold)
         elif hold.state == PENDING and any(bundle.node_id not in self.alive for bundle in hold.bundles):
@@ -100,9 +101,9 @@ class FakePort(FakeCluster):
 
     def start(self, start: Start) -> FakeActor:
         self._called("start")
-        if start.name in self.running():
+        if start.name in self.by_name and not self.by_name[start.name].dead:
             raise NameTaken(start.name)
-        actor = FakeActor(start, start.hold.bundles[start.bundle].node_id, 1000 + len(self.actors))
+        actor = self.by_name[start.name] = FakeActor(start, start.hold.bundles[start.bundle].node_id, 1000 + len(self.actors))
         self.actors.append(actor)
         return actor
 

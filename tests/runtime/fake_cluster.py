@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import Callable, Sequence
+from typing import Callable, Mapping, Sequence
 
 from placewright.runtime.port.port import CREATED, PENDING, RANK_LABEL, REMOVED, RESCHEDULING, RayBundle, RayNode
 
@@ -28,6 +29,7 @@ class FakeCluster:
         self.time = 0.0
         self.holds: list[FakeHold] = []
         self.actors: list[FakeActor] = []
+        self.by_name: dict[str, FakeActor] = {}
         self.alive: dict[str, RayNode] = {}
         self._joined: dict[int, int] = {}
         self._events: list[tuple[float, Callable[[], None]]] = []
@@ -85,26 +87,39 @@ class FakeCluster:
         """The names of the processes that have not ended."""
         return {actor.start.name for actor in self.actors if not actor.dead}
 
-    def _used(self, node_id: str, resource: str) -> float:
-        held = (bundle for hold in self.holds if hold.state in (CREATED, RESCHEDULING) for bundle in hold.bundles)
-        return sum(bundle.resources.get(resource, 0.0) for bundle in held if bundle.node_id == node_id)
+    def used(self) -> Mapping[tuple[str, str], float]:
+        """(id of a node, resource) -> what is held of it."""
+        amounts = defaultdict[tuple[str, str], float](float)
+        for hold in self.holds:
+            if hold.state in (CREATED, RESCHEDULING):
+                for bundle in hold.bundles:
+                    for name, amount in bundle.resources.items():
+                        amounts[bundle.node_id, name] += amount
+        return amounts
 
-    def with_free(self, node: RayNode) -> RayNode:
+    def with_free(self, node: RayNode, used: Mapping[tuple[str, str], float]) -> RayNode:
         """The node, with what nothing holds of it."""
-        free = {name: amount - self._used(node.node_id, name) for name, amount in node.total.items()}
+        free = {name: amount - used[node.node_id, name] for name, amount in node.total.items()}
         return RayNode(node.node_id, node.name, node.address, node.labels, node.total, free)
 
-    def fits(self, bundle: RayBundle) -> bool:
-        """Is as much free of its node?"""
-        node = self.alive.get(bundle.node_id)
-        return node is not None and all(
-            node.total.get(name, 0.0) - self._used(bundle.node_id, name) >= amount for name, amount in bundle.resources.items()
+    def fits(self, bundles: Sequence[RayBundle]) -> bool:
+        """Is as much free of their nodes, for each of them?"""
+        used = self.used()
+        return all(
+            bundle.node_id in self.alive and self.alive[bundle.node_id].total.get(name, 0.0) - used[bundle.node_id, name] >= amount
+            for bundle in bundles
+            for name, amount in bundle.resources.items()
         )
 
     def give(self, hold: FakeHold) -> None:
         """Each bundle is given the lowest accelerators that are free on its node."""
+        taken: dict[str, set[str]] = {}
+        for other in self.holds:
+            if other.state in (CREATED, RESCHEDULING):
+                for number, ids in other.ids.items():
+                    taken.setdefault(other.bundles[number].node_id, set()).update(ids)
         for number, bundle in enumerate(hold.bundles):
-            others = [other for other in self.holds if other.state in (CREATED, RESCHEDULING)]
-            taken = {id for other in others for at, ids in other.ids.items() if other.bundles[at].node_id == bundle.node_id for id in ids}
-            free = [str(id) for id in range(int(self.alive[bundle.node_id].total["GPU"])) if str(id) not in taken]
+            there = taken.setdefault(bundle.node_id, set())
+            free = [str(id) for id in range(int(self.alive[bundle.node_id].total["GPU"])) if str(id) not in there]
             hold.ids[number] = free[: int(bundle.resources.get("GPU", 0))]
+            there.update(hold.ids[number])

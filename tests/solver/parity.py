@@ -35,8 +35,27 @@ from .combined import Combined
 from .enumerated import arranged, arrangements, blocks_of, group_of
 from .judging import Judge
 
-PACKING = tuple(rule for rule in RULES if rule.packs)
-COUNTING = tuple(rule for rule in RULES if not rule.packs)
+PACK = {
+    "PW201",
+    "PW202",
+    "PW203",
+    "PW204",
+    "PW205",
+    "PW206",
+    "PW207",
+    "PW210",
+    "PW211",
+    "PW212",
+    "PW213",
+    "PW214",
+    "PW217",
+    "PW218",
+    "PW219",
+    "PW220",
+}
+"""Rules whose verdict depends on the accelerators chosen; the decision values alone decide the others."""
+PACKING = tuple(rule for rule in RULES if rule.code in PACK)
+COUNTING = tuple(rule for rule in RULES if rule.code not in PACK)
 REACH = tuple(rule for rule in RULES if rule.code in ("PW301", "PW302", "PW303"))
 """Rules that say on which nodes a component may be at all: cells hold nodes together on which they let nothing meet that others count."""
 SHAPE = {"PW202", "PW203", "PW204", "PW214"}

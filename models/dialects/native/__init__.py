@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ...releases.choice import ReleaseChoice
     from ...text.document import Document
     from ...text.form import Form
+    from ...training_job import TrainingJob
     from ..dialect import Degrees, Machines, Rendering
 
 __all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "file_form", "read", "release_of", "render", "signs", "write"]
@@ -28,6 +29,7 @@ RELEASES: Path | None = None
 
 PLACES = KEYS
 """Keys whose content is fully in the Problem of a file."""
+ONE_POOL = False
 
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:
@@ -54,6 +56,11 @@ def render(problem: Problem) -> Rendering:
     from .writing.render import render as rendered
 
     return rendered(problem)
+
+
+def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
+    """See `Dialect.training_file`; a native file says the batches in `plan`, which stays."""
+    return f"# {title}\n{render(problem).text}"
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:

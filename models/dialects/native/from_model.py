@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import lcm
 
 import yaml
@@ -11,6 +12,7 @@ from ...estimate import DISTRIBUTED, FSDP, MemoryInput
 from ...findings.finding import UnusableInput, error
 from ...machines.cluster import Cluster
 from ...machines.cluster_file import cluster_to_short_data
+from ...machines.node import Nodes, numbered_nodes
 from ...machines.node_group import ACCELERATOR
 from ...memory_estimate import estimated
 from ...memory_work import shape_of
@@ -37,7 +39,7 @@ _TOKENS = 8192
 """Tokens of a micro batch, as long as one sequence has fewer."""
 _UTILIZATION, _FREE = 70, 90
 """Percent of an accelerator for an engine, and for what trains beside what others keep."""
-_MOST_COUNTS, _UNKNOWN = 56, 80 * 1024
+_MOST_COUNTS, _MOST_DOUBLED, _UNKNOWN = 56, 10, 80 * 1024
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,11 @@ class JobRequest:
     mean_response: int = 0
 
 
-def native_file(request: JobRequest, cluster: Cluster) -> str:
-    """Return the text of the file. Raises UnusableInput for an unknown model or no accelerators."""
+def native_file(request: JobRequest, cluster: Cluster, together: bool = False) -> str:
+    """Return the text of the file. Raises UnusableInput for an unknown model or no accelerators.
+
+    `together`: True if all components share all their accelerators, as a framework may demand.
+    """
     card = known_model(request.model)
     if card is None:
         meant = nearest(request.model, KNOWN)
@@ -72,29 +77,27 @@ def native_file(request: JobRequest, cluster: Cluster) -> str:
     total, near = cluster.total(ACCELERATOR), max((len(alike.node.accelerators) for alike in cluster.alike), default=0)
     if not total:
         raise UnusableInput([error("PW101", "", "the cluster has no accelerators", help="name it like `--cluster 2x8xH100`")])
-    sequence, by_megatron = request.prompt + request.response, bool(card.experts) or card.parameters > _LARGE
-    run = MemoryInput(
-        request.model,
-        sharding=DISTRIBUTED if by_megatron else FSDP,
-        sequence=sequence,
-        micro_batch=max(1, _TOKENS // sequence),
-        offload=True,
-    )
-    components = {"rollout": _engine(request, card, cluster, near, sequence)}
+    run, sequence = _trained(request, card), request.prompt + request.response
+    by_megatron = run.sharding == DISTRIBUTED
+    components = {"rollout": _engine(request, card, cluster, near)}
     for name in (*ALGORITHMS[request.algorithm], "actor"):
-        parallel = _quickest(name, run, card, cluster, near, request) if by_megatron else Parallel()
+        parallel = _quickest("actor" if together else name, run, card, cluster, near, request)
         degrees = f"parallel: {{tp: {parallel.tp}, pp: {parallel.pp}, ep: {parallel.ep}}}, " if by_megatron else ""
         reading = f"model: {run.model}, sequence: {sequence}, sharding: {run.sharding}, micro_batch: {run.micro_batch}"
         counts = _counts(total, near, max(parallel.replica, parallel.ep))
+        sequences = request.prompts * request.samples
+        counts = [count for count in counts if sequences % (count // parallel.replica * run.micro_batch) == 0] or counts
         optimizer = "" if name == "reference" else "optimizer: adam, "
-        components[name] = f"accelerators: {counts}, {degrees}estimate: {{{reading}, {optimizer}offload: true}}"
+        components[name] = (
+            f"accelerators: {counts}, {degrees}estimate: {{{reading}, {optimizer}offload: true}}{', colocate_with: rollout' if together else ''}"
+        )
     chain = " => ".join(name for name in components if name != "critic")
     chains = f"[{chain}, rollout => critic]" if "critic" in components else chain
     mean = f", mean_response: {request.mean_response}" if request.mean_response else ""
     return "\n".join(
         [
-            f"# {request.algorithm.upper()} of {request.model}. Nobody measured times and memory: both are estimated, and `seconds` and `memory`",
-            "# that you write count before them. Each component may have any of the counts and parallel sizes; who shares is open.",
+            f"# {request.algorithm.upper()} of {request.model}. Times and memory are estimates; `seconds` and `memory` that you write count",
+            "# before them. Each component may have any of the counts and parallel sizes; who shares is open.",
             f"cluster: {yaml.safe_dump(cluster_to_short_data(cluster), default_flow_style=True, sort_keys=False).removesuffix('...' + chr(10)).strip()}",
             "components:",
             *(f"  {name}: {{{text}}}" for name, text in components.items()),
@@ -104,6 +107,37 @@ def native_file(request: JobRequest, cluster: Cluster) -> str:
             "",
         ]
     )  # fmt: skip
+
+
+def least_nodes(request: JobRequest, cluster: Cluster) -> int | None:
+    """Return how many nodes like the first suffice by the estimates; None if none do."""
+    card, first = known_model(request.model), next((alike.node for alike in cluster.alike if alike.node.accelerators), None)
+    if card is None or first is None or first.accelerator_memory is None:
+        return None
+    node = replace(first, rank=0)
+
+    def fits(nodes: int) -> bool:
+        return _fits(request, card, Cluster(Nodes([numbered_nodes(node, nodes)])), len(node.accelerators))
+
+    most = next((nodes for nodes in (1 << power for power in range(_MOST_DOUBLED)) if fits(nodes)), None)
+    return next((nodes for nodes in range(most // 2 + 1, most) if fits(nodes)), most) if most else None
+
+
+def _fits(request: JobRequest, card: ModelCard, cluster: Cluster, near: int) -> bool:
+    """Return True if each component fits on all accelerators, beside what the others keep."""
+    run, total = _trained(request, card), cluster.total(ACCELERATOR)
+    for name in (*ALGORITHMS[request.algorithm], "actor"):
+        found = estimated(Component(name, estimate=run), card, _quickest(name, run, card, cluster, near, request), total)
+        if found is None or found.high > _memory(cluster) * _FREE // 100:
+            return False
+    return bool(_engine_sizes(request, card, cluster, near))
+
+
+def _trained(request: JobRequest, card: ModelCard) -> MemoryInput:
+    """Return how what trains and reads is run: by Megatron if large or with experts, else by FSDP."""
+    by_megatron, sequence = bool(card.experts) or card.parameters > _LARGE, request.prompt + request.response
+    sharding = DISTRIBUTED if by_megatron else FSDP
+    return MemoryInput(request.model, sharding=sharding, sequence=sequence, micro_batch=max(1, _TOKENS // sequence), offload=True)
 
 
 def _counts(total: int, near: int, unit: int) -> list[int]:
@@ -125,20 +159,25 @@ def _memory(cluster: Cluster) -> int:
     return min((alike.node.accelerator_memory or _UNKNOWN for alike in cluster.alike if alike.node.accelerators), default=_UNKNOWN)
 
 
-def _engine(request: JobRequest, card: ModelCard, cluster: Cluster, near: int, sequence: int) -> str:
-    """Return the hints of the rollout: the tensor parallel sizes whose part of the weights fits."""
-    estimate = MemoryInput(request.model, sequence=sequence)
+def _engine_sizes(request: JobRequest, card: ModelCard, cluster: Cluster, near: int) -> list[tuple[int, int]]:
+    """Return tensor and data parallel sizes of an engine whose part of the weights fits."""
+    estimate = MemoryInput(request.model, sequence=request.prompt + request.response)
     sizes = _divisors(card.heads, near)
     ranks = [1 << power for power in range(6) if near << power <= cluster.total(ACCELERATOR)] if card.experts else [1]
     room = _memory(cluster) * _UTILIZATION // 100
-    fitting = [
+    return [
         (tp, dp)
         for dp in ranks
         for tp in sizes
         if (found := estimated(Component("rollout", estimate=estimate), card, Parallel(tp=tp, dp=dp), tp * dp)) and found.mebibytes <= room
     ]
-    least = min((dp for _, dp in fitting), default=ranks[-1])
-    tps = [tp for tp, dp in fitting if dp == least] or sizes[-1:]
+
+
+def _engine(request: JobRequest, card: ModelCard, cluster: Cluster, near: int) -> str:
+    """Return the hints of the rollout."""
+    fitting, sequence = _engine_sizes(request, card, cluster, near), request.prompt + request.response
+    least = min((dp for _, dp in fitting), default=1)
+    tps = [tp for tp, dp in fitting if dp == least] or _divisors(card.heads, near)[-1:]
     parallel = f"{{tp: {tps}{f', dp: {least}' if least > 1 else ''}}}"
     counts = _counts(cluster.total(ACCELERATOR), near, tps[-1] * least)
     return f"accelerators: {counts}, parallel: {parallel}, estimate: {{model: {request.model}, sequence: {sequence}, utilization: {_UTILIZATION}, offload: true}}"
@@ -150,6 +189,8 @@ def _quickest(name: str, run: MemoryInput, card: ModelCard, cluster: Cluster, ne
     Of those within a tenth of the quickest the one with fewest stages, then ranks: stages are never
     quite even. Where none fits, those that need least.
     """
+    if run.sharding != DISTRIBUTED:
+        return Parallel()
     total, component = cluster.total(ACCELERATOR), Component(name, estimate=run)
     batch = IterationBatch(request.prompts, request.samples, request.prompt, request.response, request.mean_response)
     speed, joined = next(iter(speeds_of(cluster).values()))

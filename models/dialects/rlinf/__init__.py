@@ -10,6 +10,7 @@ from ...level import DEFAULT_LEVEL
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.tree import Entry, MapNode, Scalar
+from ...training_job import TrainingJob
 from ..signs import Signs
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ PLACES = ("cluster.num_nodes", "cluster.node_groups", "cluster.component_placeme
 """Keys whose content is fully in the Problem of a file."""
 
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
+ONE_POOL = False
 
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:
@@ -63,6 +65,13 @@ def render(problem: Problem) -> Rendering:
     from . import rendering
 
     return rendering.render(problem)
+
+
+def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
+    """See `Dialect.training_file`."""
+    from .training import training_file as written
+
+    return written(problem, job, title)
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:

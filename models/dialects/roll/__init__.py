@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Sequence
 
 from ...level import DEFAULT_LEVEL
+from ...training_job import TrainingJob
 from .names import ALL_BLOCKS, DEVICES, HINTS, NAME, PER_WORKER, RELEASES, WORLD_SIZE, signs
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ PROGRAMS: tuple[str, ...] = ("roll.", *(f"start_{job}_pipeline.py" for job in _J
 
 PLACES = ("num_nodes", "num_gpus_per_node", *(f"{block}.{key}" for block in ALL_BLOCKS for key in (DEVICES, PER_WORKER, WORLD_SIZE)), HINTS)
 """Keys whose whole content is in the Problem of a file."""
+ONE_POOL = False
 
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:
@@ -69,6 +71,13 @@ def render(problem: Problem) -> Rendering:
     from . import writing
 
     return writing.render(problem)
+
+
+def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
+    """See `Dialect.training_file`."""
+    from .training import training_file as written
+
+    return written(problem, job, title)
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Sequence
 
 from ...level import DEFAULT_LEVEL
 from ...text.tree import ListNode, MapNode, find
+from ...training_job import TrainingJob
 from ..signs import Signs
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ _BESIDE = ("data", "algorithm", "model", "rollout", "critic", "reward_model", "r
 """Sections of which every configuration of verl's own has one beside `trainer`."""
 _DRAFT = "topology.device_pools"
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
+ONE_POOL = True
 
 
 def signs(root: MapNode) -> Signs:
@@ -81,6 +83,13 @@ def render(problem: Problem) -> Rendering:
     from .rendering import render as rendered
 
     return rendered(problem)
+
+
+def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
+    """See `Dialect.training_file`."""
+    from .training import training_file as written
+
+    return written(problem, job, title)
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:

@@ -21,7 +21,6 @@ class AllPlaced:
     """Every demanded process is placed once, and no further processes are."""
 
     code: ClassVar[str] = "PW209"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Component]:
         return problem.components

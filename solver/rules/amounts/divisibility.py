@@ -26,7 +26,6 @@ class Divisibility:
     """
 
     code: ClassVar[str] = "PW208"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Component]:
         return [c for c in problem.components if c.step > 1 and problem.kind(c) != NODE]

@@ -25,7 +25,6 @@ class EvenShares:
     """
 
     code: ClassVar[str] = "PW401"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Share]:
         return problem.shares

@@ -37,7 +37,6 @@ class ModelDivides:
     """
 
     code: ClassVar[str] = "PW404"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Use]:
         for component in problem.components:

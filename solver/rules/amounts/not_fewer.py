@@ -23,7 +23,6 @@ class NotFewer:
     """
 
     code: ClassVar[str] = "PW402"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Relation]:
         return problem.related(NOT_FEWER)

@@ -25,7 +25,6 @@ class WholeShardGroups:
     """
 
     code: ClassVar[str] = "PW221"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Component]:
         return [c for c in problem.components if c.divided_among and problem.kind(c) != NODE]

@@ -27,7 +27,6 @@ class FitsCpus:
     """
 
     code: ClassVar[str] = "PW502"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[str]:
         return ("CPUs",) if any(component.cpus for component in problem.components) else ()

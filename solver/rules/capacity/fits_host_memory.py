@@ -25,7 +25,6 @@ class FitsHostMemory:
     """
 
     code: ClassVar[str] = "PW503"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[str]:
         return ("host memory",) if any(component.host_memory for component in problem.components) else ()

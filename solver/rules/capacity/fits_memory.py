@@ -33,7 +33,6 @@ class FitsMemory:
     """
 
     code: ClassVar[str] = "PW501"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Meeting]:
         sets = [members for members in sharing_sets(problem) if problem.kind(members[0]) == ACCELERATOR]

@@ -25,7 +25,6 @@ class GroupInNode:
     """
 
     code: ClassVar[str] = "PW202"
-    packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[Component]:
         """Return the components without a demand on the place of their tp groups.

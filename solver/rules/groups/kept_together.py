@@ -38,7 +38,6 @@ class GroupsWhole:
     """
 
     code: ClassVar[str] = "PW218"
-    packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[Kept]:
         return [(component, keep) for component in problem.components for keep in component.keep if keep.required]

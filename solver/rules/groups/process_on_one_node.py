@@ -25,7 +25,6 @@ class ProcessOnOneNode:
     """
 
     code: ClassVar[str] = "PW203"
-    packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[Component]:
         return problem.components

@@ -31,7 +31,6 @@ class ReplicaOnWholeNodes:
     """
 
     code: ClassVar[str] = "PW214"
-    packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[Component]:
         return [c for c in problem.components if problem.whole_replica(c) > 1 and problem.kind(c) != NODE]

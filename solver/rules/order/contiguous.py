@@ -26,7 +26,6 @@ class Contiguous:
     """
 
     code: ClassVar[str] = "PW205"
-    packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[Component]:
         return [c for c in problem.components if c.contiguous and problem.kind(c) != NODE]

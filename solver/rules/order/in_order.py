@@ -28,7 +28,6 @@ class InOrder:
     """
 
     code: ClassVar[str] = "PW213"
-    packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[Relation]:
         return problem.related(IN_ORDER)

@@ -36,7 +36,6 @@ class InStep:
     """
 
     code: ClassVar[str] = "PW217"
-    packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[Pair]:
         """Return the pairs of `Job.in_step` that are ranges of one numbering.

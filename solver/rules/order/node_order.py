@@ -23,7 +23,6 @@ class NodeOrder:
     """
 
     code: ClassVar[str] = "PW210"
-    packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[Component]:
         return problem.components if problem.job.capabilities.nodes_in_order else ()

@@ -26,7 +26,6 @@ class RankAligned:
     """
 
     code: ClassVar[str] = "PW219"
-    packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[Relation]:
         return [r for r in problem.related(RANK_ALIGNED) if all(problem.kind(problem[name]) != NODE for name in r.components)]

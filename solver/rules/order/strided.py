@@ -21,7 +21,6 @@ class Strided:
     """
 
     code: ClassVar[str] = "PW206"
-    packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[Component]:
         return [c for c in problem.components if c.contiguous and c.stride > 1]

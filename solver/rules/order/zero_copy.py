@@ -34,7 +34,6 @@ class ZeroCopy:
     """
 
     code: ClassVar[str] = "PW220"
-    packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[Relation]:
         return [r for r in problem.related(ZERO_COPY) if all(problem.kind(problem[name]) != NODE for name in r.components)]

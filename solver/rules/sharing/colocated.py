@@ -20,7 +20,6 @@ class Colocated:
     """Two colocated components use exactly the same accelerators."""
 
     code: ClassVar[str] = "PW204"
-    packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[Relation]:
         return problem.related(COLOCATED)

@@ -25,7 +25,6 @@ class ColocatedOrDisjoint:
     """
 
     code: ClassVar[str] = "PW211"
-    packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[Relation]:
         return problem.related(COLOCATED_OR_DISJOINT)

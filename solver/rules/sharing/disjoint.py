@@ -20,7 +20,6 @@ class Disjoint:
     """Two disjoint components have no accelerator in common."""
 
     code: ClassVar[str] = "PW207"
-    packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[Relation]:
         return problem.related(DISJOINT)

@@ -37,7 +37,6 @@ class NoOverlap:
     """
 
     code: ClassVar[str] = "PW201"
-    packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[str]:
         return ("accelerators",)

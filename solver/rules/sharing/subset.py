@@ -26,7 +26,6 @@ class Subset:
     """
 
     code: ClassVar[str] = "PW212"
-    packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[Relation]:
         return [relation for relation in problem.related(SUBSET) if problem.kind(problem[relation.components[0]]) != NODE]

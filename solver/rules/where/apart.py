@@ -23,7 +23,6 @@ class Apart:
     """
 
     code: ClassVar[str] = "PW306"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Relation]:
         return problem.related(APART)

@@ -18,7 +18,6 @@ class Excluded:
     """A component uses none of the nodes excluded for it."""
 
     code: ClassVar[str] = "PW303"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Component]:
         return [component for component in problem.components if component.excluded]

@@ -20,7 +20,6 @@ class HardwareKind:
     """
 
     code: ClassVar[str] = "PW302"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Component]:
         return problem.components

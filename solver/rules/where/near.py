@@ -23,7 +23,6 @@ class Near:
     """
 
     code: ClassVar[str] = "PW307"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Relation]:
         return problem.related(NEAR)

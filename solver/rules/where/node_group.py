@@ -18,7 +18,6 @@ class NodeGroupRule:
     """A component uses only nodes of its node groups."""
 
     code: ClassVar[str] = "PW301"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Component]:
         return [c for c in problem.components if not problem.cluster.has_all(c.node_groups)]

@@ -28,7 +28,6 @@ class Pinned:
     """Every pinned process rank exists, and is on one of its pinned nodes."""
 
     code: ClassVar[str] = "PW304"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Component]:
         return [component for component in problem.components if component.pins]

@@ -31,7 +31,6 @@ class SpreadOver:
     """
 
     code: ClassVar[str] = "PW305"
-    packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Asked]:
         return [(component, spread) for component in problem.components for spread in component.spread]

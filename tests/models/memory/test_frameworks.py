@@ -82,6 +82,15 @@ def test_fsdp_in_verl(tmp_path: Path) -> None:
     assert found["rollout"] == {"sequence": 4096, "utilization": 50, "offload": True}
 
 
+def test_fused_kernels_and_models_in_16_bits_in_verl(tmp_path: Path) -> None:
+    """verl, verl/workers/fsdp_workers.py: `model_dtype` is that of weights and so of Adam's states; fused kernels make logits in chunks."""
+    more = "actor_rollout_ref.model.use_fused_kernels=True actor_rollout_ref.actor.fsdp_config.model_dtype=bf16 algorithm.use_kl_in_reward=True "
+    asks = "+placewright.components.actor.estimate='{}' +placewright.components.ref.estimate='{}'\n"
+    found = estimates(tmp_path, "run.sh", VERL + more + asks)
+    assert found["actor"] == {"sharding": "fsdp", "sequence": 4096, "logits": "chunked", "optimizer": "adam16"}
+    assert found["ref"] == {"sharding": "fsdp", "sequence": 4096, "logits": "chunked"}
+
+
 def test_batches_of_changing_size_in_verl(tmp_path: Path) -> None:
     more = "actor_rollout_ref.actor.use_dynamic_bsz=True actor_rollout_ref.actor.ppo_max_token_len_per_gpu=24000 "
     more += "actor_rollout_ref.actor.fsdp_config.param_offload=True actor_rollout_ref.actor.fsdp_config.optimizer_offload=True "

@@ -76,3 +76,31 @@ def table() -> list[str]:
         )
         lines.append(f"| {row['system']} | {row['gpus']:.0f} | {row['model']} | {row['policy']} | {row['step_seconds']:.0f} | {figures} |")
     return lines
+
+
+GENERATED: list[dict[str, Any]] = [json.loads(line) for line in (Path(__file__).parent / "dense_generation.jsonl").read_text().splitlines()]
+
+
+def generation_of(row: dict[str, Any]) -> Interval:
+    """Milliseconds in which an engine answers; of a single token those of its decode step alone."""
+    speed = speed_of(row["system"])
+    assert speed is not None
+    run = ModelRun(shape_of(MemoryInput(), known_model(row["model"])), Parallel(tp=row["tp"]), row["tp"], speed)
+    seconds = generate_seconds(run, SequenceBatch(row["sequences"], row["prompt"], exactly(row["response"]), row["response"]))
+    if row["response"] == 1:
+        prompt = infer_seconds(run, SequenceBatch(row["sequences"], row["prompt"], exactly(0.0), 0))
+        seconds = Interval(*(whole - part for whole, part in zip(seconds, prompt)))
+    return seconds.times(1000)
+
+
+def generation_table() -> list[str]:
+    """The table of dense models in docs/performance.md."""
+    lines = [
+        "| system | model | tp | sequences | prompt + answer | measured | low | likely | high | likely / measured |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in GENERATED:
+        its, work = generation_of(row), f"{row['prompt']} + {row['response']}" if row["response"] > 1 else "one token"
+        figures = f"{row['milliseconds']:.0f} | {its.low:.0f} | {its.likely:.0f} | {its.high:.0f} | {its.likely / row['milliseconds']:.2f}"
+        lines.append(f"| {row['system']} | {row['model'].partition('/')[2]} | {row['tp']} | {row['sequences']} | {work} | {figures} |")
+    return lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from pathlib import Path
 
-from models.performance.published import ROWS, parts_of, step_of, table
+from models.performance.published import GENERATED, ROWS, generation_of, generation_table, parts_of, step_of, table
 
 PAGE = (Path(__file__).parents[3] / "docs" / "performance.md").read_text("utf-8")
 
@@ -20,6 +20,14 @@ def test_the_page_states_the_median_the_worst_and_how_many_the_interval_holds() 
     held = sum(step.low <= measured <= step.high for step, measured in steps)
     said = f"median error {statistics.median(errors):.0%}, worst {max(errors):.0%}; low and high hold {held} of {len(steps)}"
     assert said.replace("%", " %") in PAGE, said
+
+
+def test_the_page_shows_generation_of_dense_models() -> None:
+    found = [(generation_of(row), row["milliseconds"]) for row in GENERATED]
+    assert "\n".join(generation_table()) in PAGE and all(row["source"] for row in GENERATED)
+    held = sum(its.low <= measured <= its.high for its, measured in found)
+    error = statistics.median(abs(its.likely / measured - 1) for its, measured in found)
+    assert f"median error {100 * error:.0f} %; low and high hold {held} of {len(found)}." in PAGE
 
 
 def test_low_is_below_likely_and_likely_below_high() -> None:

@@ -6,6 +6,8 @@ import asyncio
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from contextlib import ExitStack, suppress
@@ -205,6 +207,27 @@ def test_a_worker_listens_on_its_machine_alone_and_answers_its_server() -> None:
     try:
         assert end.address.startswith("ipc://@placewright-")
         assert on([Peer(end.address, end.key, (0,))], lambda channel: channel.collective_rpc("step")) == ["step"]
+    finally:
+        end.close()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+@pytest.mark.parametrize(("user", "said"), [(0, "answered"), (65534, "silence")])
+def test_another_user_of_the_machine_is_not_heard_even_with_the_key(user: int, said: str) -> None:
+    end = Endpoint(lambda method, arguments, ranks: [method], "")
+    program = (
+        "import os, sys, zmq\n"
+        "os.setuid(int(sys.argv[1]))\n"
+        "with zmq.Context() as context, context.socket(zmq.DEALER) as dealer:\n"
+        "    dealer.curve_publickey, dealer.curve_secretkey = zmq.curve_keypair()\n"
+        "    dealer.curve_serverkey, dealer.linger = zmq.curve_public(sys.argv[3].encode()), 0\n"
+        "    dealer.connect(sys.argv[2])\n"
+        "    dealer.send_multipart([b'1', b'[\"step\", [], [0]]'])\n"
+        "    print('answered' if dealer.poll(1000) else 'silence')\n"
+    )
+    try:
+        done = subprocess.run([sys.executable, "-c", program, str(user), end.address, end.key], capture_output=True, text=True, timeout=30)
+        assert done.stdout.strip() == said, done.stderr
     finally:
         end.close()
 

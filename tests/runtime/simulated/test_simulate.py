@@ -102,7 +102,7 @@ def test_a_node_for_which_the_machine_was_too_busy_is_started_once_again(reasons
 
     nodes = simulated_nodes.SimulatedNodes("/nowhere")
     nodes._cluster = Started()
-    node = {"rank": 1, "cpus": 1, "gpus": 0, "resources": {}, "labels": {}}
+    node = {"rank": 1, "cpus": 1, "gpus": 0, "resources": {}, "labels": {}, "address": "127.0.0.1"}
     if len(reasons) < starts:
         nodes._add(node)
         assert nodes._nodes == {1: "a node"}

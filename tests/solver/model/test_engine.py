@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import random
+import time
 from math import nextafter
+from typing import Callable
 
 import pytest
-from placewright.solver.model.engine import _whole
+from ortools.sat.python import cp_model
+from placewright.solver.model.engine import Status, _whole, run
 
 
 @pytest.mark.parametrize("bound", [0, 7, -7, 55_000_000_000, 125_000_000_000, 2**49 + 1])
@@ -27,3 +31,23 @@ def test_between_whole_numbers_the_next_one_is_the_bound(bound: float, whole: in
 @pytest.mark.parametrize("bound", [float("inf"), float("-inf"), 2.0**53, -(2.0**60)])
 def test_nothing_is_proved_where_doubles_are_not_exact(bound: float) -> None:
     assert _whole(bound) is None
+
+
+class Split:
+    """A market split: small, and out of reach of any search in the limit."""
+
+    def __init__(self) -> None:
+        self.model, source = cp_model.CpModel(), random.Random(1)
+        chosen = [self.model.new_bool_var("") for _ in range(50)]
+        for _ in range(6):
+            weights = [source.randrange(100) for _ in chosen]
+            self.model.add(sum(weight * variable for weight, variable in zip(weights, chosen)) == sum(weights) // 2)
+
+    def values(self, value: Callable[[cp_model.IntVar], int]) -> None:
+        return None
+
+
+def test_a_run_ends_at_its_processor_time_whatever_its_limit() -> None:
+    began = time.process_time()
+    assert run(Split(), 1000.0, seed=1, until=began + 0.3).status is Status.UNKNOWN
+    assert time.process_time() - began < 3.0

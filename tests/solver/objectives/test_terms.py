@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run
+from placewright.models.problem import Cap
 from placewright.solver.objectives.domains_touched import DomainsTouched
 from placewright.solver.objectives.traffic import Collectives, Streams, WeightSync
+from placewright.solver.rules.at_most import AtMost
 
 from .. import parity
-from ..cases import component, problem
+from ..cases import cluster, component, problem
 from .traffic_cases import RACKS, TRAFFIC_CASES, linked, sends
 
 
@@ -67,3 +69,10 @@ def test_what_the_topology_alone_demands_is_the_bound_of_counting() -> None:
     layout = Layout(wide)
     assert Collectives("rack").bound(layout) == 5
     assert WeightSync("rack").bound(layout) == 0
+
+
+def test_a_term_above_its_limit_says_by_how_much() -> None:
+    job = problem(cluster(*({"count": 1, "rack": rack} for rack in "abc")), component("a", 3))
+    spread = Assignment({"a": tuple(Run(range(node, node + 1), node) for node in range(3))})
+    (finding,) = AtMost().check(job, Cap((("extra racks", 1),), 1), spread)
+    assert (finding.message, finding.amount) == ("extra racks: 2, where at most 1 may be", 1)

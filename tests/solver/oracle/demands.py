@@ -141,7 +141,7 @@ def wrong_order(cluster: Cluster, wish: Wish, held: Held) -> Iterator[str]:
 
 
 def cut(cluster: Cluster, wish: Wish, kept: Kept, held: Held) -> int:
-    """How many groups are in more domains than they may."""
+    """How many whole groups are in more domains than they may; fewer accelerators than a group are none."""
     if kept.group == "component":
         return int(len(_domains(cluster, kept.level, held)) > kept.domains)
     if wish.kind == NODE:
@@ -149,7 +149,7 @@ def cut(cluster: Cluster, wish: Wish, kept: Kept, held: Held) -> int:
     size = wish.block(kept.group, held.total)
     order = held.order
     places = [spot(cluster, kept.level, seat) for seat in order]
-    return sum(len(set(places[start : start + size])) > 1 for start in range(0, len(order), size))
+    return sum(len(set(places[start : start + size])) > 1 for start in range(0, len(order) - size + 1, size))
 
 
 def _domains(cluster: Cluster, level: str, held: Held) -> set[object]:

@@ -15,7 +15,7 @@ from math import prod
 
 from ....component import Parallel
 from ....configuration.settings import Amount, percent, plain_value, whole_number
-from ....estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, MemoryInput
+from ....estimate import ADAM_16, CHUNKED, DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, MemoryInput
 from ....findings.finding import Severity
 from ....findings.wording import with_noun
 from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits
@@ -297,7 +297,10 @@ def run_of(work: VerlWork, name: str) -> MemoryInput | None:
     engine = f"{owner}.model.fsdp_config" if name in ("critic", "reward_model") else f"{owner}.fsdp_config"
     engine = "critic.fsdp" if name == "critic" and settings.since("0.8.0") else engine
     model = "critic.model" if name == "critic" else "actor_rollout_ref.model"
+    on_host = plain_value(settings, f"{engine}.offload_policy", False) is True  # the optimizer steps on the host
+    in_16 = updates and not on_host and str(plain_value(settings, f"{engine}.model_dtype", "fp32")) in ("bf16", "bfloat16")
     return MemoryInput(
+        logits=CHUNKED if plain_value(settings, f"{model}.use_fused_kernels", False) is True else "", optimizer=ADAM_16 if in_16 else "",
         lora_rank=whole_number(plain_value(settings, f"{model}.lora_rank", 0)) if updates else 0,
         sharding=FSDP,
         shards=whole_number(plain_value(settings, f"{engine}.fsdp_size", -1)),

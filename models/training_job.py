@@ -1,0 +1,71 @@
+"""Batches of a job: what a framework's file says beside the placement."""
+
+from __future__ import annotations
+
+from typing import Mapping
+
+from .findings.finding import UnusableInput, error
+from .machines.node_group import ACCELERATOR
+from .placements.assignment import Assignment
+from .problem import Problem
+from .record import dataclass
+from .roles import ACTOR, CRITIC, ROLLOUT, role_of
+
+UPDATES = 4
+"""Updates of an iteration, at most: as the examples of verl, ROLL and RLinf have them."""
+
+UTILIZATION = 70
+"""Percent of an accelerator for an engine that says none."""
+
+
+@dataclass(frozen=True)
+class TrainingJob:
+    """Model, algorithm and batches of a job.
+
+    Attributes
+    ----------
+    prompts, samples : prompts of an iteration, and answers to each.
+    prompt, response : tokens of a prompt, and of the longest answer, at most.
+    micro_batch : sequences of a training step on one accelerator.
+    utilization : percent of an accelerator for the engine.
+    ranks : role -> data parallel ranks of what trains.
+    """
+
+    model: str
+    algorithm: str
+    prompts: int
+    samples: int
+    prompt: int
+    response: int
+    micro_batch: int
+    utilization: int
+    ranks: Mapping[str, int]
+
+    @property
+    def mini_batch(self) -> int:
+        """Prompts of an update: the most that make `UPDATES` of them, as every rank divides them.
+
+        Raises UnusableInput if not even the whole batch divides.
+        """
+        sizes = [size for size in range(1, self.prompts + 1) if self.prompts % size == 0 and self._divides(size)]
+        if not sizes:
+            ranks = max(self.ranks.values(), default=1)
+            sequences = f"{self.prompts} prompts x {self.samples} samples = {self.prompts * self.samples}"
+            message = f"{sequences} sequences do not divide among {ranks} data parallel ranks with micro batches of {self.micro_batch}"
+            raise UnusableInput([error("PW606", "", message, help=f"take a multiple of {ranks * self.micro_batch} sequences")])
+        return max((size for size in sizes if size * UPDATES <= self.prompts), default=min(sizes))
+
+    def _divides(self, prompts: int) -> bool:
+        return all(prompts * self.samples % (ranks * self.micro_batch) == 0 for ranks in self.ranks.values())
+
+
+def training_job(problem: Problem, model: str, algorithm: str, prompts: int, samples: int, prompt: int, response: int) -> TrainingJob:
+    """Return the job of a problem with given ranks, with engine and micro batch of its estimates."""
+    placed = Assignment({component.name: component.runs for component in problem.components if component.runs is not None})
+    by_role = {role_of(component): component for component in problem.components}
+    trained = {role: by_role[role] for role in (ACTOR, CRITIC) if role in by_role}
+    ranks = {role: max(1, placed.held(component.name, ACCELERATOR) // component.parallel.replica) for role, component in trained.items()}
+    micro = max((component.estimate.micro_batch or 1 for component in trained.values() if component.estimate), default=1)
+    engine = by_role[ROLLOUT].estimate if ROLLOUT in by_role else None
+    utilization = (engine.utilization or UTILIZATION) if engine else UTILIZATION
+    return TrainingJob(model, algorithm, prompts, samples, prompt, response, micro, utilization, ranks)

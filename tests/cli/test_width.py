@@ -1,0 +1,68 @@
+"""A real terminal of 40 and 200 columns: every line fits; a reader that goes away ends the command cleanly."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+TEXT = """cluster:
+  num_nodes: 1
+  component_placement: {actor: 0-8, rollout: 0-9, a_component_with_a_long_name: 0-11, inference: all}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "run.yaml").write_text(TEXT)
+    (tmp_path / "other.yaml").write_text(TEXT)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def in_terminal(columns: int, *words: str) -> tuple[int, list[str]]:
+    """Exit code and lines, without colour, of a command in a terminal."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")} | {"TERM": "xterm"}
+    command = [sys.executable, "-m", "placewright", *words]
+    process = subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, env=environment)
+    os.close(theirs)
+    printed = b""
+    while True:
+        try:
+            data = os.read(ours, 65536)
+        except OSError:  # the terminal was closed at the other side
+            break
+        if not data:
+            break
+        printed += data
+    os.close(ours)
+    return process.wait(), re.sub("\x1b\\[[0-9;]*m", "", printed.decode()).split("\r\n")
+
+
+@pytest.mark.parametrize("columns", [40, 200])
+@pytest.mark.parametrize("words", [["run.yaml"], ["run.yaml", "other.yaml"]])
+@pytest.mark.usefixtures("folder")
+def test_lines_fit_a_terminal(columns: int, words: list[str]) -> None:
+    code, lines = in_terminal(columns, "verify", *words, "--cluster", "x8")
+    assert code == 1
+    assert max(map(len, lines)) <= columns
+    assert max(map(len, lines)) > columns // 2
+    assert "faulty" in " ".join(lines)
+
+
+@pytest.mark.parametrize("form", ["text", "sarif"])
+def test_a_reader_that_goes_away_ends_the_command(folder: Path, form: str) -> None:
+    command = f"{sys.executable} -m placewright verify run.yaml -v --cluster x8 --format {form}"
+    done = subprocess.run(["bash", "-c", f"{command} | true; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() in ("1", "141")
+    assert done.stderr == ""
