@@ -73,7 +73,7 @@ def test_large_models_get_degrees_that_fit(model: str, cluster: str, capsys: pyt
         (["-o", "-", "--format", "json"], 2, "only one thing can be written to standard output"),
         (["--model", "deepseek-ai/DeepSeek-V3"], 1, "for its weights, gradients and optimizer; the largest has 80 GiB"),
         (["--model", "deepseek-ai/DeepSeek-V3"], 1, "by the estimates it fits on "),
-        (["--cluster", "1x8x4090"], 0, "by the estimates it fits on no number of these nodes"),
+        (["--cluster", "1x8x4090", "--response", "16384"], 0, "by the estimates it fits on no number of these nodes"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_planned_is_said(options: list[str], code: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,3 +102,11 @@ def test_all_accelerators_are_a_count_however_many_there_are() -> None:
             f"{cluster.total()}]" in text
             and max(len(components.split(",")) for components in re.findall("accelerators: (.+?])", text)) <= 64
         )
+
+
+@pytest.mark.parametrize(("prompts", "response"), [(1024, 2048), (128, 1000), (96, 100), (6, 100)])
+@pytest.mark.parametrize("framework", ["verl", "roll", "rlinf"])
+def test_micro_batches_divide_what_each_rank_has(framework: str, prompts: int, response: int, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["plan", *SEVEN, "--prompts", str(prompts), "--response", str(response), "--framework", framework]
+    assert run([*words, "-o", "-"]) == 0
+    assert pw.verify(capsys.readouterr().out, "2x8xH100").errors == ()
