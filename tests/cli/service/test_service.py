@@ -17,6 +17,7 @@ from typing import Any, Iterator
 
 import placewright as pw
 import pytest
+from placewright.cli.main import run
 
 pytest.importorskip("fastapi", reason="needs the extra `serve`")
 TEXT = "cluster: 2x4xH100\ncomponents:\n  actor: {placement: 0-3}\n  rollout: {placement: 4-9}\n"
@@ -159,3 +160,10 @@ def test_a_body_that_does_not_come_is_waited_for_no_longer_than_the_limit(tmp_pa
         with socket.create_connection(place, timeout=20) as left:
             left.sendall(head)
         assert hurried.ask("GET", "/health")[1]["waiting"] == 0
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid"])
+def test_an_address_that_is_taken_or_unknown_is_unusable(host: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert run(["serve-verify", "--host", host, "--port", str(taken.getsockname()[1])]) == 2
+    assert "the service cannot listen on" in capsys.readouterr().err
