@@ -69,12 +69,12 @@ def fit(metrics: str, file: str, source: ReadOptions, form: str) -> int:
         ]
         for time in times
     ]
-    click.echo(table([heads, *lines], right=(1, 3, 4, 5, 6)))
+    echo(table([heads, *lines], right=(1, 3, 4, 5, 6)))
     of_iteration = [time for time in times if time.of_iteration]
     if of_iteration:
-        click.echo("\nwrite what was measured into the components:")
+        echo("\nwrite what was measured into the components:")
     for time in of_iteration:
-        click.echo(f"  {escape(time.component)}: {{seconds: {{{time.accelerators}: {time.measured:.4g}}}}}")
+        echo(f"  {escape(time.component)}: {{seconds: {{{time.accelerators}: {time.measured:.4g}}}}}")
     shown = ", ".join(f"{phase}: {factor:.2f}" for phase, factor in factors(times).items())
-    click.echo(f"\nfor other counts and models, write into the plan:\n  calibrate: {{{shown}}}")
+    echo(f"\nfor other counts and models, write into the plan:\n  calibrate: {{{shown}}}")
     return OK
