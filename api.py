@@ -174,7 +174,7 @@ def question_of(
         reading = load(file, cluster, dialect, **options).to_solve
         report = verify_given(reading)
         if report.errors or reading.problem is None:
-            raise UnusableInput(report.errors)
+            raise UnusableInput(report.reasons)
         problem = reading.problem
     if at_most:
         from .solver.objectives.tiers import cap_of

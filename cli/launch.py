@@ -181,7 +181,9 @@ def _plan(file: str, source: ReadOptions) -> tuple[Plan, Reading | None] | int:
     if report.findings:
         echo_findings(report.findings, err=True, texts=report.texts)
     if report.errors or reading.problem is None:
-        return _refused(file, report.errors, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS)
+        if not report.errors:
+            echo_findings(report.reasons, err=True)
+        return _refused(file, report.reasons, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS)
     if report.plan is not None and not report.pending:
         return report.plan, reading
     from ..api import solver

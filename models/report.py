@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Iterable, Mapping, Sequence
 
-from .findings.finding import Finding, IgnoredFinding, Missing, Severity, Unchecked
+from .findings.finding import Finding, IgnoredFinding, Missing, Severity, Unchecked, error
 from .level import DEFAULT_LEVEL
 from .machines.cluster import Cluster
 from .placements.plan import Plan
@@ -79,6 +79,13 @@ class Report:
     def errors(self) -> tuple[Finding, ...]:
         """Findings that are errors."""
         return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
+
+    @property
+    def reasons(self) -> tuple[Finding, ...]:
+        """Errors; without any, the first missing input as an error."""
+        return self.errors or tuple(
+            error("PW013", "", missing.fact, help=missing.add[:1].lower() + missing.add[1:]) for missing in self.missing[:1]
+        )
 
     def with_warnings_as_errors(self) -> Report:
         """Return the report with every warning as an error, with a note."""

@@ -105,8 +105,10 @@ def verdict(report: Report, colour: bool = False) -> str:
 
 def scope(report: Report) -> str:
     """Format the scope: `placement and training arithmetic of verl 0.9.0 (stated) on 2x8xH100`."""
+    if not report.is_read:
+        return "nothing read"
     checked = "placement" if report.level == PLACEMENT else "placement and training arithmetic"
-    subject = str(report.release) if report.release else f"{'an' if report.dialect == 'unknown' else 'a'} {report.dialect} file"
+    subject = str(report.release) if report.release else f"a {report.dialect} file"
     return f"{checked} of {escape(subject)}{f' on {escape(report.machines)}' if report.machines else ''}"
 
 

@@ -37,7 +37,7 @@ def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
     report = verify(reading)
     if report.errors or problem is None:
         unusable = report.verdict == UNUSABLE_FILE or problem is None
-        return replace(bare, verdict=UNUSABLE if unusable else REFUSED, findings=report.findings)
+        return replace(bare, verdict=UNUSABLE if unusable else REFUSED, findings=report.findings or report.reasons)
     if not problem.cluster.counted:
         unknown = error("PW011", "", "the number of accelerators is unknown", help="name the cluster, such as `--cluster 2x8xH100`")
         return replace(bare, verdict=UNUSABLE, findings=(unknown,))

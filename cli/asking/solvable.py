@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from ...models.findings.finding import Finding, error
+from ...models.report import INCOMPLETE as INCOMPLETE_FILE
 from ...models.report import UNUSABLE as UNUSABLE_FILE
 from ...report.terminal import escape
 from ..exit_codes import FINDINGS, INCOMPLETE, OK, UNUSABLE
@@ -37,8 +38,10 @@ def solvable(reading: Reading, form: str) -> SolvableFile:
 
         click.echo(render_json([report]))
     if report.errors or reading.problem is None:
+        if not report.errors:
+            echo_findings(report.reasons, err=True)
         echo(f"{escape(file)}: not solved", err=True)
-        return SolvableFile(None, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS)
+        return SolvableFile(None, {UNUSABLE_FILE: UNUSABLE, INCOMPLETE_FILE: INCOMPLETE}.get(report.verdict, FINDINGS))
     if not reading.problem.cluster.counted:
         uncounted = error("PW011", "", "the number of accelerators is unknown", help="name the cluster, such as `--cluster 2x8xH100`")
         echo_findings([uncounted], err=True)

@@ -336,9 +336,10 @@ def composed(
         empty = MapNode((), main.root.span, main.root.flow)
         root = _merged(main, empty, walk.from_(part, chosen.appended), environment, findings)
         value_settings = chosen.value_settings
+    partial = main is None or walk is None or walk.partial
     for setting in value_settings:
         try:
-            root = apply_setting(root, setting, main is None or walk is None or walk.partial, _Follow(root, environment))
+            root = apply_setting(root, setting, partial, _Follow(root, environment, partial))
         except RefusedSetting as refusal:
             findings.append(refusal.finding)
     span = main.root.span if main else root.span
@@ -393,8 +394,8 @@ def _unchosen_group(setting: Setting) -> Unchecked:
 class _Follow:
     """Resolver of interpolations in a tree; an unknown target resolves to itself."""
 
-    def __init__(self, root: MapNode, environment: Environment) -> None:
-        self.root, self.environment = root, environment
+    def __init__(self, root: MapNode, environment: Environment, partial: bool = True) -> None:
+        self.root, self.environment, self.partial = root, environment, partial
 
     def __call__(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:
-        return Interpolator(self.root, self.environment, partial=True).target(scalar, path)
+        return Interpolator(self.root, self.environment, self.partial).target(scalar, path)

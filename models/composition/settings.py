@@ -14,6 +14,7 @@ from ..findings.span import Edit, Span
 from ..findings.wording import with_noun
 from ..record import dataclass
 from ..text.document import DocumentKind, Setting
+from ..text.interpolation import stands_for_another
 from ..text.interpolation_text import holds_interpolation
 from ..text.nearest import closest
 from ..text.source import Source
@@ -125,6 +126,7 @@ def apply_setting(root: MapNode, setting: Setting, partial: bool, follow: Resolv
     value = setting.value
     if isinstance(current, Scalar) and setting.kind in (DocumentKind.ADD, DocumentKind.DELETE):
         current = follow(current, path)[0]  # Hydra compares what it refers to
+    known = current is not None and not (isinstance(current, Scalar) and stands_for_another(current))
     if not path or (value is None and setting.kind is not DocumentKind.DELETE):
         raise RefusedSetting(_wrong(setting, "it names no key", "write the key of a value, such as `cluster.num_nodes`"))
     if setting.kind is DocumentKind.DELETE:
@@ -132,14 +134,14 @@ def apply_setting(root: MapNode, setting: Setting, partial: bool, follow: Resolv
             return root
         if current is None or _is_null(current):
             raise RefusedSetting(_wrong(setting, f"there is no `{setting.key}` that could be deleted", _meant(root, setting)))
-        if value is not None and plain(value) not in (None, plain(current)):
+        if value is not None and known and plain(value) not in (None, plain(current)):
             raise RefusedSetting(
                 _wrong(
                     setting, f"`{setting.key}` has another value, so Hydra refuses to delete it", f"write `~{setting.key}`", current.span
                 )
             )
         value = None
-    elif setting.kind is DocumentKind.ADD and isinstance(value, Scalar) and current is not None and not _is_null(current):
+    elif setting.kind is DocumentKind.ADD and isinstance(value, Scalar) and known and current is not None and not _is_null(current):
         why = f"`{setting.key}` is there already, so Hydra refuses to add it"
         raise RefusedSetting(_wrong(setting, why, f"write `{setting.text[1:]}` to change it", current.span))
     elif setting.kind is DocumentKind.CHANGE and not partial:
@@ -240,6 +242,9 @@ def _meant(root: MapNode, setting: Setting) -> tuple[str, Edit | None]:
         return f"write `{key}`", Edit(setting.key_span, key)
     if setting.kind is DocumentKind.DELETE:
         return "leave it out", None
+    owner_key = setting.key[: start + len(name)]
+    if owner_key != setting.key and isinstance(owner, MapNode):  # a section may belong to another choice of the configuration
+        return f"choose a configuration with `{owner_key}`, or write `+{setting.text}` to add it", None
     return f"write `+{setting.text}` to add it", Edit(setting.key_span.part(0, 0), "+")
 
 

@@ -21,7 +21,7 @@ from ..resolving import with_models
 from ..text.document import Document
 from ..text.source import Source
 from ..text.tree import MapNode
-from .recognition import choose, dialect_named, is_meant_for
+from .recognition import choose, dialect_named, is_meant_for, left_open
 from .released import mismatched_release, release_for
 
 if TYPE_CHECKING:
@@ -182,6 +182,8 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
     document = _empty(source)
     try:
         document = _on(machines, compose())
+        if (lacking := left_open(document)) is not None:
+            return Reading(document, "unknown", None, document.findings, (lacking, *document.unchecked))
         chosen, strays, unsure = choose(document) if dialect == "auto" else (dialect_named(dialect), (), ())
         document = _released(document, release_for(chosen, document, composer.frameworks, composer.roots))
         reading = with_models(chosen.read(document, machines, level)).in_scope()

@@ -72,6 +72,15 @@ def _has_top_key(name: str, document: Document) -> bool:
     return has_key and entry.text in document.source.text
 
 
+def left_open(document: Document) -> Unchecked | None:
+    """Return what a script without evidence lacks if its argument names the configuration; else None."""
+    program = document.program
+    if program is None or not program.is_open or _candidates(document):
+        return None
+    message, help_ = program.missing
+    return Unchecked("PW013", "", f"`{program.name}` {message}", True, help_[:1].upper() + help_[1:])
+
+
 def choose(document: Document) -> tuple[Dialect, tuple[Finding, ...], tuple[Unchecked, ...]]:
     """Return the dialect to read a document in, with findings about evidence for others.
 

@@ -17,7 +17,7 @@ from ..composition.places import Added
 from ..findings.finding import Finding, Severity, Unchecked, UnusableInput, error, warning
 from ..findings.span import Edit
 from ..record import dataclass
-from ..text.document import Document, Program, ShellMachine
+from ..text.document import Document, DocumentKind, Program, ShellMachine
 from ..text.environment import Environment, taken_as_not_set
 from ..text.source import Source
 from ..text.tree import MapNode, Scalar, find
@@ -146,7 +146,7 @@ def _nothing(script: InterpretedScript) -> Finding:
         elif re.fullmatch(r"python[0-9.]*", name) and second in ("-", "-c"):
             reason = " in a file, but a text of Python"
             help_ = "write the text into a file, or verify its settings: `placewright verify key=value ...`"
-        elif re.fullmatch(r"python[0-9.]*|torchrun", name) and not command.words[-1].known:
+        elif re.fullmatch(r"python[0-9.]*|torchrun", name) and not (command.words[-1].known or command.words[-1].path.endswith(".py")):
             reason = f" that are known: {command.words[-1].why_unknown}"
             help_ = "verify the configuration that it is given"
         if reason:
@@ -174,12 +174,16 @@ def _document(script: InterpretedScript, started: StartedProgram, number: int, c
         is_hydra=started.is_hydra,
         machine=machine or script.machine,
         missing=started.missing,
+        is_open=started.is_open,
     )
     unchecked = [_unset(name, launch.started.needs_all) for name in sorted(launch.started.dropped)]
     reasons = [why] if why else []
     if match := _KEPT.search(source.text):
         reasons.append(f"`{match[1]}` keeps accelerators for the command itself, which are not subtracted")
     unchecked += [Unchecked("PW122", "", reason, True, "Show the program all accelerators of its nodes") for reason in reasons]
+    if not started.is_hydra and any(setting.kind is DocumentKind.FORCE and setting.text[:2] != "++" for setting in words.settings):
+        why = f"how `{started.name}` reads its settings is not known here, so whether it has their keys was not checked"
+        unchecked.append(Unchecked("PW104", "", why))
     if condition := launch.started.condition:
         why = f"whether `{started.name}` in line {command.line} is started is not known: {condition}"
         unchecked.append(Unchecked("PW122", "", why))

@@ -89,13 +89,13 @@ class Expander:
 
     def _fields_of(self, word: Word) -> list[WordText]:
         place, fields = self._place(word), _Fields()
-        plain = "".join(part.text if isinstance(part, Literal) and not part.quoted else "\0" for part in word.parts)
+        plain = _unquoted(word.parts)
         if match := _NUMBERS.fullmatch(plain):
             first, last = int(match[1]), int(match[2])
             if abs(last - first) < MAX_WORDS:
                 step = 1 if first <= last else -1
                 return [WordText.of(str(number), place) for number in range(first, last + step, step)]
-        if _BRACES.search(plain):
+        if has_braces(word.parts):
             return [WordText.unknown(self.script.shown(word.place), place, "braces that make several words are not followed")]
         self._spread(fields, word.parts)
         texts = fields.all()
@@ -335,6 +335,16 @@ class Expander:
         if start < 0 or min(numbers) < 0:
             raise NotComputed("a part that counts from the end is not followed")
         return texts[start:][: numbers[1] if len(numbers) > 1 else None]
+
+
+def _unquoted(parts: Iterable[Part]) -> str:
+    """Return the literal text without quotes; a NUL stands for any other part."""
+    return "".join(part.text if isinstance(part, Literal) and not part.quoted else "\0" for part in parts)
+
+
+def has_braces(parts: Iterable[Part]) -> bool:
+    """Return True if brace expansion makes several words of the parts."""
+    return _BRACES.search(_unquoted(parts)) is not None
 
 
 def _commands(node: Node) -> list[Node] | None:

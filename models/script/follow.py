@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Sequence
 
 from .conditions import HOLDS, Truth, evaluate_sum, evaluate_test
+from .expand import has_braces
 from .flow import UNKNOWN, ControlFlow
 from .launch import Started, is_shell, launch_of, nested_text
 from .pieces import Place, VariableValue, WordText, joined
@@ -42,8 +43,8 @@ _SETUP_FILES = re.compile(
 Their variables belong to the environment, as after a login.
 """
 _NOUNSET = re.compile(r"[-+][A-Za-z]*u[A-Za-z]*|nounset")
+_LINE_END = re.compile(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?\n")
 _CUT = re.compile(r"(?:[ \t]|\\\n)*\\\n(?:[ \t]|\\\n)*(#[^\n]*)")
-_BLANK_ARGUMENT = re.compile(r"[ \t]*(?:\\\n[ \t]*)*(\\[ \t])")
 
 
 class Follower(ControlFlow):
@@ -99,9 +100,6 @@ class Follower(ControlFlow):
         state, name, operator, place = self.state, self._target(node), node.children[1], self.script.place(node)
         start, end = self.script.range(operator)[1], self.script.range(node)[1]
         value = node.child_by_field_name("value")
-        if self.script.is_cut(node):
-            state.unsure({name}, place, "an escaped blank in its value is not followed")
-            return
         if node.children[0].type == "subscript":
             state.unsure({name}, place, "an element of it is set by its number, which is not followed")
             return
@@ -111,6 +109,7 @@ class Follower(ControlFlow):
         if is_array:
             state.variables[name] = self._array(name, (start + 1, end - 1), place, old)
             return
+        text = text.assuming(frozenset(name for name in self.assumed if name[0] == "$"), place)
         before = old[0] if isinstance(old, list) and old else old
         state.assign(name, joined([before, text], place=place) if isinstance(before, WordText) else text)
 
@@ -131,6 +130,8 @@ class Follower(ControlFlow):
             if child.type == "variable_assignment":
                 self._declared(command, self._target(child), flags, place)
                 self._assign(child)
+                if has_braces(self.script.parts(*self.script.range(child))):  # of a command, they make several assignments
+                    self.state.unsure({self._target(child)}, place, "braces that make several words are not followed")
                 continue
             for text in self.expander.fields([self.script.word(*self.script.range(child))]):
                 name, equals, _ = text.plain.partition("=")
@@ -196,16 +197,13 @@ class Follower(ControlFlow):
 
     def _command(self, node: Node, stdin: WordText | None = None) -> Truth:
         """Interpret a simple command: a function, a builtin, a nested text or a program."""
+        if (start := self._start_of(node)) and stdin is None:
+            for child in node.children:
+                if child.type == "variable_assignment" and self.script.range(child)[1] < start:
+                    self._assign(child)
+            return self._rest((start, self.script.range(node)[1]))
         expander, place, shown = self.expander, self.script.place(node), self.script.shown(self.script.range(node))
         written, assignments = self.script.command_words(node), [child for child in node.children if child.type == "variable_assignment"]
-        if any(self.script.is_cut(child) for child in assignments):  # the words are a part of the value
-            for child in assignments:
-                self._assign(child)
-            self.unread.append(place)
-            return UNKNOWN
-        blank = _BLANK_ARGUMENT.match(self.script.text, self.script.range(node)[1])
-        if blank:  # to bash, a backslash before a blank is an argument
-            written.append(self.script.word(*blank.span(1)))
         words = expander.fields(written)
         if not words:
             for child in assignments:
@@ -235,8 +233,23 @@ class Follower(ControlFlow):
             shell.state.arguments, shell.state.open_arguments = tuple(inner[1]), ""
             shell._inner(inner[0])
         else:
-            self._start(node, words, assignments, blank.end(1) if blank else 0, expander.dropped)
+            self._start(node, words, assignments, expander.dropped)
         return HOLDS if inner is None and name in _SUCCEEDING else Truth(None, f"it depends on how `{shown}` ends")
+
+    def _start_of(self, node: Node) -> int:
+        """Return where a command begins after lines of several assignments; 0 without any.
+
+        tree-sitter takes those lines for a part of the command.
+        """
+        ends = (self.script.range(child)[1] for child in node.children if child.type == "variable_assignment")
+        return max((line.end() for end in ends if (line := _LINE_END.match(self.script.text, end))), default=0)
+
+    def _rest(self, inside: Place) -> Truth:
+        """Interpret the statements between two offsets; return how they end."""
+        outer, self.script = self.script, Script(self.script.text[slice(*inside)], self.script.origin.cut(*inside))
+        truth = self.statements(self.script.root.children)
+        self.script = outer
+        return truth
 
     def _builtin(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
         """Apply a builtin to the state; return how it ends."""
@@ -268,13 +281,13 @@ class Follower(ControlFlow):
         moved = not state.folder and any(command.words[0].plain in ("cd", "pushd") for command in self.started)
         return not (changed or moved or self.why_unsure or self.assumed or any(map(launch_of, self.started)))
 
-    def _start(self, node: Node, words: Sequence[WordText], assignments: Sequence[Node], end: int, dropped: set[str]) -> None:
-        """Record a started program; `end` is where its last argument ends, if beyond the node."""
-        start, stop = self.script.range(node)
+    def _start(self, node: Node, words: Sequence[WordText], assignments: Sequence[Node], dropped: set[str]) -> None:
+        """Record a started program."""
+        (start, stop), end = self.script.range(node), 0
         if words[0].plain == "cd" and words[0].known:
             paths = [word.path for word in words[1:] if not word.plain.startswith("-")]
             self.state.folder = self.state.absolute(paths[0]) if paths else ""
-        if not end and node.parent is not None and node.parent.type == "redirected_statement":
+        if node.parent is not None and node.parent.type == "redirected_statement":
             end = max((self.script.range(child)[1] for child in node.parent.children if child.type == "file_redirect"), default=0)
         cut, place = _CUT.match(self.script.text, stop), self.script.origin.place
         replaces = words[0].plain == "exec" and words[0].known and len(words) > 1

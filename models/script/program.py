@@ -27,6 +27,7 @@ _ARGUMENT = re.compile(r"""\b(config_path|config_name)\s*=\s*(?:"([^"\n]*)"|'([^
 _MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _PACKAGES = tuple(package for dialect in DIALECTS.values() for package in dialect.packages)
 MAX_UP = 6
+_NAME_FOLDER = "name the folder that holds it with `--config-root DIR`"
 TWO_OPTIONS = ("--config_path", "--config_name")
 _OPTION = re.compile(r"""\badd_argument\(\s*["']([\w-]+)""")
 _ROLL_NAMES = re.compile(
@@ -231,12 +232,32 @@ class StartedProgram:
             return "", ""
         if not self.configuration and name is not None:
             names = " ".join(sorted(name.unset)) or name.plain or "an empty text"
-            why = name.why_unknown or "it is not set"
-            if any(variable[0] == "$" for variable in name.unset) or "argument" in why:
-                why = "it depends on an argument of the script"
+            why = "it depends on an argument of the script" if self.is_open else name.why_unknown or "it is not set"
             message = f"begins with a configuration that `{names[:40]}` names, which is not known: {why}"
-            return message, "verify that configuration itself, or write its name in the script"
+            return message, self._choices() or "verify that configuration itself, or write its name in the script"
         file = os.path.normpath(os.path.join(self._below_roots(self._path), self.configuration))
         file = file if file.endswith((".yaml", ".yml")) else f"{file}.yaml"
-        help_ = "name the folder that holds it with `--config-root DIR`"
-        return f"begins with `{file[-80:]}`, which is not found", help_
+        message = f"begins with `{file[-80:]}`, which is not found"
+        if self.is_open:
+            return f"{message}, unless an argument of the script names another one", self._choices() or _NAME_FOLDER
+        return message, _NAME_FOLDER
+
+    @property
+    def is_open(self) -> bool:
+        """True if an argument of the script names a configuration that is not found."""
+        name = self._option("name")
+        if name is None or self.found is not None:
+            return False
+        return any(variable[0] == "$" for variable in name.unset | name.assumed) or "argument" in name.why_unknown
+
+    def _choices(self) -> str:
+        """Return help that names the configurations in the folder of the command; "" without any."""
+        base, path = os.path.dirname(self._file), self._path or "config"
+        for place in (os.path.join(folder, below) for below in (f"{base}/{path}".lstrip("/"), path) for folder in self._folders):
+            real = os.path.realpath(place) if "\0" not in place else ""
+            if real and self._may_be_read(real + os.sep) and os.path.isdir(real):
+                shown_folder = place if os.path.isabs(self.source.name) else os.path.relpath(real)
+                files = sorted(os.path.join(shown_folder, name) for name in os.listdir(real) if name.endswith((".yaml", ".yml")))
+                if files:
+                    return f"verify that configuration itself, such as `{files[0]}`" + f", one of {len(files)}" * (len(files) > 1)
+        return ""

@@ -150,9 +150,11 @@ class Script:
     def root(self) -> Node:
         """Syntax tree of the whole text; its byte offsets are offsets of the text.
 
-        Letters beyond ASCII are ordinary to bash, as `x` is.
+        Letters beyond ASCII and escaped blanks, which tree-sitter misreads, are ordinary to bash,
+        as `x` is.
         """
-        return _parser().parse(re.sub(r"[^\x00-\x7f]", "x", self.text).encode()).root_node
+        ordinary = re.sub(r"\\(?:[ \t]|(.))", lambda match: match[0] if match[1] else "xx", self.text, flags=re.DOTALL)
+        return _parser().parse(re.sub(r"[^\x00-\x7f]", "x", ordinary).encode()).root_node
 
     def range(self, node: Node) -> Place:
         """Return the text offsets of a node."""
@@ -165,11 +167,6 @@ class Script:
     def written(self, node: Node) -> str:
         """Return the source text of a node."""
         return self.text[slice(*self.range(node))]
-
-    def is_cut(self, assignment: Node) -> bool:
-        """Return True if the node ends before an escaped blank of its value."""
-        end = self.range(assignment)[1]
-        return re.match(r"\\[ \t]", self.text[end : end + 2]) is not None
 
     def shown(self, place: Place) -> str:
         """Return the text at a place, shortened to one line."""

@@ -62,6 +62,7 @@ class Program:
         ``hydra.main`` in its file.
     machine : resources passed to Ray; None if unspecified.
     missing : missing part of the configuration, and help; ("", "") if complete.
+    is_open : True if an argument of the script names the missing configuration.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Program:
     is_hydra: bool = True
     machine: ShellMachine | None = None
     missing: tuple[str, str] = ("", "")
+    is_open: bool = False
 
 
 class DocumentKind(Enum):

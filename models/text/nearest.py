@@ -67,15 +67,18 @@ def distance(first: str, second: str, limit: int = 64) -> int:
 
 
 def _words(first: list[str], second: list[str], limit: int) -> int:
-    """Compute the distance word by word."""
+    """Compute the distance word by word: words are added, left out or moved, but not replaced."""
     if abs(len(first) - len(second)) * WORD > limit:
         return limit + 1
-    above = [WORD * place for place in range(len(second) + 1)]
+    moved = sorted(first) == sorted(second)
+    less = WORD if moved or len(first) > len(second) else limit + 1
+    more = WORD if moved or len(first) < len(second) else limit + 1
+    above = [more * place for place in range(len(second) + 1)]
     for row, word in enumerate(first, 1):
-        costs = [WORD * row]
+        costs = [less * row]
         for column, target in enumerate(second, 1):
             same = 0 if word == target else _letters(word, target, limit)
-            costs.append(min(above[column] + WORD, costs[-1] + WORD, above[column - 1] + same))
+            costs.append(min(above[column] + less, costs[-1] + more, above[column - 1] + same))
         above = costs
     return above[-1]
 

@@ -49,8 +49,10 @@ def judge_keys(notes: Notes, settings: Configuration) -> None:
     if not document.settings:
         judged.section(document.root, "")
         return
+    refused = {finding.span for finding in document.findings if finding.code == REFUSED}
     for setting in document.settings:
-        if setting.package is None and "/" not in setting.key and setting.key.split(".")[0] != "hydra":
+        is_value = setting.package is None and "/" not in setting.key and setting.key.split(".")[0] != "hydra"
+        if is_value and setting.key_span not in refused:
             judged.setting(setting)
     judged.options()
 
@@ -66,7 +68,7 @@ def refused_keys(notes: Notes, settings: Configuration) -> frozenset[str]:
 class _Keys:
     """Judge of the keys of a file or a command line, in order.
 
-    `composed`: Hydra's refusals are found already. `added` are the keys of earlier settings,
+    `composed`: Hydra's refusals are found already. `added` and `deleted` are keys of earlier settings,
     `sections` the missing sections with the index and the key of their finding, `refused` the
     fields reported so far.
     """
@@ -75,20 +77,24 @@ class _Keys:
         self.notes, self.settings, self.table = notes, settings, table
         self.composed = notes.document.is_composed
         self.release = settings.choice.release
-        self.added, self.refused = set[str](), set[str]()
+        self.added, self.deleted, self.refused = set[str](), set[str](), set[str]()
         self.sections: dict[str, tuple[int, str]] = {}
 
     def setting(self, setting: Setting) -> None:
         """Report a setting that Hydra refuses, or a probable misspelling."""
         key, kind, name = setting.key, setting.kind, self.table.name
-        if kind is Mark.DELETE and not self.composed and (why := self._undeletable(setting)):
-            message = f"`{key}` of `{name}` in {self.release} {why}, so Hydra refuses to delete it"
-            self.notes.error(REFUSED, "", message, setting.key_span, why, "leave it out", None, BY_HYDRA)
-        elif kind in (Mark.CHANGE, Mark.DELETE):
+        if kind is Mark.DELETE and not self.composed and (undeletable := self._undeletable(setting)):
+            message = f"`{key}` of `{name}` in {self.release} {undeletable}, so Hydra refuses to delete it"
+            self.notes.error(REFUSED, "", message, setting.key_span, undeletable, "leave it out", None, BY_HYDRA)
+            return
+        if kind in (Mark.CHANGE, Mark.DELETE):
             if not self.composed and not self.has(key):
                 if self._may_be_another_program(key):
                     why = f"`{key}` is a key of another configuration than `{name}`, which is assumed"
                     self.notes.unsure("PW122", "", why, True, "Name the program: `python3 -m MODULE key=value`")
+                elif deletion := self._deletion(key):
+                    message, help_ = f"`~{deletion}` deletes `{key}` before this, so Hydra refuses it", f"leave out `~{deletion}`"
+                    self.notes.error(REFUSED, "", message, setting.key_span, "deleted before", help_, None, BY_HYDRA)
                 elif not self._refused_with(key, setting.key_span):
                     message = f"`{name}` of {self.release} has no key `{key}`"
                     self._refuse(setting.key_span, message, configurations().known_in(name, key), meant(self.table, key), setting)
@@ -103,7 +109,12 @@ class _Keys:
         elif not self.has(key) and (better := near(self.table, key)):
             message = f"verl has no key `{key}`: it is added, and nothing reads it"
             self.notes.warn(UNREAD, better, message, setting.key_span, "not a key", f"write `{better}`", self._rewritten(setting, better))
-        self.added.add(key)
+        if kind is Mark.DELETE:
+            self.deleted.add(key)
+            self.added -= {name for name in self.added if _is_below(name, key)}
+        else:
+            self.deleted -= {name for name in self.deleted if _is_below(name, key)}
+            self.added.add(key)
 
     def _refused_with(self, key: str, at: Span) -> bool:
         """List a key with an earlier one of the same missing section, if any."""
@@ -119,6 +130,7 @@ class _Keys:
         rests = first.removeprefix(owner), key.removeprefix(owner)
         moved = was.removesuffix(rests[0]) if was.endswith(rests[0]) and was.removesuffix(rests[0]) == now.removesuffix(rests[1]) else ""
         finding = self.notes.findings[index]
+        moved = moved if finding.help.startswith("write") else ""  # else another choice or release has the keys
         help_ = f"write `{moved}` for `{owner}`" if moved else finding.help
         line = f" (line {at.line})" * (finding.span is not None and finding.span.line != at.line)
         notes = (*finding.notes, f"the same of `{key}`{line}")
@@ -183,6 +195,8 @@ class _Keys:
     def has(self, key: str) -> bool:
         """Return True if a key exists or may exist."""
         table = self.table
+        if self._deletion(key):
+            return any(_is_below(key, name) or _is_below(name, key) for name in self.added)
         if table.has(key) or key in table.groups or self._is_in_a_file(key):
             return True
         owner = key
@@ -214,13 +228,22 @@ class _Keys:
         """Return True if the selected release is among the bits of releases."""
         return bool(mask >> self.release.index & 1)
 
+    def _deletion(self, key: str) -> str:
+        """Return the key of an earlier setting that deletes a key; "" without any."""
+        return next((name for name in self.deleted if _is_below(key, name)), "")
+
     def _is_set(self, key: str) -> bool:
+        if self._deletion(key):
+            return False
         default = self.table.defaults.get(self.table.same.get(key, key))
         return key in self.table.sections or (default is not None and default.value not in (None, MANDATORY))
 
     def _undeletable(self, setting: Setting) -> str:
         """Return the reason of Hydra against a deletion; "" if unknown or none."""
         default, value = self.table.defaults.get(setting.key), setting.value
+        if setting.key in self.table.sections and setting.key not in self.added and isinstance(value, Scalar) and value.tag != UNRESOLVED:
+            option = {group.partition("@")[0]: option for group, option in self.table.groups.items()}.get(setting.key)
+            return "has another value" if plain(value) not in (None, option) else ""
         if default is None or setting.key in self.added or (isinstance(value, Scalar) and value.tag == UNRESOLVED):
             return ""
         if default.value in (None, MANDATORY):
@@ -319,6 +342,11 @@ class _Keys:
 
     def _text(self, at: Span) -> str:
         return self.notes.document.text_of(at.file)[at.start : at.end]
+
+
+def _is_below(key: str, owner: str) -> bool:
+    """Return True for a key and for those below it."""
+    return key == owner or key.startswith(f"{owner}.")
 
 
 def meant(table: Table, key: str) -> str:

@@ -161,8 +161,15 @@ def test_what_hydra_refuses_is_told_with_what_it_would_take(compose: Compose, te
     assert finding.span.file == "--set"
 
 
+def test_a_key_of_a_section_that_is_not_there_is_not_added_by_a_fix(compose: Compose) -> None:
+    (finding,) = compose(TEXTS, settings=("a.section.key=1",)).findings
+    assert finding.help == "choose a configuration with `a.section`, or write `+a.section.key=1` to add it"
+    assert finding.edit is None
+
+
 UNSET = {
-    "main.yaml": "defaults: [db: pg]\na:\n  b: 1\n  needed: ???\n  d: null\nnone: ${oc.select:a.d,5}\none: ${a.b}\n",
+    "main.yaml": "defaults: [db: pg]\na:\n  b: 1\n  needed: ???\n  d: null\nnone: ${oc.select:a.d,5}\none: ${a.b}\nlacking: ${oc.select:a.gone,null}\n"
+    "lacking_one: ${oc.select:a.gone,1}\nvariable: ${oc.env:NO_SUCH,1}\n",
     "db/pg.yaml": "port: 5432\n",
 }
 
@@ -172,6 +179,11 @@ UNSET = {
     [
         ("+a.needed=1", ""),
         ("+none=1", ""),
+        ("+lacking=1", ""),
+        ("~lacking", "there is no `lacking` that could be deleted"),
+        ("+lacking_one=1", "`lacking_one` is there already, so Hydra refuses to add it"),
+        ("+variable=1", ""),
+        ("~variable=2", ""),
         ("+one=1", "`one` is there already, so Hydra refuses to add it"),
         ("~one=1", ""),
         ("~one=null", ""),
@@ -198,9 +210,9 @@ def test_a_group_that_no_folder_has_is_told(compose: Compose) -> None:
 
 
 def test_a_key_that_may_come_from_a_missing_part_is_set(compose: Compose) -> None:
-    document = compose({"main.yaml": "defaults: [nowhere]\na: 1\n"}, settings=("b.c=2", "~d"))
+    document = compose({"main.yaml": "defaults: [nowhere, _self_]\na: 1\ne: ${oc.select:f,null}\n"}, settings=("b.c=2", "~d", "+e=3"))
     assert document.findings == ()
-    assert plain(document.root) == {"a": 1, "b": {"c": 2}}
+    assert plain(document.root) == {"a": 1, "b": {"c": 2}, "e": 3}
 
 
 def test_a_value_points_into_a_text_that_repeats_the_options(compose: Compose) -> None:

@@ -144,16 +144,6 @@ def test_settings_of_a_script_are_made_in_the_file_as_strictly_as_hydra_does(tmp
             "`start_rlvr_pipeline.py` begins with `jobs/gone.yaml`, which is not found",
             "--config-root",
         ),
-        (
-            "CONFIG=$1\npython train.py --config-path config --config-name $CONFIG",
-            "`train.py` begins with a configuration that `$1` names, which is not known: it depends on an argument of the script",
-            "verify that configuration",
-        ),
-        (
-            'if [ -z "$1" ]; then\n  exit 1\nelse\n  NAME=$1\nfi\npython train.py --config-path config --config-name $NAME',
-            "`train.py` begins with a configuration that `$1` names, which is not known: it depends on an argument of the script",
-            "verify that configuration",
-        ),
         ("bash other.sh", "`run.sh` starts no program with settings itself, but another script", "verify that script"),
         ("source env.sh\n$RUN", "`run.sh` starts no program in what could be followed", "write the command"),
     ],
@@ -165,6 +155,44 @@ def test_what_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (finding,) = reading.findings
     assert finding.message.startswith(message)
     assert help_ in finding.help and finding.unusable
+
+
+@pytest.mark.parametrize("inner", ['cd "$(dirname "${BASH_SOURCE[0]}")" && pwd', ' cd "$( dirname "${BASH_SOURCE[0]}" )" && pwd '])
+def test_the_folder_of_a_script_is_known_however_it_is_written(tmp_path: Path, inner: str) -> None:
+    write(tmp_path, {"run.sh": f'D="$({inner})"\ntorchrun --nproc_per_node=2 "${{D}}/t.py"\n', "t.py": "print()\n"})
+    (finding,) = load(tmp_path / "run.sh", AsDeclared(8)).findings
+    assert finding.message.endswith("starts no program with settings")
+
+
+_BY_ARGUMENT = "begins with a configuration that `$1` names, which is not known: it depends on an argument of the script"
+_GONE = "begins with `config/gone.yaml`, which is not found, unless an argument of the script names another one"
+
+
+@pytest.mark.parametrize(
+    ("command", "message", "files", "add"),
+    [
+        ("CONFIG=$1\npython train.py --config-path config --config-name $CONFIG", _BY_ARGUMENT, "", "Verify that configuration itself, or"),
+        ("python train.py --config-path config --config-name $1", _BY_ARGUMENT, "a b", "such as `config/a.yaml`, one of 2"),
+        (
+            'if [ -z "$1" ]; then\n  exit 1\nelse\n  NAME=$1\nfi\npython train.py --config-path config --config-name $NAME',
+            _BY_ARGUMENT, "a", "Verify that configuration itself, such as `config/a.yaml`",
+        ),
+        ("python train.py --config-path config --config-name ${1:-gone} a.b=1", _GONE, "a b c", "such as `config/a.yaml`, one of 3"),
+        (
+            'if [ -z "$1" ]; then\n  NAME=gone\nelse\n  NAME=$1\nfi\npython train.py --config-path config --config-name $NAME',
+            _GONE, "", "name the folder",
+        ),
+        ("HERE=$(dirname $0)\npython start_rlvr_pipeline.py --config_path $HERE/jobs --config_name $1", _BY_ARGUMENT, "", "Verify that"),
+    ],
+)  # fmt: skip
+def test_a_configuration_that_an_argument_names_is_left_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, message: str, files: str, add: str
+) -> None:
+    write(tmp_path, {"run.sh": command, **{f"config/{name}.yaml": RLINF for name in files.split()}})
+    monkeypatch.chdir(tmp_path)
+    report = verify(load("run.sh", AsDeclared(8)))
+    assert (report.verdict, report.findings) == ("incomplete", ())
+    assert message in report.missing[0].fact and add.lower() in report.missing[0].add.lower()
 
 
 def test_config_root_names_the_folder_of_a_program(tmp_path: Path) -> None:

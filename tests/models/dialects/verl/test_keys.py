@@ -11,6 +11,7 @@ from placewright.models.dialects.load import load_settings, read
 from placewright.models.dialects.verl.defaults import table_of
 from placewright.models.findings.finding import Finding
 from placewright.models.reading import Reading
+from placewright.models.text.nearest import closest
 from placewright.models.text.source import Source
 
 GOOD = "trainer.nnodes=1 trainer.n_gpus_per_node=8 algorithm.adv_estimator=grpo actor_rollout_ref.rollout.name=vllm"
@@ -203,6 +204,32 @@ def test_the_keys_of_an_unknown_program_are_its_own() -> None:
     assert about_keys(reading("trainer.nnode=3 whatever=1", program="my.own.main").findings) == []
 
 
+def test_keys_of_a_program_that_may_not_read_them_with_hydra_were_not_checked() -> None:
+    for program, settings in (
+        ("recipe.r1_ascend.main_ppo", "trainer.foo=3"),
+        ("verl.trainer.main_ppo", ""),
+        ("lab.main_ppo", "++trainer.x=3"),
+    ):
+        found = reading(settings, program=program)
+        assert any(item.rule == "PW104" for item in found.unchecked) == (not program.startswith("verl."))
+        assert not any(item.rule == "PW104" and item.decides for item in found.unchecked) and about_keys(found.findings) == []
+
+
+def test_keys_of_a_choice_are_no_keys_of_another_section() -> None:
+    settings = " ".join(f"{ACTOR}.megatron.{name}=1" for name in ("tensor_model_parallel_size", "pipeline_model_parallel_size"))
+    (finding,) = about_keys(reading(settings, "0.8.0").findings)
+    assert finding.help == "choose what has it: `model_engine=megatron`"
+    assert finding.notes[-1].startswith(f"the same of `{ACTOR}.megatron.pipeline")
+
+
+def test_a_key_with_another_word_is_not_near() -> None:
+    (finding,) = about_keys(reading("model_engine=dp", "0.7.0").findings)
+    assert finding.help == "name the release that you run: `--framework verl==1dda039b`" and finding.edit is None
+    assert closest("model_engine", ("reward_model", "models_engine")) == "models_engine"
+    assert closest("model_engine", ("reward_model",)) is None
+    assert closest("batch_train_size", ("train_batch_size",)) == "train_batch_size"
+
+
 def test_the_text_none_of_verls_own_file_means_nothing() -> None:
     table = table_of("ppo_megatron_trainer", 1)
     assert table is not None
@@ -253,6 +280,15 @@ def test_two_releases_of_one_framework_are_refused_and_the_same_twice_is_not() -
         ("~trainer.val_only=True", "has another value"),
         ("~trainer.rollout_data_dir=x", "has no value"),
         (f"+{ROLLOUT}.log_prob_use_dynamic_bsz=True", "is already in"),
+        ("~data=5", "has another value"),
+        ("~trainer=5 trainer.nnodes=1", "has another value"),
+        ("~trainer=null", ""),
+        ("~trainer.val_only trainer.val_only=True trainer.val_only=False", "`~trainer.val_only` deletes `trainer.val_only` before this"),
+        ("~trainer.val_only ~trainer.val_only", "`~trainer.val_only` deletes `trainer.val_only` before this"),
+        ("~trainer.val_only +trainer.val_only=True trainer.val_only=False", ""),
+        ("~data +data.seed=1 data.seed=2", ""),
+        ("~data +data.seed=1 data.shuffle=True", "`~data` deletes `data.shuffle` before this"),
+        ("trainer.val_only=True ~trainer.val_only", ""),
         (f"+{ROLLOUT}.name=vllm", ""),
     ],
 )
