@@ -70,7 +70,8 @@ def load(
     renamed = _renamed(older)
     stated = (framework,) if isinstance(framework, str) else tuple(framework)
     roots, overrides = renamed.get("config_roots", config_roots), renamed.get("settings", settings)
-    composer = Composer(tuple(map(str, roots)), tuple(overrides), tuple(allow_env), tuple(map(known_framework, stated)))
+    overrides = (overrides,) if isinstance(overrides, str) else tuple(overrides)
+    composer = Composer(tuple(map(str, roots)), overrides, tuple(allow_env), tuple(map(known_framework, stated)))
     how = (machines_of(cluster), dialect, level, composer)
     text = text_of(file)
     reading = loading.load(str(file), *how) if text is None else loading.read(Source(PASTED, text), *how)
@@ -83,11 +84,17 @@ def load(
 
 
 def text_of(file: str | Path | Mapping[str, Any]) -> str | None:
-    """Return the text of a configuration that is no path; None for a path."""
+    """Return the text of a configuration that is no path; None for a path.
+
+    Raises TypeError for a mapping with values that YAML has not.
+    """
     if isinstance(file, Mapping):
         import yaml
 
-        return yaml.safe_dump(dict(file), sort_keys=False, allow_unicode=True, width=1 << 16)
+        try:
+            return yaml.safe_dump(dict(file), sort_keys=False, allow_unicode=True, width=1 << 16)
+        except yaml.representer.RepresenterError as problem:
+            raise TypeError(f"a configuration has maps, lists, numbers and texts, not {problem.args[-1]!r}") from None
     return file if isinstance(file, str) and "\n" in file else None
 
 

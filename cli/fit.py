@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import click
 
@@ -10,7 +11,9 @@ from ..report.table import table
 from ..report.terminal import escape
 from .asking.options import ReadOptions, form_option, level_option, source_options
 from .asking.solvable import solvable
+from .asking.unnamed import DASH
 from .exit_codes import OK, UNUSABLE
+from .showing.output import echo
 
 
 @click.command()
@@ -32,12 +35,14 @@ def fit(metrics: str, file: str, source: ReadOptions, form: str) -> int:
     placewright fit train.log job.yaml
     """
     from ..models.performance.fit import factors, fitted
-    from ..models.performance.metrics import benchmarks, read_rows, seconds_by_role
+    from ..models.performance.metrics import benchmarks, read_rows, rows_of, seconds_by_role
 
+    if metrics == file == DASH:
+        raise click.UsageError("standard input is read once: name a file for METRICS or for FILE")
     reading, code, _ = solvable(source.load(file), form)
     if reading is None or reading.problem is None:
         return code
-    rows = read_rows(metrics)
+    rows = rows_of(sys.stdin.read()) if metrics == DASH else read_rows(metrics)
     times = list(fitted(reading.problem, seconds_by_role(rows), benchmarks(rows)))
     if form == "json":
         data = [
@@ -48,9 +53,8 @@ def fit(metrics: str, file: str, source: ReadOptions, form: str) -> int:
         click.echo(json.dumps({"schema": 1, "file": file, "fitted": data, "calibrate": factors(times)}, indent=1))
         return OK if times else UNUSABLE
     if not times:
-        click.echo(
-            f"{escape(metrics)}: no seconds of a component of {escape(file)} with one count, a `model` and the `batch` of a plan", err=True
-        )
+        needs = "a component needs one count and a `model` in its `estimate`, and the plan a `batch`"
+        echo(f"{escape(metrics)}: there are no seconds of a component of {escape(file)}; {needs}", err=True)
         return UNUSABLE
     heads = ["component", "accelerators", "phase", "steps", "measured", "estimated", "factor"]
     lines = [
@@ -65,12 +69,12 @@ def fit(metrics: str, file: str, source: ReadOptions, form: str) -> int:
         ]
         for time in times
     ]
-    click.echo(table([heads, *lines], right=(1, 3, 4, 5, 6)))
+    echo(table([heads, *lines], right=(1, 3, 4, 5, 6)))
     of_iteration = [time for time in times if time.of_iteration]
     if of_iteration:
-        click.echo("\nwrite what was measured into the components:")
+        echo("\nwrite what was measured into the components:")
     for time in of_iteration:
-        click.echo(f"  {escape(time.component)}: {{seconds: {{{time.accelerators}: {time.measured:.4g}}}}}")
+        echo(f"  {escape(time.component)}: {{seconds: {{{time.accelerators}: {time.measured:.4g}}}}}")
     shown = ", ".join(f"{phase}: {factor:.2f}" for phase, factor in factors(times).items())
-    click.echo(f"\nfor other counts and models, write into the plan:\n  calibrate: {{{shown}}}")
+    echo(f"\nfor other counts and models, write into the plan:\n  calibrate: {{{shown}}}")
     return OK

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from .asking.job import DescribedJob, job_options
+from .asking.unnamed import DASH
 
 
 @click.command()
@@ -20,8 +21,5 @@ def init(job: DescribedJob, output: str | None, force: bool) -> int:
     """
     from .written import write_new
 
-    if output:
-        write_new(output, job.text, force)
-    else:
-        click.echo(job.text, nl=False)
+    write_new(output or DASH, job.text, force)
     return 0

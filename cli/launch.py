@@ -108,6 +108,8 @@ def launch(
         raise click.UsageError("--dry-run looks at the cluster at --address, and goes with neither --keep nor --detach")
     if output and (not method or keep or detach is not None):
         raise click.UsageError("-o writes what --call returns, and goes with neither --keep nor --detach")
+    if call_timeout is not None and not method:
+        raise click.UsageError("--call-timeout limits the method of --call: name one")
     with _signals_as_interrupts() as received:
         try:
             if detach and (code := name_refused(detach)):

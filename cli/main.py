@@ -6,6 +6,7 @@ limit; 4 the cluster does not match the plan; 5 incomplete; 70 internal error.
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -156,13 +157,17 @@ def run(arguments: Sequence[str]) -> int:
     from ..models.findings.finding import UnusableInput
     from ..report.wrapping import COLUMNS, columns_of
 
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by the shell
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # names from a file must not break an ASCII terminal
     COLUMNS.set(min(columns_of(sys.stdout), columns_of(sys.stderr)))
     try:
         code = _invoke(arguments)
-        sys.stdout.flush()
+        if not sys.stdout.closed:  # a language server closes it
+            sys.stdout.flush()
         return code
     except click.exceptions.Abort:
         return INTERRUPTED
@@ -174,10 +179,14 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader is gone; nothing may be left to flush at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader is gone
+        _drop_output()
         return BROKEN_PIPE
     except Exception as problem:
+        if isinstance(problem, OSError) and problem.errno == errno.ENOSPC:
+            _drop_output()
+            click.echo(f"the output cannot be written: {problem.strerror}", err=True)
+            return UNUSABLE
         if os.environ.get("PLACEWRIGHT_DEBUG"):
             raise
         summary = " ".join(f"{type(problem).__name__}: {problem}".split())
@@ -191,12 +200,19 @@ def _invoke(arguments: Sequence[str]) -> int:
     click's own `main` treats a broken pipe as an ordinary failure.
     """
     if "_PLACEWRIGHT_COMPLETE" in os.environ:  # a shell asks for completions
+        if "COMP_WORDS" not in os.environ:
+            raise click.UsageError("_PLACEWRIGHT_COMPLETE is for shells: `placewright completion bash` prints what sets it")
         cli.main(list(arguments), prog_name="placewright")
     try:
         with cli.make_context("placewright", list(arguments)) as context:
             return int(cli.invoke(context) or OK)
     except click.exceptions.Exit as done:
         return done.exit_code
+
+
+def _drop_output() -> None:
+    """Leave nothing to flush at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _format_of(arguments: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from ..report.terminal import escape
 from .asking.job import DescribedJob, job_options
 from .asking.options import form_option
 from .asking.solvable import solvable
+from .asking.unnamed import DASH
 from .exit_codes import FINDINGS, UNDECIDED
 from .showing.colour import wants_colour
 from .showing.findings import echo_findings
@@ -56,6 +57,8 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
     from ..solver.verify import verify
     from .written import write_new
 
+    if output == DASH and form == "json":
+        raise click.UsageError("only one thing can be written to standard output: name a file for the rest")
     drafted = read(Source(NAME, job.text), dialect="native").to_solve
     reading, code, before = solvable(drafted, form)
     if reading is None or reading.problem is None:
@@ -82,13 +85,16 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
     blocks = [
         *planned.blocks,
         *_memory_of(planned.data),
-        f"written: {output}"
+        f"written: {escape(output)}"
         if output
         else f"the file of {job.framework}:"
         if job.framework
         else "next: `init` with the same options and `-o job.yaml`, then write there what you measured, and `placewright solve job.yaml --write`",
     ]
-    echo(render(reading, answer, [], of_file, False, False, "", wants_colour(sys.stdout), None, (), blocks, brief=planned.brief))
+    echo(
+        render(reading, answer, [], of_file, False, False, "", wants_colour(sys.stdout), None, (), blocks, brief=planned.brief),
+        output == DASH,
+    )
     if job.framework and not output:
         click.echo(f"\n{text}", nl=False)
     return code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 
 import click
 
@@ -44,8 +45,12 @@ def serve_verify(host: str, port: int, processes: int | None, limit: float, no_k
     key = "" if no_key else os.environ.get(KEY) or secrets.token_urlsafe(24)
     app = build_app(WorkerPool(processes or os.cpu_count() or 1, limit), key)
     config = uvicorn.Config(app, host=host, port=port, log_level="error", access_log=False, timeout_graceful_shutdown=2)
-    bound = config.bind_socket()
-    bound.listen(config.backlog)  # who reads the line below may connect at once
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        bound = socket.create_server((host, port), family=family, backlog=config.backlog)  # who reads the line below may connect at once
+    except OSError as problem:
+        words = f"the service cannot listen on `{host}`, port {port}: {problem.strerror or problem}"
+        raise UnusableInput([error("PW001", "", words, help="name another `--port` or `--host`")]) from None
     where = f"http://{host if ':' not in host else f'[{host}]'}:{bound.getsockname()[1]}"
     click.echo(f"serving on {where}, key {key}" if key and KEY not in os.environ else f"serving on {where}")
     uvicorn.Server(config).run(sockets=[bound])

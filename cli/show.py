@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Mapping
 import click
 
 from ..models.findings.finding import UnusableInput, error
+from ..models.text.source import Source
 from ..report.terminal import escape
 from .asking.answers import Previous, previous_options
 from .asking.options import ReadOptions, Seconds, level_option, model_option, source_options
 from .asking.solvable import solvable
+from .asking.unnamed import source_of
 from .exit_codes import FINDINGS, OK, UNDECIDED
 from .showing.findings import echo_findings
 from .showing.output import echo
@@ -53,7 +55,7 @@ def show(file: str, source: ReadOptions, output: str | None, limit: float, previ
     """
     if output is not None and not output.endswith(ENDINGS):
         raise click.UsageError(f"`{output}` does not say what to draw: end its name in .svg or .html")
-    code, picture = _of_plan(file) if _is_plan(file) else _of_file(file, source, limit, previous)
+    code, picture = _of_plan(file, previous) if _is_plan(file) else _of_file(file, source, limit, previous)
     if picture is None:
         return code
     if output is None:
@@ -81,6 +83,9 @@ def _drawn(picture: Picture, output: str) -> str:
 
 def _is_plan(file: str) -> bool:
     """Return True if a file is a plan or an answer, not a configuration."""
+    source = source_of(file)
+    if isinstance(source, Source):
+        return source.text.lstrip()[:1] == "{" and '"digest"' in source.text
     try:
         with open(file, encoding="utf-8") as text:
             return text.read(1 << 10).lstrip()[:1] == "{" and '"digest"' in Path(file).read_text(encoding="utf-8")
@@ -88,18 +93,22 @@ def _is_plan(file: str) -> bool:
         return False
 
 
-def _of_plan(file: str) -> tuple[int, Picture]:
-    from ..models.placements.plan_file import plan_to_json, read_plan
+def _of_plan(file: str, previous: Previous) -> tuple[int, Picture]:
+    from ..models.placements.plan_file import plan_of, plan_to_json, read_plan
     from ..report.picture.page import Picture
 
-    plan = read_plan(file)
-    return OK, Picture(file, _verdict(plan), plan, plan.degrees, data=plan_to_json(plan))
+    if previous.is_asked:
+        raise click.UsageError("a plan is drawn as it is: for --previous and --lose name its configuration")
+    source = source_of(file)
+    name, plan = (source.name, plan_of(source.text.encode(), source.name)) if isinstance(source, Source) else (file, read_plan(file))
+    return OK, Picture(name, _verdict(plan), plan, plan.degrees, data=plan_to_json(plan))
 
 
 def _of_file(file: str, source: ReadOptions, limit: float, previous: Previous) -> tuple[int, Picture | None]:
     reading, code, _ = solvable(source.with_model(source.load(file).to_solve), "text")
     if reading is None or reading.problem is None:
         return code, None
+    file = reading.source.name
     from ..api import solver
     from ..planner.placing.placing import chosen, decided
     from ..report.picture.page import Picture
@@ -113,7 +122,7 @@ def _of_file(file: str, source: ReadOptions, limit: float, previous: Previous) -
         if answer.findings:
             echo_findings(reading.document.environment.concealed(answer.findings), err=True, texts=reading.document.texts)
         if answer.plan is None:
-            click.echo(f"{escape(file)}: {answer.verdict}", err=True)
+            echo(f"{escape(file)}: {answer.verdict}", err=True)
             return UNDECIDED if answer.verdict == "undecided" else FINDINGS, None
         solves = solver(limit, 1, reading=reading, session=session)
         moves = previous.moves(decided(problem, answer), chosen(problem, answer), answer.plan, solves)

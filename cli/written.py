@@ -30,7 +30,13 @@ def save(output: str, answer: Answer) -> None:
 
 
 def write_new(output: str, text: str, force: bool) -> None:
-    """Write a new file, whole or not at all; overwrite only with `force`. Raises UnusableInput."""
+    """Write a new file, whole or not at all, or print it for `-`; overwrite only with `force`.
+
+    Raises UnusableInput.
+    """
+    if output == DASH:
+        click.echo(text, nl=False)
+        return
     if os.path.exists(output) and not force:
         raise UnusableInput([error("PW001", "", f"there is a file `{output}` already", help="name another one, or add `--force`")])
     write_text(output, text)

@@ -145,6 +145,13 @@ def test_what_the_command_line_can_say_the_functions_can(tmp_path: Path, monkeyp
     assert answer.plan is not None
 
 
+def test_values_that_yaml_has_not_are_named_and_a_setting_may_be_a_text() -> None:
+    job: dict[str, Any] = {"cluster": "1x8", "components": {"actor": {"placement": "0-7"}}}
+    with pytest.raises(TypeError, match="maps, lists, numbers and texts, not PosixPath"):
+        pw.verify({**job, "output": Path("out")})
+    assert [finding.code for finding in pw.verify(job, settings="components.actor.placement=0-8").errors] == ["PW102"]
+
+
 def test_hints_without_a_cluster_are_still_to_solve(tmp_path: Path) -> None:
     (tmp_path / "hints.yaml").write_text("cluster: {num_nodes: 2}\nplacewright: {components: {actor: {accelerators: 4}}}\n")
     assert pw.verify(tmp_path / "hints.yaml").pending == ("actor",)

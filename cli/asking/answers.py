@@ -51,9 +51,14 @@ class Previous:
         self._file = file
         self.plan: Plan | None = None
 
+    @property
+    def is_asked(self) -> bool:
+        """True if a running plan or lost nodes are named."""
+        return bool(self._words) or self._file is not None
+
     def near_plan(self, problem: Problem) -> Problem:
         """Return the problem on the remaining nodes, near the plan. Raises UnusableInput."""
-        if not self._words and self._file is None:
+        if not self.is_asked:
             return problem
         from ...models.placements.plan_file import read_plan
         from ...solver.pricing.changes import near_running_plan

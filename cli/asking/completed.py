@@ -1,4 +1,4 @@
-"""Words that a shell completes in arguments: codes and names of nodes."""
+"""Words that a shell completes in arguments: codes, models and names of nodes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,13 @@ def codes(ctx: click.Context, param: click.Parameter, begun: str) -> list[Comple
 
     found = [CompletionItem(code) for code in CODES if begun and code.startswith(begun.upper())]
     return found or [CompletionItem(begun, type="file")]
+
+
+def models(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the ids of known models that begin so."""
+    from ...models.model_cards.known import KNOWN
+
+    return [CompletionItem(model) for model in KNOWN if model.startswith(begun)]
 
 
 def nodes(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:

@@ -43,13 +43,22 @@ class Inputs:
 
     @cached_property
     def paths(self) -> list[str]:
-        """Words that name files and folders."""
-        return [word for word in self.words if word not in self.settings]
+        """Words that name files and folders, each file once."""
+        words = dict[str, str]()
+        for word in self.words:
+            if word not in self.settings:
+                words.setdefault(os.path.normpath(word), word)
+        return list(words.values())
 
     @cached_property
     def settings(self) -> list[str]:
         """Words that are settings."""
         return [word for word in self.words if "=" in word and not os.path.exists(word) and not is_command(word)]
+
+    @cached_property
+    def _seen(self) -> set[str]:
+        """Files that need no search: named ones, and those of folders before."""
+        return {path for path in map(os.path.normpath, self.paths) if not os.path.isdir(path)}
 
     @property
     def several(self) -> bool:
@@ -75,6 +84,9 @@ class Inputs:
         file_count, skipped_before = 0, self.skipped
         for file in configurations(folder):
             file_count += 1
+            if (path := os.path.normpath(file)) in self._seen:
+                continue
+            self._seen.add(path)
             every = list(load(file, folder))
             readings = [reading for reading in every if not places_nothing(reading)]
             self.skipped += not readings

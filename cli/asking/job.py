@@ -12,10 +12,12 @@ from ...models.dialects.native.from_model import ALGORITHMS, JobRequest
 from ...models.findings.finding import UnusableInput
 from ...models.machines.cluster import Cluster
 from ...models.machines.shorthand import AsDeclared
+from ...models.text.values import LARGEST
+from .completed import models
 from .options import read_machines
 
 Verb = TypeVar("Verb", bound=Callable[..., int])
-_COUNT = click.IntRange(min=1)
+_COUNT = click.IntRange(1, LARGEST)
 
 
 class DescribedJob(NamedTuple):
@@ -77,20 +79,22 @@ def job_options(verb: Verb) -> Verb:
             raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'--cluster'") from None
         if isinstance(machines, AsDeclared):
             raise click.BadParameter("it does not say how many nodes there are", click.get_current_context(), param_hint="'--cluster'")
+        if request["mean_response"] > request["response"]:
+            raise click.UsageError("--mean-response is larger than --response, the longest answer")
         job, framework = JobRequest(**request), options.pop("framework", None) or ""
         together = bool(framework) and dialect_named(framework).ONE_POOL
         return verb(*arguments, job=DescribedJob(native_file(job, machines, together), job, machines, framework), **options)
 
     result = cast(Verb, with_job)
     for option in (
-        click.option("--mean-response", type=click.IntRange(min=0), default=0, help="Tokens of an answer on average; unless said, a quarter to all of --response."),
+        click.option("--mean-response", type=click.IntRange(0, LARGEST), default=0, help="Tokens of an answer on average; unless said, a quarter to all of --response."),
         click.option("--response", type=_COUNT, required=True, prompt=_asked("tokens of the longest answer"), help="Tokens of the longest answer."),
         click.option("--prompt", type=_COUNT, default=512, show_default=True, help="Tokens of a prompt."),
         click.option("--samples", type=_COUNT, default=8, show_default=True, help="Answers to each prompt."),
         click.option("--prompts", type=_COUNT, required=True, prompt=_asked("prompts of an iteration"), help="Prompts of an iteration."),
         click.option("--algorithm", type=click.Choice(list(ALGORITHMS)), default="grpo", show_default=True, help="Decides which components there are."),
         click.option("--cluster", metavar="SHORTHAND|FILE", required=True, prompt=_asked("cluster, such as 4x8xH100"), help="The machines."),
-        click.option("--model", metavar="ID", required=True, prompt=_asked("model, such as Qwen/Qwen2.5-7B-Instruct"), help="Id of a known model."),
+        click.option("--model", metavar="ID", required=True, prompt=_asked("model, such as Qwen/Qwen2.5-7B-Instruct"), shell_complete=models, help="Id of a known model."),
     ):  # fmt: skip
         result = option(result)
     return result

@@ -45,7 +45,7 @@ def suggestions(text: str, line: int, column: int, dialect: str) -> list[Suggest
 
 def meaning(text: str, line: int, column: int, dialect: str) -> str:
     """Return the meaning of the key at a cursor; "" if unknown."""
-    row = text.split("\n")[line]
+    row = (*text.split("\n")[line : line + 1], "")[0]
     word = next((found for found in re.finditer(r"[\w.-]+(?=\s*:)", row) if found.start() <= column <= found.end()), None)
     if word is None:
         return ""

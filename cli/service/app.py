@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 from contextlib import asynccontextmanager
 from typing import Any, AsyncIterator
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...models.text.source import MAX_BYTES
@@ -64,7 +66,11 @@ def build_app(pool: WorkerPool, key: str) -> FastAPI:
         if path == "/solve":
             seconds += 2 * MOST_SECONDS
         try:
-            status, body = await pool.ask(path, await request.body(), seconds)
+            status, body = await pool.ask(path, await asyncio.wait_for(request.body(), pool.seconds), seconds)
+        except asyncio.TimeoutError:
+            return JSONResponse({"detail": f"no whole body within {pool.seconds:g} s"}, 408, {"Connection": "close"})
+        except ClientDisconnect:
+            return Response(status_code=400)
         except Overloaded:
             return JSONResponse({"detail": "too many requests are waiting"}, 503, {"Retry-After": "1"})
         except TimedOut as late:

@@ -58,7 +58,7 @@ class WorkerPool:
         try:
             worker = await self._free.get()
             return await asyncio.wait_for(_exchange(worker, path, body), seconds)
-        except TimeoutError:
+        except asyncio.TimeoutError:
             self._end(worker)
             worker = None
             raise TimedOut(seconds) from None

@@ -61,7 +61,7 @@ def unknown_speed(cluster: Cluster) -> str:
     if unknown is None:
         return ""
     near = nearest_model(unknown)
-    return f"nobody says how fast `{unknown}` is, so that no time can be estimated on it" + (f"; `{near}` is known" if near else "")
+    return f"the speed of `{unknown}` is unknown, so no time can be estimated on it" + (f"; `{near}` is known" if near else "")
 
 
 def estimated_times(
@@ -107,9 +107,13 @@ def _rows(
             run = ModelRun(shape, parallel, count, speed, near)
             seconds = phase_seconds(component, run, batch, reads_apart)
             seconds = seconds if factor is None else _LEFT.times(seconds.likely * factor)
-            words = f"{'estimated' if factor is None else 'fitted'}, {seconds.low:.3g} to {seconds.high:.3g} seconds (docs/performance.md)"
+            words = f"{'estimated' if factor is None else 'fitted'}, {_shown(seconds.low)} to {_shown(seconds.high)} seconds (docs/performance.md)"
             low, likely, high = (max(1, ceil(bound * SECOND)) for bound in seconds)
             yield Measured(count, likely, phase, parallel, model, assumed=words, bounds=(low, high))
+
+
+def _shown(seconds: float) -> str:
+    return f"{seconds:.3g}" if seconds < 1000 else f"{seconds:.0f}"
 
 
 def _counts(component: Component, parallel: Parallel, total: int) -> list[int]:

@@ -12,6 +12,8 @@ from ..findings.finding import UnusableInput, error
 from ..roles import ACTOR, CRITIC, INFERENCE, REFERENCE, ROLLOUT
 
 MAX_BYTES = 64 << 20
+_MOST = 1e12
+"""Numbers above, infinite ones among them, are left out."""
 _NAMES: Mapping[str, tuple[str, ...]] = {
     ROLLOUT: ("timing_s/gen", "time/step_generate", "time/step_rollout", "rollout_cost"),
     REFERENCE: ("timing_s/ref", "time/ref_log_probs_values"),
@@ -24,7 +26,9 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 verl, verl/trainer/ppo/ray_trainer.py (marked_timer); ROLL, roll/pipeline/rlvr/rlvr_pipeline.py and
 agentic/agentic_pipeline.py (metrics); RLinf, toolkits/auto_placement (profile_data).
 """
-_IN_LOG = re.compile(r"((?:timing_s|time)/[\w/]{1,60})['\"]?\s*[:=]\s*(?:np\.float64\()?([0-9]{1,8}(?:\.[0-9]{1,12})?)")
+_IN_LOG = re.compile(
+    r"((?:timing_s|time)/[\w/]{1,60})['\"]?\s*[:=]\s*(?:np\.float64\()?([0-9]{1,8}(?:\.[0-9]{1,24})?(?:e[+-]?[0-9]{1,2})?)(?!\.?[0-9]|e)"
+)
 _STEP = "timing_s/step"
 
 
@@ -38,16 +42,18 @@ class Benchmark(NamedTuple):
 
 
 def read_rows(path: str | Path) -> list[dict[str, float]]:
-    """Return the numbers of each step: of JSON lines, of a JSON document, or of a log's text.
-
-    Raises UnusableInput for a file that cannot be read.
-    """
+    """Return the numbers of each step of a file. Raises UnusableInput if it cannot be read."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read(MAX_BYTES)
     except OSError as problem:
         message = f"`{path}` cannot be read: {problem.strerror or problem}"
         raise UnusableInput([error("PW001", "", message, help="name a file of metrics")]) from None
+    return rows_of(text)
+
+
+def rows_of(text: str) -> list[dict[str, float]]:
+    """Return the numbers of each step: of JSON lines, of a JSON document, or of a log."""
     documents = _documents(text)
     return [row for document in documents if (row := dict(_numbers(document)))] or [
         row for line in text.splitlines() if (row := _of_line(line))
@@ -77,7 +83,7 @@ def _numbers(document: object, before: str = "") -> Iterator[tuple[str, float]]:
         if isinstance(value, dict) and whole.count("/") < 4:
             yield from _numbers(value, "" if name in ("data", "metrics", "profile_data") else f"{whole}/")
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            yield whole, float(value)
+            yield from [(whole, float(value))] if abs(value) <= _MOST else ()
 
 
 def _of_line(line: str) -> dict[str, float]:

@@ -16,6 +16,7 @@ LINES = {
     "placewright ver": ["verify"],
     "placewright verify --dialect rl": ["rlinf"],
     "placewright explain pw10": ["PW101", "PW102"],
+    "placewright plan --model meta-llama/Llama-3.3": ["meta-llama/Llama-3.3-70B", "meta-llama/Llama-3.3-70B-Instruct"],
     "placewright solve job.yaml --cluster machines.yaml --lose gpu-": ["gpu-a", "gpu-b"],
 }
 BASH = """

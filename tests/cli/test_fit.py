@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -36,7 +37,7 @@ BENCH = '{"completed": 1000, "total_input_tokens": 1000000, "total_output_tokens
     [
         (LOG, {"rollout": 91.0, "inference": 10.1, "actor": 81.0}), (VERL_LINES, {"rollout": 91.0, "reference": 9.5}),
         (ROLL_LINES * 2, {"rollout": 50.0, "reference": 5.0, "inference": 6.0, "actor": 40.0}),
-        (RLINF, {"actor": 95.7, "rollout": 120.0, "inference": 30.0}), ("nothing: here", {}), ("[[[[", {}), ("", {}),
+        (RLINF, {"actor": 95.7, "rollout": 120.0, "inference": 30.0}), ("timing_s/gen:1.2e+02\n", {"rollout": 120.0}), ("timing_s/gen:1e400\n", {}), ('{"timing_s/gen": Infinity}', {}), ("nothing: here", {}), ("[[[[", {}), ("", {}),
     ],
 )  # fmt: skip
 def test_metrics_are_read_as_frameworks_write_them(text: str, found: dict[str, float], tmp_path: Path) -> None:
@@ -87,4 +88,12 @@ def test_metrics_that_say_nothing_are_unusable(metrics: str | None, words: str, 
         (tmp_path / "train.log").write_text(metrics)
     (tmp_path / "job.yaml").write_text(JOB)
     assert run(["fit", str(tmp_path / "train.log"), str(tmp_path / "job.yaml")]) == 2
-    assert words in capsys.readouterr().err
+    assert words in " ".join(capsys.readouterr().err.split())
+
+
+def test_metrics_may_be_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "job.yaml").write_text(JOB)
+    monkeypatch.setattr("sys.stdin", io.StringIO(LOG))
+    assert run(["fit", "-", str(tmp_path / "job.yaml")]) == 0
+    assert "  rollout: {seconds: {8: 91}}" in capsys.readouterr().out
+    assert run(["fit", "-", "-"]) == 2 and "read once" in capsys.readouterr().err

@@ -79,6 +79,15 @@ def test_a_setting_that_cannot_be_used_is_told_for_every_file(folder: Path, caps
     assert all("PW012" in {finding["code"] for finding in file["findings"]} for file in files)
 
 
+def test_a_file_named_twice_is_one_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = "conf/env/deep/c.yaml"
+    assert run(["verify", "conf", wrong, f"./{wrong}", "conf/env", "conf/", "--cluster", "x8", "--format", "json"]) == 1
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert sorted(file["file"] for file in files) == ["conf/a.yml", "conf/b.yaml", wrong]
+    assert run(["verify", wrong, f"./{wrong}", "--cluster", "x8"]) == 1
+    assert "1 file" not in capsys.readouterr().out
+
+
 @pytest.mark.usefixtures("folder")
 def test_folders_and_files_may_be_mixed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["verify", "conf/env/group.yaml", "conf", "--cluster", "x8", "--format", "json"]) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -119,6 +120,15 @@ def test_what_verify_says_is_all_there_when_its_process_ends(
     assert command.run(["verify", file]) == done.returncode == code
     said = capsys.readouterr()
     assert (done.stdout, done.stderr) == (said.out, said.err)
+
+
+@pytest.mark.parametrize(("streams", "code"), [("> /dev/full", 2), (">&-", 0), ("2>&- >&-", 0), ("< /dev/null", 0)])
+def test_output_without_a_place_is_no_fault_of_placewright(streams: str, code: int, tmp_path: Path) -> None:
+    (tmp_path / "good.yaml").write_text("cluster: 2x8\ncomponents:\n  actor: {placement: 0-15}\n")
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    line = f"{shlex.join([*RUN, 'verify', 'good.yaml'])} {streams}"
+    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, env=buffered, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (code, "the output cannot be written: No space left on device\n" if code else "")
 
 
 def test_names_that_a_terminal_cannot_say_do_not_break_it(tmp_path: Path) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import placewright as pw
 import pytest
 from placewright.cli.main import run
-from placewright.models.dialects.native.from_model import ALGORITHMS
+from placewright.models.dialects.native.from_model import ALGORITHMS, JobRequest, native_file
 
 SEVEN = ["--model", "Qwen/Qwen2.5-7B-Instruct", "--cluster", "2x8xH100", "--prompts", "128", "--response", "2048"]
 
@@ -24,7 +25,7 @@ def test_a_plan_is_on_one_screen_with_its_range_and_its_memory(capsys: pytest.Ca
         "bottleneck: ",
         "next: `init`",
     ):
-        assert words in said.out
+        assert words in " ".join(said.out.split())
 
 
 def components_of(file: Path) -> set[str]:
@@ -65,13 +66,47 @@ def test_large_models_get_degrees_that_fit(model: str, cluster: str, capsys: pyt
     ("options", "code", "words"),
     [
         (["--model", "Qwen/Qwen2.5-8B-Instruct"], 2, "name `Qwen/Qwen2.5-7B-Instruct`, if that is meant"),
-        (["--cluster", "2x8xH1000"], 1, "nobody says how fast `H1000` is, so that no time can be estimated on it; `H100` is known"),
+        (["--cluster", "2x8xH1000"], 1, "the speed of `H1000` is unknown, so no time can be estimated on it; `H100` is known"),
         (["--cluster", "x8"], 2, "how many nodes"),
+        (["--response", "1000", "--mean-response", "1001"], 2, "--mean-response is larger than --response"),
+        (["--prompts", "1000000000000"], 2, "not in the range"),
+        (["-o", "-", "--format", "json"], 2, "only one thing can be written to standard output"),
         (["--model", "deepseek-ai/DeepSeek-V3"], 1, "for its weights, gradients and optimizer; the largest has 80 GiB"),
         (["--model", "deepseek-ai/DeepSeek-V3"], 1, "by the estimates it fits on "),
-        (["--cluster", "1x8x4090"], 0, "by the estimates it fits on no number of these nodes"),
+        (["--cluster", "1x8x4090", "--response", "16384"], 0, "by the estimates it fits on no number of these nodes"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_planned_is_said(options: list[str], code: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["plan", *SEVEN, *options]) == code
     assert words in " ".join(capsys.readouterr().err.split())
+
+
+def test_the_file_is_printed_for_a_dash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["init", *SEVEN]) == 0
+    text = capsys.readouterr().out
+    assert run(["init", *SEVEN, "-o", "-"]) == 0 and capsys.readouterr().out == text
+    assert run(["plan", *SEVEN, "-o", "-"]) == 0
+    printed = capsys.readouterr()
+    plan = pw.verify(printed.out).plan
+    assert plan is not None and plan.components and "seconds an iteration" in printed.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_all_accelerators_are_a_count_however_many_there_are() -> None:
+    for name in ("2x8xH100", "1024x8xH100", "1000x4xGB200"):
+        cluster = pw.cluster(name)
+        assert isinstance(cluster, pw.Cluster)
+        text = native_file(JobRequest("Qwen/Qwen2.5-7B-Instruct", 128, 2048), cluster)
+        assert (
+            f"{cluster.total()}]" in text
+            and max(len(components.split(",")) for components in re.findall("accelerators: (.+?])", text)) <= 64
+        )
+
+
+@pytest.mark.parametrize(("prompts", "response"), [(1024, 2048), (128, 1000), (96, 100), (6, 100)])
+@pytest.mark.parametrize("framework", ["verl", "roll", "rlinf"])
+def test_micro_batches_divide_what_each_rank_has(framework: str, prompts: int, response: int, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["plan", *SEVEN, "--prompts", str(prompts), "--response", str(response), "--framework", framework]
+    assert run([*words, "-o", "-"]) == 0
+    assert pw.verify(capsys.readouterr().out, "2x8xH100").errors == ()

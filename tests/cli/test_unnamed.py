@@ -111,3 +111,15 @@ def test_files_may_follow_two_dashes(folder: Path) -> None:
     assert run([*WORDS, "--", "-odd.yaml", "python3"]) == 0
     assert run([*WORDS, "python3"]) == 0
     assert run([*WORDS, "--", "bash", "run.sh"]) == 2
+
+
+def test_a_plan_is_drawn_from_standard_input_as_it_is(given, capsys: pytest.CaptureFixture[str]) -> None:
+    given(HINTS)
+    assert run(["solve", "-", "-o", "plan.json"]) == 0
+    plan = Path("plan.json").read_text()
+    given(plan)
+    capsys.readouterr()
+    assert run(["show", "-"]) == 0
+    assert last_line(capsys.readouterr().out).startswith("standard input: optimal")
+    assert run(["show", "plan.json", "--lose", "node-0"]) == 2
+    assert "name its configuration" in capsys.readouterr().err

@@ -46,7 +46,7 @@ def test_a_cluster_file_says_how_fast_an_unknown_accelerator_is(tmp_path: Path) 
     )
     file = tmp_path / "job.yaml"
     file.write_text(JOB.format(prompts=64, actor="", cluster="1x8xXPU9"))
-    with pytest.raises(UnusableInput, match="nobody says how fast `XPU9` is"):
+    with pytest.raises(UnusableInput, match="the speed of `XPU9` is unknown"):
         pw.solve(file, sandbox=False)
     account = pw.account(file, cluster=tmp_path / "machines.yaml", sandbox=False)
     assert account is not None

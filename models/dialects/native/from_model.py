@@ -77,7 +77,7 @@ def native_file(request: JobRequest, cluster: Cluster, together: bool = False) -
     total, near = cluster.total(ACCELERATOR), max((len(alike.node.accelerators) for alike in cluster.alike), default=0)
     if not total:
         raise UnusableInput([error("PW101", "", "the cluster has no accelerators", help="name it like `--cluster 2x8xH100`")])
-    run, sequence = _trained(request, card), request.prompt + request.response
+    run, sequence = _trained(request, card, total), request.prompt + request.response
     by_megatron = run.sharding == DISTRIBUTED
     components = {"rollout": _engine(request, card, cluster, near)}
     for name in (*ALGORITHMS[request.algorithm], "actor"):
@@ -125,7 +125,8 @@ def least_nodes(request: JobRequest, cluster: Cluster) -> int | None:
 
 def _fits(request: JobRequest, card: ModelCard, cluster: Cluster, near: int) -> bool:
     """Return True if each component fits on all accelerators, beside what the others keep."""
-    run, total = _trained(request, card), cluster.total(ACCELERATOR)
+    total = cluster.total(ACCELERATOR)
+    run = _trained(request, card, total)
     for name in (*ALGORITHMS[request.algorithm], "actor"):
         found = estimated(Component(name, estimate=run), card, _quickest(name, run, card, cluster, near, request), total)
         if found is None or found.high > _memory(cluster) * _FREE // 100:
@@ -133,17 +134,26 @@ def _fits(request: JobRequest, card: ModelCard, cluster: Cluster, near: int) -> 
     return bool(_engine_sizes(request, card, cluster, near))
 
 
-def _trained(request: JobRequest, card: ModelCard) -> MemoryInput:
-    """Return how what trains and reads is run: by Megatron if large or with experts, else by FSDP."""
+def _trained(request: JobRequest, card: ModelCard, total: int) -> MemoryInput:
+    """Return how what trains and reads is run: by Megatron if large or with experts, else by FSDP.
+
+    Micro batches divide the sequences of each of `total` ranks, where these divide the batch.
+    """
     by_megatron, sequence = bool(card.experts) or card.parameters > _LARGE, request.prompt + request.response
-    sharding = DISTRIBUTED if by_megatron else FSDP
-    return MemoryInput(request.model, sharding=sharding, sequence=sequence, micro_batch=max(1, _TOKENS // sequence), offload=True)
+    sequences = request.prompts * request.samples
+    divided = sequences if sequences % total else sequences // total
+    micro_batch = max(size for size in range(1, max(1, _TOKENS // sequence) + 1) if divided % size == 0)
+    return MemoryInput(
+        request.model, sharding=DISTRIBUTED if by_megatron else FSDP, sequence=sequence, micro_batch=micro_batch, offload=True
+    )
 
 
 def _counts(total: int, near: int, unit: int) -> list[int]:
-    """Return at most 64 counts of whole units: parts of a node, and whole nodes."""
+    """Return at most 64 counts of whole units: parts of a node, whole nodes, and all that there is."""
     step = lcm(near, unit) * -(-total // (lcm(near, unit) * _MOST_COUNTS))
-    counts = [count for count in range(unit, total + 1, unit) if count % step == 0 or (count < near and near % count == 0)]
+    counts = [
+        count for count in range(unit, total + 1, unit) if count % step == 0 or count + unit > total or (count < near and near % count == 0)
+    ]
     return counts or [total]
 
 

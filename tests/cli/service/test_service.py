@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from typing import Any, Iterator
 
 import placewright as pw
 import pytest
+from placewright.cli.main import run
 
 pytest.importorskip("fastapi", reason="needs the extra `serve`")
 TEXT = "cluster: 2x4xH100\ncomponents:\n  actor: {placement: 0-3}\n  rollout: {placement: 4-9}\n"
@@ -146,3 +148,22 @@ def test_an_answer_that_takes_too_long_costs_one_process(tmp_path: Path) -> None
     with serving(tmp_path, "--limit", "0.0001") as hurried:
         assert hurried.ask("POST", "/verify", {"text": TEXT}) == (504, {"detail": "no answer within 0.0001 s"})
         assert hurried.ask("GET", "/health")[1]["status"] == "ok"
+
+
+def test_a_body_that_does_not_come_is_waited_for_no_longer_than_the_limit(tmp_path: Path) -> None:
+    head = f"POST /verify HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {KEY}\r\nContent-Length: 9\r\n\r\n{{".encode()
+    with serving(tmp_path, "--limit", "0.2") as hurried:
+        place = ("127.0.0.1", hurried.connection.port)
+        with socket.create_connection(place, timeout=20) as slow:
+            slow.sendall(head)
+            assert slow.recv(100).startswith(b"HTTP/1.1 408 ")
+        with socket.create_connection(place, timeout=20) as left:
+            left.sendall(head)
+        assert hurried.ask("GET", "/health")[1]["waiting"] == 0
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid"])
+def test_an_address_that_is_taken_or_unknown_is_unusable(host: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert run(["serve-verify", "--host", host, "--port", str(taken.getsockname()[1])]) == 2
+    assert "the service cannot listen on" in capsys.readouterr().err
