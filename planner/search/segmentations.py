@@ -15,8 +15,8 @@ from ...models.planning.cost_models import CostModel
 from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
 
-MOST, KNOWN = 200, 1_024
-"""Longest list of segmentations that is cached, and the size of that cache (overridden below)."""
+MOST = 200
+"""Longest list of segmentations that is cached."""
 Sets = tuple[tuple[str, ...], ...]
 Tasks = int
 """Set of tasks as a bit mask, the first task of the problem lowest."""
