@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 
 import pytest
 from placewright.models.planning.cost_models import Maximum, Stages, Stream
@@ -115,14 +115,6 @@ def agrees(known: Known) -> bool:
         if any(list(faults(asked, model, each.design)) for each in searched.found):
             return False
     return True
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_remembered() -> Iterator[None]:
-    """Cuts that are kept from before would hide a lie, and those made by a lie would outlive it."""
-    segmentations.few_of.cache_clear()
-    yield
-    segmentations.few_of.cache_clear()
 
 
 @pytest.mark.slow
