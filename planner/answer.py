@@ -85,7 +85,7 @@ class Solver:
         from .dividing import with_even_degrees
         from .placing.laying import in_pool_layouts
         from .placing.lying_over import lying_over
-        from .policies import over_leading_choices, unless_all_sizes_are_read, within_estimates
+        from .policies import over_leading_choices, within_estimates
         from .untimed import with_companions
 
         refused = partial(self._refused, problem)
@@ -95,9 +95,7 @@ class Solver:
         plan_one = partial(self._plan, workload, laid, refused)
         with_ties = over_leading_choices(plan_one, self.limit, self.session)
         with_ties = with_further(with_ties, partial(lying_over, laid), refused, self.limit, self.session)
-        answer = within_estimates(
-            problem, with_even_degrees(unless_all_sizes_are_read(with_companions(with_ties, self.session))), self.limit, self.session
-        )
+        answer = within_estimates(problem, with_even_degrees(with_companions(with_ties, self.session)), self.limit, self.session)
         if answer.plan is not None and answer.planned is not None:
             answer = replace(answer, plan=_with_degrees(answer.plan, answer.planned.best.design, problem))
         return _as_proved(answer)

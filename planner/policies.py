@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Iterator, NamedTuple, Sequence
 
@@ -10,13 +10,11 @@ from ..models.account import BlockBill
 from ..models.answer import IMPOSSIBLE, Answer, Solve
 from ..models.findings.finding import Finding, error
 from ..models.placements.assignment import Assignment
-from ..models.planning.cost_models import CostModel
 from ..models.planning.option import NO_KIND
 from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
-from ..models.record import dataclass
 from ..models.tied_degrees import each_choice
 from ..solver.session import Session
 from ..solver.wording import listed
@@ -30,7 +28,7 @@ from .problem import planning_problem
 from .scope import choices_of_models
 from .search.found import ENDLESS
 from .search.search import search
-from .unplaced import not_all_read, not_all_sizes
+from .unplaced import not_all_read
 
 
 def within_estimates(problem: Problem, plan: Solve, limit: float, session: Session) -> Answer:
@@ -92,20 +90,6 @@ def _bills(problem: Problem, winner: _Without) -> tuple[BlockBill, ...]:
     return tuple(bill for bill in bills(problem, winner.question, winner.priced.design, winner.placed) if bill.block.kind != NO_KIND)
 
 
-def unless_all_sizes_are_read(plan: Solve) -> Solve:
-    """Wrap a planner for jobs whose pool sizes were not all read."""
-
-    def answer(problem: Problem) -> Answer:
-        answer_found, unread = plan(problem), problem.job.planning.sizes_not_read
-        if not unread:
-            return answer_found
-        if answer_found.planned is not None:
-            return replace(answer_found, planned=not_all_known(answer_found.planned))
-        return not_all_sizes(unread) if answer_found.verdict == IMPOSSIBLE else answer_found
-
-    return answer
-
-
 SHARE = 0.1
 """Share of the search time for lower bounds."""
 MOST_BESIDE = 8
@@ -115,7 +99,7 @@ MOST_TOLD = 4
 
 
 def over_leading_choices(plan: Solve, limit: float, session: Session) -> Solve:
-    """Wrap a planner for choices of leading degrees and of models."""
+    """Wrap a planner for choices of leading degrees and models, and unread pool sizes."""
 
     def answer(problem: Problem) -> Answer:
         if problem.job.planning.not_read and not problem.job.planning.followed:
@@ -124,11 +108,11 @@ def over_leading_choices(plan: Solve, limit: float, session: Session) -> Solve:
         is_open = any(choices and choices != (problem.own_degrees(problem[name]),) for name, choices in leaders.items())
         of_models = [choices_of_models(variant) for variant in (each_choice(problem) if is_open else [problem])]
         every = [variant for problems, _ in of_models for variant in problems]
-        if len(every) == 1 and not is_open:
+        unread = problem.job.planning.not_read + problem.job.planning.sizes_not_read + sum(count for _, count in of_models)
+        if len(every) == 1 and not is_open and not unread:
             return plan(every[0])
         some, left, least = cheapest_first(plan, every, limit, session)
         answers = [result for _, result in sorted(some.items())]
-        unread = problem.job.planning.not_read + sum(count for _, count in of_models)
         open_ = left or unread > 0
         if all(result.verdict == IMPOSSIBLE for result in answers):
             if open_:
@@ -204,7 +188,7 @@ def _beside(planned: PlanningResult, question: PlanningProblem) -> tuple[Sequenc
 
 def cheapest_first(plan: Solve, every: Sequence[Problem], limit: float, session: Session) -> tuple[dict[int, Answer], bool, int | None]:
     """Return answers by number, whether interrupted, and a lower bound of the rest, if any."""
-    bounds, answers, beside = Bounds(SHARE * limit, session).of(every), dict[int, Answer](), 0
+    bounds, answers, beside = lower_bounds(every, SHARE * limit, session), dict[int, Answer](), 0
     for number in sorted(range(len(every)), key=lambda index: bounds[index]):
         if answers and session.cancelled:
             return answers, True, None
@@ -228,35 +212,24 @@ def _are_known(planned: Sequence[PlanningResult], least: int) -> bool:
     return len({priced.design.structure() for priced in less} - {best.best.design.structure()}) >= ALTERNATIVES
 
 
-@dataclass
-class Bounds:
-    """Lower bounds of choices, within a common budget of deterministic seconds."""
+def lower_bounds(every: Sequence[Problem], limit: float, session: Session) -> list[int]:
+    """Return a lower bound of every problem, in ns or accelerators, within `limit` deterministic seconds.
 
-    limit: float
-    session: Session
-    spent: float = field(default=0.0, init=False)
-
-    def of(self, every: Sequence[Problem]) -> list[int]:
-        """Return a lower bound for every problem, in ns or accelerators."""
-        return [self._least(problem) for problem in every]
-
-    def _least(self, problem: Problem) -> int:
-        """Return a lower bound; 0 if unknown, as with the file's own ranks."""
+    It is 0 if unknown, as with the file's own ranks.
+    """
+    bounds, spent = list[int](), 0.0
+    for problem in every:
         workload = problem.job.planning.workload or Workload()
-        question = planning_problem(problem, workload)
-        if problem.job.planning.own or self.spent >= self.limit or self.session.cancelled:
-            return 0
-        if not all(question.options.values()):
-            return ENDLESS
-        return self._searched(question, cost_model(workload.model))
-
-    def _searched(self, question: PlanningProblem, model: CostModel) -> int:
-        """Return the lower bound of a search for counts."""
-        found = search(question, model, self.limit - self.spent, session=self.session)
-        self.spent += found.spent
-        if found.bound is None or (found.best is None and not found.proved):
-            return ENDLESS if found.proved else 0
-        return found.bound + (0 if question.aim == SECONDS else question.given.held)
+        question, bound = planning_problem(problem, workload), 0
+        if not (problem.job.planning.own or spent >= limit or session.cancelled):
+            found = search(question, cost_model(workload.model), limit - spent, session=session) if all(question.options.values()) else None
+            spent += found.spent if found is not None else 0.0
+            if found is None or (found.best is None and found.proved):
+                bound = ENDLESS
+            elif found.best is not None and found.bound is not None:
+                bound = found.bound + (0 if question.aim == SECONDS else question.given.held)
+        bounds.append(bound)
+    return bounds
 
 
 def not_all_known(planned: PlanningResult) -> PlanningResult:

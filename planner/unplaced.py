@@ -42,12 +42,6 @@ def not_all_read(count: int) -> Answer:
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer degrees open"),), how="search")
 
 
-def not_all_sizes(count: int) -> Answer:
-    """Return the undecided answer for unread pool sizes."""
-    message = f"undecided: no read size of the pools has a plan, and {count:,} others were not read"
-    return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer degrees open"),), how="search")
-
-
 def too_many(unplaceable: Sequence[Unplaceable]) -> Answer:
     """Return the undecided answer after too many unplaceable designs."""
     message = f"undecided: none of the {len(unplaceable)} best designs was placed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Callable, Collection, Iterator, Sequence
+from typing import Callable, Iterator, Sequence
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ...models.component import DISJOINT, SUBSET, TOGETHER, Component, Relation
@@ -14,7 +14,6 @@ from ...models.machines.node_group import ACCELERATOR
 from ...models.placements.assignment import Assignment, Seat, compress
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
-from ...models.sharing import restricted
 from ...solver.layout.parts import Parts
 from ...solver.refuting.census import CountingRow
 from ...solver.refuting.certificate import counting_row
@@ -45,9 +44,7 @@ def lying_over(place: Solve, workload: Workload) -> Solve:
         if used > enough and not (by_time and most is None):
             for way in islice(_ways(place, problem, found.plan.assignment, least, used), MOST):
                 over = way()
-                if over.plan is None or any(overlapped(problem, over.plan.assignment)):
-                    continue
-                if (now := all_held(problem, over.plan.assignment)) < used:
+                if over.plan is not None and (now := all_held(problem, over.plan.assignment)) < used:
                     found, used = over, now
                     if used <= enough:
                         break
@@ -98,32 +95,21 @@ def _undecided(problem: Problem, used: int, most: int) -> Answer:
 def over_given_ranks(place: Solve) -> Solve:
     """Wrap a solver for given components that share their accelerators (`Job.overlaps`).
 
-    First they are left out: without a placement then, there is none. If the placement breaks an
-    exclusion or lacks memory, all is placed within the usable accelerators, with the given
-    components in place.
+    All is placed within the usable accelerators, with the given components in place.
     """
 
     def answer(problem: Problem) -> Answer:
         problem = _unrelated(problem)
-        overlaps = problem.job.overlaps
+        overlaps = sorted(problem.job.overlaps)
         if not overlaps or not problem.hinted:
             return place(problem)
-        placed = place(_without(problem, overlaps))
-        if placed.plan is None:
-            return placed
-        if not any(overlapped(problem, placed.plan.assignment)):
-            checked = place(_given(problem, placed.plan.assignment))
-            if checked.plan is not None:
-                return checked
         asked = _on_ground(problem, _free(problem))
-        rows = [counting_row(alternative) for alternative in asked.alternatives()]
-        if all(rows):
-            return _impossible(sorted(overlaps), rows[0])
         placed = place(asked)
         if placed.verdict == IMPOSSIBLE:
-            return _impossible(sorted(overlaps))
-        checked = placed if placed.plan is None else place(_given(problem, placed.plan.assignment))
-        return checked if checked.plan is not None else _not_decided(sorted(overlaps), checked)
+            rows = [counting_row(alternative) for alternative in asked.alternatives()]
+            return _impossible(overlaps, rows[0] if all(rows) else None)
+        checked = _checked(place, problem, placed)
+        return checked if checked.plan is not None else _not_decided(overlaps, checked)
 
     return answer
 
@@ -132,8 +118,16 @@ def within(place: Solve, problem: Problem, seats: Sequence[Seat]) -> Answer:
     """Place the problem on these accelerators alone, shared given ranks included."""
     reduced = _unrelated(problem)
     free = frozenset(_free(reduced)).intersection(seats)
-    placed = place(_on_ground(reduced, sorted(free))) if free else Answer(UNDECIDED)
-    return placed if placed.plan is None else place(_given(reduced, placed.plan.assignment))
+    return _checked(place, reduced, place(_on_ground(reduced, sorted(free)))) if free else Answer(UNDECIDED)
+
+
+def _checked(place: Solve, problem: Problem, placed: Answer) -> Answer:
+    """Return the answer with all ranks given as placed; the same without a placement."""
+    if placed.plan is None:
+        return placed
+    there = placed.plan.assignment
+    components = tuple(part if part.runs is not None else replace(part, runs=there.of(part.name)) for part in problem.components)
+    return place(replace(problem, job=replace(problem.job, components=components, overlaps={})))
 
 
 def _unrelated(problem: Problem) -> Problem:
@@ -145,33 +139,6 @@ def _unrelated(problem: Problem) -> Problem:
 def _is_related(problem: Problem, name: str) -> bool:
     """Return True if a relation decides the users of its accelerators."""
     return any(name in relation.components for kind in (*TOGETHER, SUBSET) for relation in problem.related(kind))
-
-
-def _without(problem: Problem, names: Collection[str]) -> Problem:
-    """Return the problem without these components, their relations and links."""
-    left = {component.name for component in problem.components if component.name not in names}
-    links = tuple(link for link in problem.job.links if left.issuperset((link.source, link.target)))
-    part = restricted(problem, left)
-    return replace(part, job=replace(part.job, links=links, overlaps={}))
-
-
-def overlapped(problem: Problem, placed: Assignment) -> Iterator[str]:
-    """Yield given components with accelerators used by an excluded component."""
-    given = problem.given()
-    for component in problem.components:
-        seats = given.accelerators(component.name) if component.runs is not None and not _is_related(problem, component.name) else ()
-        beside = problem.job.overlaps.get(component.name, ())
-        if any(not placed.accelerators(user.name).isdisjoint(seats) for user in problem.hinted if user.name not in beside):
-            yield component.name
-
-
-def _given(problem: Problem, placed: Assignment) -> Problem:
-    """Return the problem of checking a placement, with all ranks given."""
-
-    def at(component: Component) -> Component:
-        return component if component.runs is not None else replace(component, runs=placed.of(component.name))
-
-    return replace(problem, job=replace(problem.job, components=tuple(map(at, problem.components)), overlaps={}))
 
 
 def _on_ground(problem: Problem, seats: Sequence[Seat]) -> Problem:

@@ -127,7 +127,7 @@ class Busiest:
             used = sum(bounded_sets[number].fewest for number in roots)
             if used > self._most:
                 return None
-            time = self._time(bounded_sets, above, roots)
+            time = self._time(bounded_sets, roots)
         return self._question.by_aim(time, used)
 
     def _set_of(self, members: tuple[str, ...]) -> _Set:
@@ -155,21 +155,15 @@ class Busiest:
                 return True
         return False
 
-    def _time(self, known: Sequence[_Set], above: Sequence[Sequence[int]], roots: Sequence[int]) -> int:
+    def _time(self, known: Sequence[_Set], roots: Sequence[int]) -> int:
         """Return a lower bound of the busiest time, ns: outermost sets share the accelerators."""
-        least = [bounded.curve.least if bounded.curve else 0 for bounded in known]
-        inner = dict.fromkeys(roots, 0)
-        low = max(least)
-        for number, around in enumerate(above):
-            low = max(low, least[number] + sum(least[outer] for outer in around))
-            if around and around[-1] in inner:
-                inner[around[-1]] = max(inner[around[-1]], least[number] + sum(least[outer] for outer in around[:-1]))
-        curves = [(curve, inner_time) for number, inner_time in inner.items() if (curve := known[number].curve) is not None]
+        curves = [curve for number in roots if (curve := known[number].curve) is not None]
+        low = max(bounded.curve.least for bounded in known if bounded.curve)
 
         def fits(time: int) -> bool:
-            return sum(curve.needed(time - inner_time) for curve, inner_time in curves) <= self._most
+            return sum(curve.needed(time) for curve in curves) <= self._most
 
-        values = sorted({low, *(value for curve, inner_time in curves for step, _ in curve.steps if (value := inner_time - step) > low)})
+        values = sorted({low, *(-step for curve in curves for step, _ in curve.steps if -step > low)})
         return values[min(bisect_left(values, True, key=fits), len(values) - 1)]
 
 

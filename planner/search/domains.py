@@ -1,87 +1,18 @@
-"""Domains of the blocks of a structure, narrowed by price, accelerators and memory."""
+"""Domains of the blocks of a structure, narrowed by price and accelerators."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from functools import cached_property
 from heapq import heapify, heappop, heappush
-from operator import add
-from typing import Iterable, NamedTuple, Sequence
+from typing import Iterable, Sequence
 
-from ...models.planning.option import NO_KIND
 from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
 from .choices import BlockChoice
 from .found import ENDLESS, Price
 from .limits import LimitRow
 from .sizing import Greatest, Load, Sizing
-
-Needs = tuple[int, ...]
-"""MiB in each memory turn, and last outside of all turns."""
-
-
-class _Chain(NamedTuple):
-    """Innermost set with the sets around it, and the memory for their choices."""
-
-    sets: tuple[int, ...]
-    kind: int
-    limit: int
-
-
-class SharedMemory:
-    """Memory limits of a structure with nested sets."""
-
-    def __init__(self, sizing: Sizing) -> None:
-        self._sizing = sizing
-        self._needs = [[choice.needs for choice in choices] for choices in sizing.choices]
-        self._kinds = [[choice.kind for choice in choices] for choices in sizing.choices]
-
-    def narrow(self, left: list[list[int]]) -> bool:
-        """Remove choices without enough memory; return False if a set has none left."""
-        for chain in self._chains:
-            open_places = {number: [place for place in left[number] if self._kinds[number][place] == chain.kind] for number in chain.sets}
-            if not all(open_places.values()):
-                continue  # sets around each other are of one kind: that none of this one is left is seen there
-            least = {number: self._least(number, places) for number, places in open_places.items()}
-            total = _sum(list(least.values()))
-            for number, places in open_places.items():
-                spare = [chain.limit - needed + own for needed, own in zip(total, least[number])]
-                needs = self._needs[number]
-                out = {place for place in places if any(need > most for need, most in zip(needs[place], spare))}
-                if out:
-                    left[number] = [place for place in left[number] if place not in out]
-                    if not left[number]:
-                        return False
-        return True
-
-    def _least(self, number: int, places: Sequence[int]) -> Needs:
-        """Return the least need of these choices in every turn."""
-        needs = dict.fromkeys(self._needs[number][place] for place in places)
-        return tuple(map(min, zip(*needs)))
-
-    @cached_property
-    def _chains(self) -> Sequence[_Chain]:
-        """Chains of nested sets in which some choices do not fit together."""
-        sizing = self._sizing
-        leaves = (around for number, around in enumerate(sizing.structure.around) if len(around) > 1 and not sizing.inner[number])
-        chains = []
-        for sets in leaves:
-            for kind in sorted({kind for number in sets for kind in self._kinds[number] if kind != NO_KIND}):
-                limit = sizing.question.kinds[kind].memory
-                of_kind = [
-                    [need for need, need_kind in zip(self._needs[number], self._kinds[number]) if need_kind == kind] for number in sets
-                ]
-                if limit is not None and all(of_kind) and max(_sum([tuple(map(max, zip(*needs))) for needs in of_kind])) > limit:
-                    chains.append(_Chain(sets, kind, limit))
-        return chains
-
-
-def _sum(rows: Sequence[Needs]) -> Needs:
-    total = rows[0]
-    for needs in rows[1:]:
-        total = tuple(map(add, total, needs))
-    return total
-
 
 ROUNDS = 20
 """Maximum number of passes over all sets; later subproblems remove the rest."""
@@ -135,11 +66,7 @@ class Resources:
         for row, weights in self._weighed:
             if all(left):
                 self._within(left, row.sets, row.most, weights)
-        return all(left) and self._memory.narrow(left)
-
-    @cached_property
-    def _memory(self) -> SharedMemory:
-        return SharedMemory(self.sizing)
+        return all(left)
 
     @cached_property
     def _weighed(self) -> list[tuple[LimitRow, dict[int, list[int]]]]:

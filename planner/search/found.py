@@ -70,7 +70,6 @@ class SearchProgress:
     ----------
     limit, spent : deterministic seconds.
     session : what the search shares with others.
-    interrupt : raises KeyboardInterrupt after a Ctrl-C.
     part : deterministic seconds of one subproblem of a structure.
     """
 
@@ -78,7 +77,6 @@ class SearchProgress:
         self.limit, self.spent = limit, 0.0
         self.part = min(MOST, PART + OPTION * sum(map(len, question.options.values())))
         self._question, self.session, self._counting = question, session, counting
-        self.interrupt: Callable[[], None] = session.look
         self._began = self._told = monotonic()
 
     @property
@@ -88,7 +86,7 @@ class SearchProgress:
 
     def heed(self, best: Price | None, bound: Callable[[], Price]) -> None:
         """Raise KeyboardInterrupt after a Ctrl-C, and report the incumbent and the bound now and then."""
-        self.interrupt()
+        self.session.look()
         now = monotonic()
         if now - self._told >= NOW_AND_THEN:
             self._told = now

@@ -6,9 +6,7 @@ structure with the least bound goes next, until no bound is below the incumbent.
 
 from __future__ import annotations
 
-from functools import partial
 from heapq import heapify, heappop, heappush
-from itertools import chain, islice
 from itertools import count as count_from
 from typing import Iterator, Sequence
 
@@ -67,9 +65,6 @@ def search(
             if not session.answers:
                 raise
             stopped = interrupted()
-            if not run.best:
-                run.progress.interrupt = partial(session.look, 2)
-                run.hurry()
     return run.result(stopped)
 
 
@@ -120,17 +115,6 @@ class _Search:
             elif not self.best and hurried < HURRIED:
                 self._search(candidate, 0)
                 hurried += 1
-
-    def hurry(self) -> None:
-        """Try a few structures after Ctrl-C, for an answer if there is one."""
-        listed = sorted(self.candidates, key=lambda candidate: (candidate.floor, candidate.number))
-        more = (candidate for arrangement in arrangements(self.question, self.model) for candidate in self._structures(arrangement))
-        for candidate in islice(chain(listed, more), HURRIED):
-            for _ in range(HURRIED):
-                candidate.search(None, 0)
-                if candidate.found is not None:
-                    self.candidates, self.best = [*self.candidates, candidate], [candidate.found]
-                    return
 
     def _list_arrangements(self) -> None:
         """Bound every arrangement, partial or whole, within a share of the limit."""

@@ -7,7 +7,7 @@ as bit masks.
 from __future__ import annotations
 
 from functools import lru_cache, reduce
-from itertools import combinations, islice, permutations
+from itertools import combinations, permutations
 from operator import or_
 from typing import Iterator, Sequence
 
@@ -15,13 +15,11 @@ from ...models.planning.cost_models import CostModel
 from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
 
-MOST, KNOWN = 200, 1_024
-"""Longest list of segmentations that is cached, and the size of that cache (overridden below)."""
 Sets = tuple[tuple[str, ...], ...]
 Tasks = int
 """Set of tasks as a bit mask, the first task of the problem lowest."""
 KNOWN = 1 << 14
-"""Size of the caches by tasks and conflicts; a search repeats the same sets."""
+"""Size of the cache by tasks; a search repeats the same sets."""
 
 
 def segmentations(question: PlanningProblem, model: CostModel, users: Sets) -> Iterator[tuple[int, ...]]:
@@ -36,9 +34,7 @@ def segmentations(question: PlanningProblem, model: CostModel, users: Sets) -> I
     if model.by_phase:
         yield tuple(model.segment(question, task) for task in tasks)
         return
-    cutting = _Cutting.of(question, model, users)
-    few = few_of(cutting)
-    yield from cutting.segmentations() if few is None else few
+    yield from _Cutting.of(question, model, users).segmentations()
 
 
 @dataclass(frozen=True)
@@ -149,13 +145,6 @@ class _Cutting:
             if part.tasks & -part.tasks > tasks & -tasks:
                 return None
         return _Segment(tasks, _all(self.apart, tasks), _all(self.after, tasks) & ~tasks, waits)
-
-
-@lru_cache(maxsize=KNOWN)
-def few_of(cutting: _Cutting) -> tuple[tuple[int, ...], ...] | None:
-    """Return all segmentations if at most `MOST`, else None; most arrangements share conflicts."""
-    segmentations = tuple(islice(cutting.segmentations(), MOST + 1))
-    return segmentations if len(segmentations) <= MOST else None
 
 
 def _can_stay(part: _Segment, left: Tasks) -> bool:

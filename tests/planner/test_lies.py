@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 
 import pytest
 from placewright.models.planning.cost_models import Maximum, Stages, Stream
@@ -15,8 +15,9 @@ from placewright.planner.search import choices as joining
 from placewright.planner.search import search as searching
 from placewright.planner.search import structures as every
 from placewright.planner.search import structures as nestings
+from placewright.planner.search.bounds import Busiest
 from placewright.planner.search.branching import Branching
-from placewright.planner.search.domains import Narrowing, SharedMemory
+from placewright.planner.search.domains import Narrowing
 from placewright.planner.search.sizing import Sizing
 
 from .questions import question
@@ -67,7 +68,7 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "pipelines": (Stream, "maxima", changed(weighed_more)),
     "branches": (Stream, "maxima", changed(one_chain)),
     "sets of a stage": (Stages, "maxima", changed(one_chain)),
-    "more memory around": (SharedMemory, "_least", changed(lambda needs: tuple(2 * need + 2 for need in needs))),
+    "more memory around": (Busiest, "_fit", instead(False)),
     "memory in one phase alone": (PlanningProblem, "turns_of", changed(lambda turns: turns[:1])),
     "room": (Sizing, "fits", instead(True)),
     "one inside, all of it": (Sizing, "left_over", instead(0)),
@@ -114,14 +115,6 @@ def agrees(known: Known) -> bool:
         if any(list(faults(asked, model, each.design)) for each in searched.found):
             return False
     return True
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_remembered() -> Iterator[None]:
-    """Cuts that are kept from before would hide a lie, and those made by a lie would outlive it."""
-    segmentations.few_of.cache_clear()
-    yield
-    segmentations.few_of.cache_clear()
 
 
 @pytest.mark.slow

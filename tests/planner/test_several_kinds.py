@@ -7,7 +7,7 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.answer import IMPOSSIBLE, Answer
-from placewright.planner.at_sight import at_sight
+from placewright.planner.verify import why_not
 
 BOTH = "1x4xH100+1x4xA100"
 HETEROGENEOUS = "{workflow: rollout => actor, scope: [heterogeneous]}"
@@ -104,7 +104,7 @@ def test_what_may_only_be_on_several_kinds_is_planned_in_that_scope(parts: str, 
     assert answer.planned is not None and answer.planned.proved and answer.plan is not None
     assert any(len({run.node for run in answer.plan.assignment.of(name)}) > 1 for name in answer.plan.assignment.runs)
     problem = pw.load(str(tmp_path / "job.yaml")).problem
-    assert problem is not None and not list(at_sight(problem))
+    assert problem is not None and not list(why_not(problem))
 
 
 def test_a_count_that_no_kind_has_alone_is_no_reason(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from placewright.models.job import Job
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
-from placewright.planner.at_sight import MOST_NODES, at_sight
+from placewright.planner.verify import MOST_NODES, why_not
 from placewright.solver.refuting.contradicted import find_contradiction
 from placewright.solver.searching.search import solve
 from sampling import examples
@@ -58,7 +58,7 @@ def test_nothing_that_has_a_placement_is_said_to_have_none() -> None:
     found = 0
     for seed in range(examples(100)):
         asked = random_problem(Random(seed))
-        reasons = list(at_sight(asked))
+        reasons = list(why_not(asked))
         if reasons:
             found += 1
             assert solve(asked).verdict == IMPOSSIBLE, seed
@@ -120,5 +120,5 @@ def test_sums_over_very_many_nodes_are_left_to_a_search(nodes: int, told: int) -
     machines = read_shorthand(f"{nodes}x8")
     assert isinstance(machines, Cluster)
     asked = Problem(machines, Job((component("a", 8 * nodes + 8),)))
-    assert len(list(at_sight(asked))) == told
+    assert len(list(why_not(asked))) == told
     assert solve(asked).verdict == IMPOSSIBLE

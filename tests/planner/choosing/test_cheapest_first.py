@@ -14,7 +14,7 @@ from placewright.models.problem import Problem
 from placewright.planner import policies as cheapest_first
 from placewright.planner import policies as tied
 from placewright.planner.answer import Solver
-from placewright.planner.policies import MOST_BESIDE, Bounds
+from placewright.planner.policies import MOST_BESIDE
 from placewright.solver.searching.search import solve
 
 from ...solver.cases import cluster, problem
@@ -57,7 +57,7 @@ def test_the_answer_is_that_of_all_choices(seed: int, monkeypatch: pytest.Monkey
     asked = job(Random(seed))
     monkeypatch.setattr(cheapest_first, "MOST_BESIDE", 0)
     found = ANSWER(asked)
-    monkeypatch.setattr(Bounds, "of", lambda _, every: [0] * len(every))
+    monkeypatch.setattr(cheapest_first, "lower_bounds", lambda every, *_: [0] * len(every))
     every = ANSWER(asked)
     assert told(found) == told(every)
     if (

@@ -9,7 +9,6 @@ import pytest
 from placewright.planner.costs import cost_model
 from placewright.planner.problem import planning_problem
 from placewright.planner.search.choices import BlockChoices
-from placewright.planner.search.search import search
 from placewright.planner.search.sizing import Sizing
 from placewright.planner.search.structures import structures
 from placewright.solver.session import Session
@@ -34,21 +33,3 @@ def test_what_crosses_between_sets_is_left_out_of_what_is_proved_after_it() -> N
                 assert Sizing(question, model, structure, ways).between == ()
             counted += len(before)
     assert counted
-
-
-def test_before_anything_was_found_one_structure_is_looked_at_all_the_same() -> None:
-    found = 0
-    for seed in range(40):
-        question = planning_problem(*drawn(seed))
-        model = cost_model("stream")
-        whole = search(question, model)
-        with Session() as session:
-            os.kill(os.getpid(), signal.SIGINT)
-            cut = search(question, model, session=session)
-        assert cut.stopped is not None
-        if cut.best is None:
-            continue
-        assert whole.best is not None and cut.bound is not None
-        assert cut.bound <= whole.best.price[0] <= cut.best.price[0]
-        found += 1
-    assert found > 20
