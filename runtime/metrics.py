@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socket import AF_INET, AF_INET6
 from threading import Thread
-from typing import Iterator, Mapping
+from typing import Iterator, Mapping, Sequence
 
 from .failure import failed
 from .recovery.lifetime import Lifetime
@@ -57,7 +57,7 @@ def exposition(lifetime: Lifetime) -> str:
     ))  # fmt: skip
 
 
-def _family(name: str, kind: str, help: str, samples: list[Sample]) -> str:
+def _family(name: str, kind: str, help: str, samples: Sequence[Sample]) -> str:
     lines = [f"# HELP placewright_{name} {help}", f"# TYPE placewright_{name} {kind}"]
     for labels, value in samples:
         text = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels.items())

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
-STARTING_RAY = {"faults", "runtime"}
+STARTING_RAY = {"faults", "launch_scale", "runtime"}
 STUDIES = [
     pytest.param(path.stem, marks=[pytest.mark.ray] if path.stem in STARTING_RAY else [])
     for path in sorted(BENCHMARKS.glob("*.py"))

@@ -1,0 +1,68 @@
+"""Workers on a cluster that is there: started, called for some seconds, checked and ended; the last line is the row of the study."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+
+from one_layer import Noop, cpu_seconds
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.placements.assignment import Assignment
+from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.run import Run
+from placewright.runtime.launch import Launch, launch
+from placewright.runtime.running.monitor import BEAT
+
+CALLING, LIMIT, CLUSTER = 5.0, 900.0, "Ray, simulated"
+
+
+def main(workers: int, nodes: int, address: str) -> None:
+    """Print the row."""
+    import ray  # noqa: F401  # brings psutil
+
+    each = workers // nodes
+    runs = tuple(Run(range(each * node, each * node + each), node) for node in range(nodes))
+    plan = Plan(read_shorthand(f"{nodes}x{total(address) // nodes}"), Assignment({"noop": runs}), VERIFIED)
+    used, own, began = cpu_seconds(), time.process_time(), time.monotonic()
+    with launch(plan, address=address, worker=Noop, timeout=LIMIT) as running:
+        start, own = time.monotonic() - began, time.process_time() - own
+        cpu = sum(now - used.get(pid, 0.0) for pid, now in cpu_seconds().items())
+        row = {"cluster": CLUSTER, "workers": workers, "start": round(start, 2), "start_each": round(start / workers, 3)}
+        row |= {"cpu_each": round(cpu / workers, 3), "driver_cpu_each": round(own / workers, 3), "calls": round(calls(running), 1)}
+        time.sleep(BEAT)
+        began = time.monotonic()
+        running._lifetime.look()
+        row |= {"check": round(time.monotonic() - began, 3)}
+        row |= {"driver_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10}
+        began = time.monotonic()
+    print(json.dumps(row | {"stop": round(time.monotonic() - began, 2)}))
+
+
+def total(address: str) -> int:
+    """Accelerators of the cluster."""
+    from placewright.runtime.port.connection import Connection
+    from placewright.runtime.port.on_ray import RayPort
+
+    connection = Connection(address)
+    connection.open()
+    try:
+        return round(sum(node.total.get("GPU", 0.0) for node in RayPort().nodes()))
+    finally:
+        connection.close()
+
+
+def calls(running: Launch) -> float:
+    """How often all workers are called in a second."""
+    running.call_all("noop")
+    began, times = time.monotonic(), 0
+    while (seconds := time.monotonic() - began) < CALLING:
+        running.call_all("noop")
+        times += 1
+    return times / seconds
+
+
+if __name__ == "__main__":
+    case = json.loads(sys.argv[1])
+    main(case["workers"], case["nodes"], case["address"])
