@@ -64,7 +64,12 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @click.option(
     "--heartbeat", type=SECONDS, default=30.0, show_default=True, callback=_finite, help="Seconds for which a worker may be silent."
 )
-@click.option("--log-dir", metavar="DIR", help="Folder, on every node, for what each worker prints: COMPONENT-RANK.log.")
+@click.option(
+    "--log-dir",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="Folder, on every node, for what each worker prints: COMPONENT-RANK.log.",
+)
 @click.option(
     "--metrics", metavar="[HOST:]PORT", help="Serve Prometheus metrics at http://HOST:PORT/metrics; HOST is 127.0.0.1 if not given."
 )

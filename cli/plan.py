@@ -40,7 +40,7 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
     """Plan a job that is known by its model, its cluster and its algorithm: no file is needed.
 
     Times and memory are estimated, each with a low and a high. `init` writes the file behind it, where what you
-    measured counts before the estimates.
+    measured counts before the estimates. The exit code is 1 if what is likely does not fit.
 
     \b
     placewright plan --model Qwen/Qwen2.5-7B-Instruct --cluster 4x8xH100 --prompts 1024 --samples 8 --response 4096
@@ -55,8 +55,10 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
     from ..report.solution import render, to_json
     from ..solver.session import Session
     from ..solver.verify import verify
-    from .written import write_new
+    from .written import must_be_new, write_new
 
+    if output and not force:
+        must_be_new(output)
     if output == DASH and form == "json":
         raise click.UsageError("only one thing can be written to standard output: name a file for the rest")
     drafted = read(Source(NAME, job.text), dialect="native").to_solve
@@ -75,6 +77,8 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
         if answer.plan is None:
             return UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS
         planned = account_of(reading.problem, answer, _LIMIT, solves, verbose)
+    if any(bill["capacity"] and bill["peak"] > bill["capacity"] for bill in _bills(planned.data)):
+        code = FINDINGS
     edits, of_file = edits_of(reading, answer)
     text = job.file_of(apply_edits(job.text, edits))
     if output:
@@ -115,9 +119,8 @@ def _echo_least(job: DescribedJob) -> None:
 
 def _memory_of(data: Mapping[str, object]) -> list[str]:
     """Return a block with the memory of each accelerator: likely and at most, of its capacity."""
-    planned: Any = data.get("planned", {})
     lines = []
-    for bill in planned.get("memory", ()):
+    for bill in _bills(data):
         most = max(sum(entry.get("high", entry["mebibytes"]) for entry in part["components"]) for part in bill["parts"])
         held = write_memory(bill["capacity"]) if bill["capacity"] else "an unknown amount"
         names = escape(", ".join(bill["components"]))
@@ -125,3 +128,9 @@ def _memory_of(data: Mapping[str, object]) -> list[str]:
             f"memory: {write_estimate(bill['peak'])} likely, {write_estimate(most)} at most, of {held} on each accelerator of {names}"
         )
     return ["\n".join(lines)] if lines else []
+
+
+def _bills(data: Mapping[str, object]) -> list[dict[str, Any]]:
+    """Return the memory of each set of accelerators."""
+    planned: Any = data.get("planned", {})
+    return list(planned.get("memory", ()))

@@ -30,16 +30,22 @@ def save(output: str, answer: Answer) -> None:
 
 
 def write_new(output: str, text: str, force: bool) -> None:
-    """Write a new file, whole or not at all, or print it for `-`; overwrite only with `force`.
+    """Write a new file whole, or print it for `-`; overwrite only with `force`.
 
     Raises UnusableInput.
     """
     if output == DASH:
         click.echo(text, nl=False)
         return
-    if os.path.exists(output) and not force:
-        raise UnusableInput([error("PW001", "", f"there is a file `{output}` already", help="name another one, or add `--force`")])
+    if not force:
+        must_be_new(output)
     write_text(output, text)
+
+
+def must_be_new(output: str) -> None:
+    """Raise UnusableInput if there is a file of that name."""
+    if output != DASH and os.path.exists(output):
+        raise UnusableInput([error("PW001", "", f"there is a file `{output}` already", help="name another one, or add `--force`")])
 
 
 def write_text(output: str, text: str) -> None:

@@ -60,7 +60,7 @@ class TrainingJob:
 
 
 def training_job(problem: Problem, model: str, algorithm: str, prompts: int, samples: int, prompt: int, response: int) -> TrainingJob:
-    """Return the job of a problem with given ranks, with engine and micro batch of its estimates."""
+    """Return the job of a placed problem, with engine and micro batch of its estimates."""
     placed = Assignment({component.name: component.runs for component in problem.components if component.runs is not None})
     by_role = {role_of(component): component for component in problem.components}
     trained = {role: by_role[role] for role in (ACTOR, CRITIC) if role in by_role}

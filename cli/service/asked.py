@@ -22,6 +22,7 @@ from ...models.reading import Reading
 from ...models.text.source import MAX_BYTES, Source
 from ...report.json import finding_to_data, report_to_data
 from ...report.solution import to_json, without_plan
+from ..asking.options import DIALECTS
 
 MEMORY = 4 << 30
 """Bytes of a process."""
@@ -29,21 +30,21 @@ MOST_SECONDS = 60.0
 _NAME = r"^[\w.-]{1,100}$"
 
 
-class VerifyRequest(BaseModel):
+class VerifyBody(BaseModel):
     """Text to verify, and how to read it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     text: str = Field(max_length=MAX_BYTES, description="the configuration or the script")
     name: str = Field("train.yaml", pattern=_NAME, description="its file name; `.sh` for a script")
     cluster: str = Field("", max_length=1000, description="the machines, such as `2x8xH100` or `x8`; not the path of a file")
-    dialect: Literal["auto", "native", "rlinf", "roll", "verl"] = "auto"
+    dialect: str = Field("auto", pattern=f"^({'|'.join(DIALECTS)})$", description="how the file says placements")
     level: Literal["training", "placement"] = "training"
     settings: list[str] = Field([], max_length=1000, description="overrides such as `cluster.num_nodes=4`")
     framework: list[str] = Field([], max_length=10, description="releases such as `verl==0.6.1`")
     placements: bool = Field(False, description="list every process")
 
 
-class SolveRequest(VerifyRequest):
+class SolveBody(VerifyBody):
     """Text to solve."""
 
     limit: float = Field(10.0, gt=0, le=MOST_SECONDS, description="deterministic seconds of search")
@@ -57,7 +58,7 @@ Answer = tuple[int, Any]
 def answered(path: str, body: bytes) -> Answer:
     """Return the answer to a request; never raises for a fault of the request."""
     try:
-        return _solved(SolveRequest.model_validate_json(body)) if path == "/solve" else _verified(VerifyRequest.model_validate_json(body))
+        return _solved(SolveBody.model_validate_json(body)) if path == "/solve" else _verified(VerifyBody.model_validate_json(body))
     except ValidationError as problem:
         faults = [{"at": ".".join(map(str, fault["loc"])), "message": fault["msg"]} for fault in problem.errors()[:20]]
         return 422, {"detail": faults}
@@ -69,18 +70,18 @@ def answered(path: str, body: bytes) -> Answer:
         return 413, {"detail": f"more than {MEMORY >> 30} GiB of memory"}
 
 
-def _reading(request: VerifyRequest) -> Reading:
+def _reading(request: VerifyBody) -> Reading:
     if "/" in request.cluster or request.cluster.endswith((".yaml", ".yml")):
         raise ValueError(f"`{request.cluster}` is a file; machines are named as `2x8xH100`, or in the text")
     composer = Composer((), tuple(request.settings), (), tuple(map(known_framework, request.framework)))
     return read(Source(request.name, request.text), machines_of(request.cluster or None), request.dialect, request.level, composer)
 
 
-def _verified(request: VerifyRequest) -> Answer:
+def _verified(request: VerifyBody) -> Answer:
     return 200, {"schema": 1, **report_to_data(verify(_reading(request)), request.placements)}
 
 
-def _solved(request: SolveRequest) -> Answer:
+def _solved(request: SolveBody) -> Answer:
     answer = solve(_reading(request), limit=request.limit, seed=request.seed, sandbox=False)
     if answer.plan is None:
         return 200, json.loads(without_plan(request.name, answer.verdict, answer.findings))
@@ -102,7 +103,7 @@ def main() -> None:
 
 def schemas() -> Mapping[str, Mapping[str, Any]]:
     """Return path -> JSON Schema of its body."""
-    return {"/verify": VerifyRequest.model_json_schema(), "/solve": SolveRequest.model_json_schema()}
+    return {"/verify": VerifyBody.model_json_schema(), "/solve": SolveBody.model_json_schema()}
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ class Dialect(Protocol):
         ...
 
     def training_file(self, problem: Problem, job: TrainingJob, title: str) -> str:
-        """Return a new file for given ranks with the batches of a job; `title` is its comment.
+        """Return a new file for given ranks and batches; `title` is its comment.
 
         Raises UnusableInput (PW606) if the dialect cannot express the problem or the batches.
         """

@@ -99,7 +99,7 @@ def test_a_dialect_is_in_its_folder_and_the_files_that_are_named() -> None:
 def test_a_verb_is_in_the_files_that_are_named() -> None:
     table = README.read_text("utf-8").partition("## Verbs")[2].partition("## ")[0]
     for verb in VERBS:
-        assert (ROOT / "cli" / f"{verb}.py").exists()
+        assert (ROOT / "cli" / f"{verb.replace('-', '_')}.py").exists()
         assert f"`{verb}`" in table
     assert named("A verb") == {"cli/NAME.py", "cli/main.py", "README.md"}
     assert said("A verb") == 3
