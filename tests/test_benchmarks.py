@@ -165,3 +165,11 @@ def test_jobs_of_four_to_six_models_are_proved_and_the_enumeration_finds_nothing
         assert found >= float(str(row["cost"])) if row["cut"] else found == row["cost"]
     assert any("|" in str(row["sets"]) for row in rows)  # apart is better somewhere
     assert any(row["cut"] for row in rows)
+
+
+def test_each_of_many_workers_costs_the_layer_as_much_as_each_of_few() -> None:
+    rows = rows_of("launch_scale")
+    alone = {row["workers"]: float(str(row["ms_each"])) for row in rows if row["cluster"] == "none"}
+    assert set(alone) == {500, 1000, 2500, 5000} and alone[5000] <= 1.25 * alone[500]
+    on_ray = {row["workers"]: float(str(row["driver_cpu_each"])) for row in rows if row["cluster"] != "none"}
+    assert set(on_ray) == {32, 300} and on_ray[300] <= 1.5 * on_ray[32]
