@@ -63,7 +63,7 @@ def test_a_configuration_with_errors_is_not_launched(tmp_path: Path, capsys: pyt
     assert run(["launch", str(path), "--cluster", "1x8"]) == 1
     errors = capsys.readouterr().err
     assert "error[PW102]" in errors
-    assert errors.endswith("train.yaml: not launched, 1 error\n")
+    assert " ".join(errors.split()).endswith("train.yaml: not launched, 1 error")
 
 
 def test_workers_are_kept_here_or_detached_not_both(plan_file: Path) -> None:

@@ -20,7 +20,7 @@ from .cases import cluster, component, given, problem
         (
             problem(cluster({"count": 8}, {"count": 8}), component("a", 12, tp=4), component("b", 6)),
             "impossible: a and b need 18 accelerators, the cluster has 16",
-            "ask for 8 instead of 12 for a; or ask for 4 instead of 6 for b; or add 1 node with 8 accelerators",
+            "ask for 8 instead of 12 for a; or ask for 4 instead of 6 for b; or add `within: a` to b; or add 1 node with 8 accelerators",
         ),
         (
             problem(cluster({"count": 6}, {"count": 6}), component("a", 12, tp=4)),

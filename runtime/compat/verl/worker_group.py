@@ -212,9 +212,9 @@ class RayWorkerGroup(Executing):
             raise self._refused("use_gpu is True but resource_pool.use_gpu is False", "give the pool use_gpu=True")
         seats = pool.seats(self.device_name)
         component = f"{self.name_prefix}{cia.worker.__name__}"
-        options, seat = cia.options, seats[0]
+        own, seat = cia.options, seats[0]
         resource = resource_of(seat.device) if use_gpu and seat.device else ""
-        slots_per_worker = slots(cia.worker.__name__, options, seat.pool, seat.limit, resource)
+        slots_per_worker = slots(cia.worker.__name__, own, seat.pool, seat.limit, resource)
         check_free_slots(seats, component, slots_per_worker)
         check_nodes_alive(seats, component)
         address, meeting = options.get("master_addr"), options.get("master_port")
@@ -222,9 +222,9 @@ class RayWorkerGroup(Executing):
         members = members_on(
             seats, component, self.name_prefix, cia, use_gpu, str(address or seats[0].node.address), options.get("worker_env") or {}
         )  # fmt: skip
-        detached = detached or options.get("lifetime") == "detached"
+        detached = detached or own.get("lifetime") == "detached"
         group = PoolProcesses(
-            pool.port, component, members, cia.worker, seats, options.get("max_concurrency"), meeting_port, detached, slots_per_worker
+            pool.port, component, members, cia.worker, seats, own.get("max_concurrency"), meeting_port, detached, slots_per_worker
         )
         reports = self._begun(seats, group, limit)
         first = reports[0]["environment"]

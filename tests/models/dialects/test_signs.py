@@ -27,7 +27,7 @@ NATIVE = "components: {actor: {placement: 0-7}}\n"
         (NATIVE, ["native"], []),
         ("trainer: {nnodes: 1}\n", [], ["verl"]),
         ("trainer: {n_gpus_per_node: 8}\n", [], ["verl"]),
-        ("trainer: {nnodes: 1, n_gpus_per_node: 8}\n", ["verl"], []),
+        ("trainer: {nnodes: 1, n_gpus_per_node: 8}\n", [], ["verl"]),
         ("cluster: 1x8\n" + NATIVE + "trainer: {nnodes: 1}\n", ["native"], ["verl"]),
         (RLINF + ROLL + VERL + NATIVE, ["rlinf", "roll", "verl", "native"], []),
         ("openapi: 3.0.0\ncomponents: {schemas: {placement: {type: object}}}\n", [], []),

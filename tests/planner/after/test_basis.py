@@ -73,7 +73,7 @@ placewright:
 """
 
 
-@pytest.mark.parametrize(("open_", "told"), [("[1, 2]", "those of the file"), ("[1, 4]", "the first that have room")])
+@pytest.mark.parametrize(("open_", "told"), [("[1, 2]", "those of the file"), ("[1, 4]", "the first that fit")])
 def test_degrees_that_a_file_has_already_are_taken_before_the_first_and_told_as_that(tmp_path: Path, open_: str, told: str) -> None:
     path = tmp_path / "train.yaml"
     path.write_text(VERL.replace("[1, 2]", open_))

@@ -60,7 +60,7 @@ def test_needs_and_sharing_are_what_plain_sets_give(job: tuple[int, int, str]) -
     found = explained(text, read_shorthand(f"{nodes}x{each}"))
     assert found.plan is not None and found.needs is not None and found.sharing is not None
     held = {}
-    for need in found.needs.each:
+    for need in found.needs.components:
         every = found.plan.placements(need.name)
         held[need.name] = {(its.node_rank, local) for its in every for local in its.local_hardware_ranks}
         assert need.processes == len(every)

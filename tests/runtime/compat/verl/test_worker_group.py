@@ -115,6 +115,7 @@ def test_a_slot_is_free_when_nobody_has_the_handles_any_more() -> None:
         gc.collect()
         assert pool.seats()[0].free == 0
         port.actors.clear()
+        port.by_name.clear()
         del workers
         gc.collect()
         assert pool.seats()[0].free == 1
