@@ -88,7 +88,7 @@ def test_groups_timers_locks_and_clusters_in_the_workers(cluster: Cluster) -> No
     other = Parent.create_group().launch(cluster, PackedPlacementStrategy(0, 0), name="other")
     spans = sorted([group.execute_on(0).locks(0.2).wait()[0], other.locks(0.2).wait()[0]])
     assert spans[0][1] <= spans[1][0]
-    with pytest.raises(LaunchFailed, match="`send` is not here: placewright places, starts and calls workers"):
+    with pytest.raises(LaunchFailed, match="`send` is not here: placewright moves no data between workers"):
         other.sends().wait()
     with pytest.raises(LaunchFailed, match="died while it ran `ends_itself`"):
         other.ends_itself().wait()
