@@ -6,9 +6,10 @@ from dataclasses import field, replace
 from math import inf
 from typing import Collection, Iterable, Iterator, Mapping, Sequence, Union
 
-from ..models.component import IN_ORDER, Component
+from ..models.component import IN_ORDER, SUBSET, WHOLE, Component
 from ..models.machines.node import Node
 from ..models.machines.node_group import ACCELERATOR
+from ..models.machines.topology import LEVELS, NODE_LEVEL, domain
 from ..models.planning.option import AND, AcceleratorKind, Area, Option
 from ..models.problem import Problem
 from ..models.record import dataclass
@@ -100,7 +101,23 @@ class AcceleratorCapacity:
         places, size = self.places(problem, component, kind), self.group(problem, component)
         most = self.in_groups(places, size)
         searched = component.runs is None and problem.job.planning.laying is None
+        if searched and component.least <= (kept := min(self._kept(problem, component, places, size), default=most)):
+            most = min(most, kept)  # where nothing is left, a placement says why
         return min(most, self._longest(problem, component, kind)) if component.contiguous and searched and most else most
+
+    def _kept(self, problem: Problem, component: Component, places: Iterable[Place], size: int) -> Iterator[int]:
+        """Yield the largest count for every demand to keep the component together."""
+        around = any(
+            relation.components[-1] == component.name and problem[relation.components[0]].runs is not None
+            for relation in problem.related(SUBSET)
+        )
+        for keep in component.keep if around else ():
+            if keep.unit == WHOLE and keep.required and keep.level in (*LEVELS, NODE_LEVEL):
+                domains: dict[str, list[Place]] = {}
+                for place in places:
+                    node = problem.cluster.nodes[place if isinstance(place, int) else place[0]]
+                    domains.setdefault(domain(node, keep.level), []).append(place)
+                yield sum(sorted((self.in_groups(domain_places, size) for domain_places in domains.values()), reverse=True)[: keep.domains])
 
     def group(self, problem: Problem, component: Component) -> int:
         """Return the accelerators kept on a node at any count. They are 1 for given ranks."""

@@ -68,4 +68,4 @@ def test_any_text_gets_a_verdict(text: str, cluster: str | None, as_json: bool) 
             code = run(arguments)
     assert code in (0, 1, 2, 5)
     if not as_json:
-        assert out.getvalue().splitlines()[-1].startswith(str(path))
+        assert [line for line in out.getvalue().splitlines() if not line.startswith(" ")][-1].startswith(str(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from math import ceil
 from typing import Iterator
 
@@ -15,7 +16,7 @@ Tier = tuple[tuple[str, int, int], ...]
 
 def tiers(job: Job, helds: Helds, preferred_cut: int) -> Iterator[Tier]:
     """All tiers of the objective in order of importance; of a job without a term, the tier is 0."""
-    job = job.as_shared({name: held.mask for name, held in helds.items()})
+    stated, job = job, job.as_shared({name: held.mask for name, held in helds.items()})
     for what in ("accelerators", "processes"):
         short = [
             max(w.counts) - helds[w.name].total
@@ -32,6 +33,21 @@ def tiers(job: Job, helds: Helds, preferred_cut: int) -> Iterator[Tier]:
     yield from _extra(job, helds)
     yield from _contiguous(job, helds)
     yield from _fullest(job, helds)
+    yield (("difference between open counts", _difference(stated, helds), 1),)
+
+
+def _difference(job: Job, helds: Helds) -> int:
+    """Differences between the accelerators of every two components with a range; those on the same accelerators count once."""
+    inside = {names[0] for kind, names, _ in job.relations if kind == "subset"}
+    counts = []
+    for names in job.bundles:
+        members = [job[name] for name in names]
+        if any(wish.kind == NODE or wish.given is not None or wish.name in inside for wish in members):
+            continue
+        asked = [wish.counts for wish in members if wish.counts]
+        if asked and max(map(min, asked)) < min(map(max, asked)) and any(min(each) < max(each) for each in asked):
+            counts.append(helds[members[0].name].total)
+    return sum(abs(first - second) for first, second in combinations(counts, 2))
 
 
 def prefers(job: Job, wish: Wish) -> list[Kept]:

@@ -95,6 +95,7 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
     "K2 a teacher's pool without nodes": ("0.9.0", MAIN, {**TAUGHT, "distillation.nnodes": None}, "`distillation.nnodes` is 0 (its default)", "2x8"),
     "K2 teachers that do not fill their pool": (
         "0.8.0 0.9.0", MAIN, {**TEACHER, "+distillation.teacher_models.a.key": "a", "+distillation.teacher_models.a.model_path": "/m",
+                              "+distillation.teacher_models.a.inference.name": "vllm",
                               "+distillation.teacher_models.a.num_replicas": 1}, "the teachers need 2 accelerators", "2x8",
     ),
     "K2 a torn replica of a teacher": (f"0.8.0 {NEWEST}", MAIN, several(2, 4, 2), "has ranks 2-5 of the pool, on 2 nodes instead of 1", "4x4"),
