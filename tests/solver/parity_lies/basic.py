@@ -13,7 +13,6 @@ from placewright.solver.layout.layout import Layout
 from placewright.solver.layout.ranges import Places
 from placewright.solver.model.ranges import Edges
 from placewright.solver.model.variables import Variables
-from placewright.solver.objectives import uneven
 from placewright.solver.objectives.domains_touched import DomainsTouched
 from placewright.solver.objectives.idle import MissingAccelerators
 from placewright.solver.objectives.uneven import UnevenCounts
@@ -173,11 +172,6 @@ BASIC_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "nothing is ever short": (MissingAccelerators, "value", instead(lambda *arguments: 0), "range"),
     "any split is even": (UnevenCounts, "value", instead(lambda *arguments: 0), "ranges, three"),
     "only the first may have more": (UnevenCounts, "_difference", one_sided, "ranges, three"),
-    "what is within another counts": (
-        uneven,
-        "open_sets",
-        lambda original: lambda problem: [*original(problem), problem.components[2:]],
-        "ranges, one of them within another",
-    ),
+    "differences of counts are overlooked": (UnevenCounts, "value", instead(lambda *arguments: 0), "ranges, one of them within another"),
     "a bound above what is possible": (MissingAccelerators, "bound", instead(lambda *arguments: 3), "range"),
 }
