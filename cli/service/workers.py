@@ -62,7 +62,13 @@ class WorkerPool:
             self._end(worker)
             worker = None
             raise TimedOut(seconds) from None
-        except (OSError, asyncio.IncompleteReadError, ValueError, asyncio.CancelledError) as problem:
+        except (
+            OSError,
+            RuntimeError,
+            asyncio.IncompleteReadError,
+            ValueError,
+            asyncio.CancelledError,
+        ) as problem:  # RuntimeError: uvloop, of a closed pipe
             self._end(worker)
             worker = None
             if isinstance(problem, asyncio.CancelledError):
