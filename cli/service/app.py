@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 from contextlib import asynccontextmanager
-from typing import Any, AsyncIterator
+from typing import Any, AsyncIterator, Awaitable, Callable, Mapping
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
@@ -22,14 +22,15 @@ from .workers import Crashed, Overloaded, TimedOut, WorkerPool
 
 MOST_BYTES = 2 * MAX_BYTES
 """Bytes of a body: a text within the limit of files, escaped."""
+Answers = Callable[[Request], Awaitable[Response]]
 OPEN = frozenset({"/health", "/docs", "/openapi.json"})
 
 
 class KeyAndSize:
     """Middleware that refuses wrong keys and too large bodies before they are read."""
 
-    def __init__(self, app: ASGIApp, key: str) -> None:
-        self._app, self._key = app, key.encode()
+    def __init__(self, app: ASGIApp, key: str, answers: Mapping[str, Answers]) -> None:
+        self._app, self._key, self._answers = app, key.encode(), answers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a connection of the ASGI server."""
@@ -39,13 +40,15 @@ class KeyAndSize:
         headers = dict(scope["headers"])
         scheme, _, key = headers.get(b"authorization", b"").partition(b" ")
         length = headers.get(b"content-length", b"")
-        refusal = None
+        refusal: Response | None = None
         if self._key and scope["path"] not in OPEN and not (scheme.lower() == b"bearer" and hmac.compare_digest(key.strip(), self._key)):
             refusal = JSONResponse({"detail": "the key is missing or wrong: send `Authorization: Bearer KEY`"}, 401)
         elif scope["method"] == "POST" and not length.isdigit():
             refusal = JSONResponse({"detail": "a body needs a Content-Length"}, 411)
         elif length.isdigit() and int(length) > MOST_BYTES:
             refusal = JSONResponse({"detail": f"the body is larger than {MOST_BYTES} bytes"}, 413)
+        if refusal is None and scope["method"] == "POST" and scope["path"] in self._answers:  # without FastAPI's routing: a sixth quicker
+            refusal = await self._answers[scope["path"]](Request(scope, receive))
         await (self._app if refusal is None else refusal)(scope, receive, send)
 
 
@@ -59,7 +62,6 @@ def build_app(pool: WorkerPool, key: str) -> FastAPI:
         await pool.stop()
 
     app = FastAPI(title="placewright", summary="Verify, solve and explain placements.", redoc_url=None, lifespan=lifespan)
-    app.add_middleware(KeyAndSize, key=key)
 
     async def asked(request: Request) -> Response:
         path, seconds = request.url.path, pool.seconds
@@ -79,6 +81,7 @@ def build_app(pool: WorkerPool, key: str) -> FastAPI:
             return JSONResponse({"detail": "the process that read this text ended; others go on"}, 500)
         return Response(body, status, media_type="application/json")
 
+    app.add_middleware(KeyAndSize, key=key, answers=dict.fromkeys(schemas(), asked))
     for path, schema in schemas().items():
         body: dict[str, Any] = {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
         summary = f"{path[1:].capitalize()} a text; the answer is that of `placewright {path[1:]} --format json` for one file."
