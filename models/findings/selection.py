@@ -49,7 +49,7 @@ class CodeSelection:
     ----------
     selected : codes or their first characters; all codes if empty.
     ignored : the same, to ignore.
-    by_path : (pattern of absolute paths, ignored codes), such as ``/work/examples/**``.
+    by_path : (pattern of absolute paths, ignored codes), such as ``/home/me/examples/**``.
     """
 
     selected: tuple[str, ...] = ()

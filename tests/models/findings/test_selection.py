@@ -56,15 +56,15 @@ def test_other_text_is_no_comment(text: str) -> None:
         (CodeSelection(ignored=("PW",)), ["PW001"]),
         (CodeSelection(selected=("PW8",)), ["PW801", "PW001"]),
         (CodeSelection(selected=("PW8",), ignored=("PW801",)), ["PW001"]),
-        (CodeSelection(by_path=(("/work/a.yaml", ("PW1",)),)), ["PW801", "PW001"]),
+        (CodeSelection(by_path=(("/job/a.yaml", ("PW1",)),)), ["PW801", "PW001"]),
         (CodeSelection(by_path=(("/wo*", ("PW1",)),)), ["PW801", "PW001"]),
         (CodeSelection(by_path=(("/work", ("PW1",)),)), ["PW801", "PW001"]),
-        (CodeSelection(by_path=(("/work/b.yaml", ("PW1",)),)), ["PW104", "PW801", "PW001"]),
+        (CodeSelection(by_path=(("/job/b.yaml", ("PW1",)),)), ["PW104", "PW801", "PW001"]),
     ],
 )
 def test_codes_and_paths(selection: CodeSelection, codes: list[str]) -> None:
     findings = (at(5, "PW104"), warning("PW801", "", "idle"), error("PW001", "", "gone"))
-    reported, ignored = selection.split(findings, "/work/a.yaml", {})
+    reported, ignored = selection.split(findings, "/job/a.yaml", {})
     assert [finding.code for finding in reported] == codes
     assert len(ignored) == 3 - len(codes)
     assert not any(item.in_source for item in ignored)
