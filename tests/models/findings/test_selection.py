@@ -57,8 +57,8 @@ def test_other_text_is_no_comment(text: str) -> None:
         (CodeSelection(selected=("PW8",)), ["PW801", "PW001"]),
         (CodeSelection(selected=("PW8",), ignored=("PW801",)), ["PW001"]),
         (CodeSelection(by_path=(("/job/a.yaml", ("PW1",)),)), ["PW801", "PW001"]),
-        (CodeSelection(by_path=(("/wo*", ("PW1",)),)), ["PW801", "PW001"]),
-        (CodeSelection(by_path=(("/work", ("PW1",)),)), ["PW801", "PW001"]),
+        (CodeSelection(by_path=(("/jo*", ("PW1",)),)), ["PW801", "PW001"]),
+        (CodeSelection(by_path=(("/job", ("PW1",)),)), ["PW801", "PW001"]),
         (CodeSelection(by_path=(("/job/b.yaml", ("PW1",)),)), ["PW104", "PW801", "PW001"]),
     ],
 )
