@@ -1,4 +1,4 @@
-"""What a launch of many workers costs: up to 5,000 on a port without a cluster, and 32 beside 300 on a real Ray of four simulated nodes.
+"""Cost of launches of many workers: up to 5,000 on a port without a cluster, and 32 beside 300 on a real Ray of four simulated nodes.
 
 Without a cluster (the port of the tests, which answers at once) the CPU seconds are those of the layer itself: matching, reserving,
 starting and auditing all workers, four on a node; a call of all; a check for losses with its heartbeat; and the end. With Ray, `start`
@@ -44,7 +44,7 @@ class Case:
 
 
 class Noop:
-    """Does nothing."""
+    """Worker that does nothing."""
 
     def noop(self) -> None:
         """Nothing."""

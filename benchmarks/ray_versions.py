@@ -1,4 +1,4 @@
-"""Does every Ray version place workers as planned? 14 workers on a simulated 2x8, each version in an environment of its own.
+"""Placement of workers on each Ray version: 14 workers on a simulated 2x8, each version in an environment of its own.
 
 `python benchmarks/ray_versions.py` tries the oldest and the newest, `--full` all. The environments stay in PLACEWRIGHT_ENVIRONMENTS, by default
 in the user's cache. A row says whether all workers ran as planned, and the seconds of the whole command.

@@ -146,7 +146,7 @@ class LaunchOptions:
 
     @property
     def intent(self) -> str:
-        """What is started, and where, and what restarts do not cover."""
+        """Sentences on what is started where, and what restarts do not cover."""
         from ..runtime.recovery.replanner import immovable
 
         who, _ = self.sizes

@@ -56,7 +56,7 @@ class DescribedJob(NamedTuple):
         return written
 
 
-def _asked(question: str) -> str | bool:
+def _question(question: str) -> str | bool:
     """Return the question on a terminal; else a missing option is a usage error."""
     return question if sys.stdin is not None and sys.stdin.isatty() else False
 
@@ -88,13 +88,13 @@ def job_options(verb: Verb) -> Verb:
     result = cast(Verb, with_job)
     for option in (
         click.option("--mean-response", type=click.IntRange(0, LARGEST), default=0, help="Tokens of an answer on average; unless said, a quarter to all of --response."),
-        click.option("--response", type=_COUNT, required=True, prompt=_asked("tokens of the longest answer"), help="Tokens of the longest answer."),
+        click.option("--response", type=_COUNT, required=True, prompt=_question("tokens of the longest answer"), help="Tokens of the longest answer."),
         click.option("--prompt", type=_COUNT, default=512, show_default=True, help="Tokens of a prompt."),
         click.option("--samples", type=_COUNT, default=8, show_default=True, help="Answers to each prompt."),
-        click.option("--prompts", type=_COUNT, required=True, prompt=_asked("prompts of an iteration"), help="Prompts of an iteration."),
+        click.option("--prompts", type=_COUNT, required=True, prompt=_question("prompts of an iteration"), help="Prompts of an iteration."),
         click.option("--algorithm", type=click.Choice(list(ALGORITHMS)), default="grpo", show_default=True, help="Decides which components there are."),
-        click.option("--cluster", metavar="SHORTHAND|FILE", required=True, prompt=_asked("cluster, such as 4x8xH100"), help="The machines."),
-        click.option("--model", metavar="ID", required=True, prompt=_asked("model, such as Qwen/Qwen2.5-7B-Instruct"), shell_complete=models, help="Id of a known model."),
+        click.option("--cluster", metavar="SHORTHAND|FILE", required=True, prompt=_question("cluster, such as 4x8xH100"), help="The machines."),
+        click.option("--model", metavar="ID", required=True, prompt=_question("model, such as Qwen/Qwen2.5-7B-Instruct"), shell_complete=models, help="Id of a known model."),
     ):  # fmt: skip
         result = option(result)
     return result

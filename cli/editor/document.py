@@ -52,7 +52,7 @@ class OpenDocument:
         """Findings of all programs, each once."""
         return tuple(dict.fromkeys(finding for report in self.reports for finding in report.findings))
 
-    def at(self, position: Position) -> list[Finding]:
+    def findings_at(self, position: Position) -> list[Finding]:
         """Return the findings whose place covers a position."""
         offset = self.offset(position)
         spans = [(finding, finding.span) for finding in self.findings]

@@ -32,7 +32,7 @@ def suggestions(text: str, line: int, column: int, dialect: str) -> list[Suggest
     """Return what may stand at a cursor (line and character from 0); empty if unknown."""
     path, key = path_at(text, line, column)
     root = _schema("native" if dialect not in FRAMEWORKS else dialect)
-    nodes = list(_at(root, [root], path))
+    nodes = list(_nodes_at(root, [root], path))
     if key is None:
         keys = {name: node for parent in nodes for name, node in parent.get("properties", {}).items()}
         return [Suggestion(name, _meaning(root, node), True) for name, node in keys.items()]
@@ -132,7 +132,7 @@ def _expanded(root: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[Mapp
         yield from _expanded(root, choice)
 
 
-def _at(root: Mapping[str, Any], nodes: list[Mapping[str, Any]], path: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+def _nodes_at(root: Mapping[str, Any], nodes: list[Mapping[str, Any]], path: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     expanded = [inner for node in nodes for inner in _expanded(root, node)]
     if not path:
         yield from expanded
@@ -141,7 +141,7 @@ def _at(root: Mapping[str, Any], nodes: list[Mapping[str, Any]], path: Sequence[
     for node in expanded:
         below = node.get("items") if step == IN_A_LIST else node.get("properties", {}).get(step, node.get("additionalProperties"))
         inner += [below] if isinstance(below, dict) else []
-    yield from _at(root, inner, path[1:])
+    yield from _nodes_at(root, inner, path[1:])
 
 
 def _meaning(root: Mapping[str, Any], node: Mapping[str, Any]) -> str:

@@ -96,7 +96,7 @@ def _actions(document: OpenDocument, uri: str, wanted: lsp.Range) -> Iterator[ls
 
 def _hover(document: OpenDocument, position: Position) -> str:
     """Return the page of a finding, else the meaning of a key, as Markdown."""
-    found = document.at(position)
+    found = document.findings_at(position)
     if not found:
         offset = document.offset(position)
         column = offset - (document.text.rfind("\n", 0, offset) + 1)

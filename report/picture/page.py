@@ -17,12 +17,12 @@ from ...models.placements.plan import Plan
 from ...models.record import dataclass
 from ..moves import summary
 from ..planning.words import over, priced_in_words, seconds
+from ..rows import key, rows_of
 from ..table import resource_ranks
 from ..terminal import escape
 from .charts import memory, stack, timeline
 from .palette import add_patterns
-from .rows import rows_of
-from .svg import STYLE, cluster, key, legend, new_svg, standalone, to_text
+from .svg import STYLE, cluster, legend, new_svg, standalone, to_text
 
 MOST_DATA = 100_000
 """Characters of JSON on a page."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Sequence
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from ..rows import MOST_DRAWN, HeldAccelerator, Holder, Row, key
 from ..terminal import escape
 from .palette import add_patterns, fill
-from .rows import MOST_DRAWN, HeldAccelerator, Holder, Row
 
 SIDE, GAP, LINE = 40, 4, 18
 """Pixels: side of an accelerator, distance of two, height of a line of text."""
@@ -20,13 +20,6 @@ STYLE = (
     ".box{fill:none;stroke:var(--ink,#1b1b1b);stroke-opacity:.55}.idle{fill:var(--idle,#f1f1f1)}.taken{fill:#777}.kept{opacity:.5}"
     ".line{stroke:var(--ink,#1b1b1b);stroke-dasharray:3 2}.on .box{stroke-width:3;stroke-opacity:1}"
 )
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-
-def key(number: int) -> str:
-    """Return the letter of a component: A, B ... z, A1, B1..."""
-    turn, letter = divmod(number, len(_LETTERS))
-    return _LETTERS[letter] + (str(turn) if turn else "")
 
 
 def new_svg(width: float, height: float, label: str) -> Element:
@@ -68,7 +61,7 @@ def cluster(rows: Sequence[Row], names: Sequence[str]) -> Element:
     drawn, left = rows[:MOST_DRAWN], rows[MOST_DRAWN:]
     label = min(260.0, 12 + LETTER * max((len(row.title) for row in drawn), default=4))
     columns = min(IN_A_LINE, max((len(row.cells) for row in drawn), default=0))
-    besides = LETTER * max((len(row.besides) for row in drawn), default=0)
+    besides = LETTER * max((len(_besides(row, names)) for row in drawn), default=0)
     width = max(320.0, label + columns * (SIDE + GAP) + 12 + besides)
     body, y, rack = Element("g"), float(GAP), ""
     for row in drawn:
@@ -112,9 +105,13 @@ def _draw_row(parent: Element, row: Row, names: Sequence[str], label: float, y: 
         line, column = divmod(number, IN_A_LINE)
         _draw_cell(group, cell, row, names, label + column * (SIDE + GAP), y + line * (SIDE + GAP))
     if row.besides:
-        text(group, label + columns * (SIDE + GAP) + 8, y + SIDE / 2 + 4, row.besides)
+        text(group, label + columns * (SIDE + GAP) + 8, y + SIDE / 2 + 4, _besides(row, names))
     lines = max(1, -(-len(row.cells) // IN_A_LINE))
     return y + lines * (SIDE + GAP) + GAP
+
+
+def _besides(row: Row, names: Sequence[str]) -> str:
+    return "; ".join(f"{names[number]}: {processes}" for number, processes in row.besides)
 
 
 def _draw_cell(parent: Element, cell: HeldAccelerator, row: Row, names: Sequence[str], x: float, y: float) -> None:

@@ -23,7 +23,7 @@ Figures = dict[tuple[str, ...], float]
 
 
 class Quiet:
-    """Does nothing."""
+    """Worker that does nothing."""
 
     def step(self) -> None:
         """Nothing."""

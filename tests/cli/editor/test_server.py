@@ -123,5 +123,5 @@ def test_columns_are_utf_16_units() -> None:
     document = OpenDocument("job.yaml", "cluster: 2x8xH100\ncomponents:\n  '\U0001f600\u00e9': {placement: 0-17}\n")
     (finding,) = document.findings
     assert document.range_of(finding.span) == ((2, 21), (2, 25))
-    assert document.at((2, 22)) == [finding]
-    assert document.at((2, 2)) == []
+    assert document.findings_at((2, 22)) == [finding]
+    assert document.findings_at((2, 2)) == []

@@ -18,8 +18,8 @@ from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
 from placewright.report.picture.page import Picture, to_html, to_svg
-from placewright.report.picture.rows import rows_of
 from placewright.report.planning.data import to_data
+from placewright.report.rows import rows_of
 from report.planning.accounts import BY_HAND, account
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -76,7 +76,7 @@ def test_tp_groups_are_consecutive_accelerators_in_rank_order() -> None:
 
 def test_processes_without_accelerators_stand_beside_their_node(heterogeneous: Plan) -> None:
     rows = rows_of(heterogeneous, list(heterogeneous.components), {})
-    assert (rows[0].besides, rows[16].besides) == ("agent: 100 processes", "env: 1 process on Franka 0")
+    assert (rows[0].besides, rows[16].besides) == (((3, "100 processes"),), ((2, "1 process on Franka 0"),))
 
 
 def test_alike_nodes_share_a_row_where_nodes_are_many() -> None:

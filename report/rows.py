@@ -1,21 +1,29 @@
-"""Rows of a picture: a node each, with the holders of its accelerators."""
+"""Rows of a grid or a picture: a node each, with the holders of its accelerators."""
 
 from __future__ import annotations
 
 from itertools import groupby
+from string import ascii_lowercase, ascii_uppercase
 from typing import Iterator, Mapping, Sequence
 
-from ...models.machines.node import Node
-from ...models.machines.node_group import ACCELERATOR, NODE
-from ...models.parallel import Parallel
-from ...models.placements.plan import Plan
-from ...models.ranks import merge, write_ranks
-from ...models.record import dataclass
+from ..models.machines.node import Node
+from ..models.machines.node_group import ACCELERATOR, NODE
+from ..models.parallel import Parallel
+from ..models.placements.plan import Plan
+from ..models.ranks import merge, write_ranks
+from ..models.record import dataclass
 
+_LETTERS = ascii_uppercase + ascii_lowercase
 MOST_ROWS = 64
-"""Nodes with a row of their own; beyond, equal neighbours share one."""
+"""Nodes with a row of their own in a picture; beyond, equal neighbours share one."""
 MOST_DRAWN = 256
 """Rows of a picture; the sizes of the components always cover all nodes."""
+
+
+def key(number: int) -> str:
+    """Return the letter of a component: A, B ... z, A1, B1..."""
+    turn, letter = divmod(number, len(_LETTERS))
+    return _LETTERS[letter] + (str(turn) if turn else "")
 
 
 @dataclass(frozen=True)
@@ -44,12 +52,15 @@ class HeldAccelerator:
 
 @dataclass(frozen=True)
 class Row:
-    """Node, or `count` nodes that look alike up to `last`; `rack` is its topology."""
+    """Node, or `count` nodes that look alike up to `last`; `rack` is its topology.
+
+    `besides`: (component, its processes without accelerators there).
+    """
 
     name: str
     rack: str
     cells: tuple[HeldAccelerator, ...]
-    besides: str = ""
+    besides: tuple[tuple[int, str], ...] = ()
     count: int = 1
     last: str = ""
 
@@ -71,18 +82,18 @@ def rows_of(plan: Plan, names: Sequence[str], degrees: Mapping[str, Parallel], m
     groups are consecutive accelerators, in rank order.
     """
     holders: dict[int, dict[int, list[Holder]]] = {}
-    besides: dict[int, list[str]] = {}
+    besides: dict[int, list[tuple[int, str]]] = {}
     for name in plan.components:
         number, tp = names.index(name), degrees[name].tp if name in degrees else 1
         for node, index, ranks, group in _held(plan, name, tp):
             holders.setdefault(node, {}).setdefault(index, []).append(Holder(number, ranks, group))
-        for node, text in _besides(plan, name).items():
-            besides.setdefault(node, []).append(text)
-    rows = [_row(node, holders.get(node.rank, {}), "; ".join(besides.get(node.rank, ()))) for node in plan.cluster.nodes]
+        for node, text in _besides(plan, name):
+            besides.setdefault(node, []).append((number, text))
+    rows = [_row(node, holders.get(node.rank, {}), tuple(besides.get(node.rank, ()))) for node in plan.cluster.nodes]
     return rows if len(rows) <= most else list(_folded(rows))
 
 
-def _row(node: Node, holders: Mapping[int, list[Holder]], besides: str) -> Row:
+def _row(node: Node, holders: Mapping[int, list[Holder]], besides: tuple[tuple[int, str], ...]) -> Row:
     cells = [
         HeldAccelerator(device.index, device.model, tuple(holders.get(device.index, ())), bool(node.taken >> device.index & 1))
         for device in node.accelerators
@@ -107,19 +118,17 @@ def _held(plan: Plan, name: str, tp: int) -> Iterator[tuple[int, int, tuple[int,
         yield node, index, tuple(ranks), groups[node, index]
 
 
-def _besides(plan: Plan, name: str) -> dict[int, str]:
-    """Return node -> the processes of a component without accelerators there."""
+def _besides(plan: Plan, name: str) -> Iterator[tuple[int, str]]:
+    """Yield (node, processes of a component without accelerators there)."""
     devices: dict[tuple[int, str], list[range]] = {}
     counts: dict[tuple[int, str], int] = {}
     for run in plan.assignment.of(name):
         if run.kind != ACCELERATOR:
             counts[run.node, run.kind] = counts.get((run.node, run.kind), 0) + len(run.ranks)
             devices.setdefault((run.node, run.kind), []).extend(range(i, i + 1) for rank in run.ranks for i in run.held_by(rank))
-    texts: dict[int, str] = {}
     for (node, kind), count in counts.items():
         on = "" if kind == NODE else f" on {kind} {write_ranks(merge(devices[node, kind]))}"
-        texts[node] = f"{name}: {count} {'process' if count == 1 else 'processes'}{on}"
-    return texts
+        yield node, f"{count} {'process' if count == 1 else 'processes'}{on}"
 
 
 def _folded(rows: list[Row]) -> Iterator[Row]:
