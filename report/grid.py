@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby
 from typing import Sequence
 
+from ..models.machines.node import Node
+from ..models.machines.node_group import ACCELERATOR, NODE
 from ..models.placements.plan import Plan
+from ..models.ranks import merge, write_ranks
 from ..models.record import dataclass
-from .rows import HeldAccelerator, Row, key, rows_of
+from .rows import key
 from .terminal import cells, escape
 
 IDLE, TAKEN = ".", "#"
@@ -35,7 +39,7 @@ def grid(plan: Plan) -> str:
     of A. Beyond eight nodes, equal neighbours share a line.
     """
     keys = {name: key(position) for position, name in enumerate(plan.components)}
-    rows = _collapsed([_texts(row) for row in rows_of(plan, plan.components, {}, len(plan.cluster.nodes))])
+    rows = _collapsed(_rows(plan, keys))
     width = max((len(cell) for row in rows for cell in row.cells), default=1)
     columns = min(max((len(row.cells) for row in rows), default=0), BLOCK)
     width = max(width, len(str(columns - 1)))
@@ -46,15 +50,35 @@ def grid(plan: Plan) -> str:
     return "\n".join([*(line.rstrip() for line in lines), "", _legend(rows, keys)])
 
 
-def _texts(row: Row) -> _Row:
-    besides = "; ".join(f"{key(number)}: {text}" for number, text in row.besides)
-    return _Row(escape(row.name), tuple(map(_text, row.cells)), escape(besides))
+def _rows(plan: Plan, keys: dict[str, str]) -> list[_Row]:
+    """Return a row per node, as texts: the objects of `rows_of` are too many for a million accelerators."""
+    held: list[dict[str, Counter[int]]] = [{} for _ in plan.cluster.nodes]
+    besides: list[list[str]] = [[] for _ in plan.cluster.nodes]
+    for name in plan.components:
+        other_resources: Counter[tuple[int, str]] = Counter()
+        devices: dict[tuple[int, str], list[range]] = {}
+        for run in plan.assignment.of(name):
+            if run.kind == ACCELERATOR:
+                counts = held[run.node].setdefault(keys[name], Counter())
+                for rank in run.ranks:
+                    counts.update(run.held_by(rank))
+            else:
+                other_resources[run.node, run.kind] += len(run.ranks)
+                devices.setdefault((run.node, run.kind), []).extend(range(i, i + 1) for rank in run.ranks for i in run.held_by(rank))
+        for (node, kind), count in other_resources.items():
+            noun = "process" if count == 1 else "processes"
+            on = "" if kind == NODE else f" on {kind} {write_ranks(merge(devices[node, kind]))}"
+            besides[node].append(f"{keys[name]}: {count} {noun}{on}")
+    return [_row(node, held[node.rank], besides[node.rank]) for node in plan.cluster.nodes]
 
 
-def _text(cell: HeldAccelerator) -> str:
-    """Return `A`, `Ax2` for two processes, `#A` if another job holds it too, or `.`."""
-    parts = [key(holder.component) + (f"x{len(holder.ranks)}" if len(holder.ranks) > 1 else "") for holder in cell.holders]
-    return (TAKEN if cell.taken else "") + "".join(parts) or IDLE
+def _row(node: Node, held: dict[str, Counter[int]], besides: list[str]) -> _Row:
+    texts = []
+    for index in range(len(node.accelerators)):
+        parts = [key + (f"x{counts[index]}" if counts[index] > 1 else "") for key, counts in held.items() if counts[index]]
+        taken = TAKEN if node.taken >> index & 1 else ""
+        texts.append(taken + "".join(parts) or IDLE)
+    return _Row(escape(node.name), tuple(texts), escape("; ".join(besides)))
 
 
 def _collapsed(rows: list[_Row]) -> list[_Row]:

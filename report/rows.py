@@ -1,4 +1,4 @@
-"""Rows of a grid or a picture: a node each, with the holders of its accelerators."""
+"""Rows of a picture: a node each, with the holders of its accelerators."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def key(number: int) -> str:
     return _LETTERS[letter] + (str(turn) if turn else "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Holder:
     """Component on an accelerator: its number, its process ranks there, its tp group (-1: none)."""
 
@@ -35,7 +35,7 @@ class Holder:
     group: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class HeldAccelerator:
     """Accelerator: local index, model, holders, and if another job holds it."""
 
@@ -50,7 +50,7 @@ class HeldAccelerator:
         return self.model, tuple(holder.component for holder in self.holders), self.taken
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """Node, or `count` nodes that look alike up to `last`; `rack` is its topology.
 
