@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any, AsyncIterator, Awaitable, Callable, Mapping
 
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -18,7 +18,8 @@ from ...report.page import means_code, read_page
 from ...solver.advice import ADVICE
 from ...solver.rules import RULES
 from .asked import MOST_SECONDS, schemas
-from .workers import Crashed, Overloaded, TimedOut, WorkerPool
+from .page import forms_page
+from .workers import Crashed, Deadline, Overloaded, TimedOut, WorkerPool
 
 MOST_BYTES = 2 * MAX_BYTES
 """Bytes of a body: a text within the limit of files, escaped."""
@@ -61,14 +62,16 @@ def build_app(pool: WorkerPool, key: str) -> FastAPI:
         yield
         await pool.stop()
 
-    app = FastAPI(title="placewright", summary="Verify, solve and explain placements.", redoc_url=None, lifespan=lifespan)
+    app = FastAPI(title="placewright", summary="Verify, solve and explain placements.", docs_url=None, redoc_url=None, lifespan=lifespan)
 
     async def asked(request: Request) -> Response:
         path, seconds = request.url.path, pool.seconds
         if path == "/solve":
             seconds += 2 * MOST_SECONDS
         try:
-            status, body = await pool.ask(path, await asyncio.wait_for(request.body(), pool.seconds), seconds)
+            async with Deadline(pool.seconds):
+                posted = await request.body()
+            status, body = await pool.ask(path, posted, seconds)
         except asyncio.TimeoutError:
             return JSONResponse({"detail": f"no whole body within {pool.seconds:g} s"}, 408, {"Connection": "close"})
         except ClientDisconnect:
@@ -95,6 +98,10 @@ def build_app(pool: WorkerPool, key: str) -> FastAPI:
             return Response(pages_to_json([read_page(code, (*RULES, *ADVICE))]), media_type="application/json")
         except ValueError as problem:
             return JSONResponse({"detail": str(problem)}, 404)
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> Response:
+        return HTMLResponse(forms_page(app.openapi()))
 
     @app.get("/health", summary="Whether the service answers, and how many requests wait.")
     async def health() -> dict[str, Any]:

@@ -135,6 +135,16 @@ def test_what_it_takes_is_described(service: Service) -> None:
     assert {"text", "name", "cluster", "dialect", "level", "settings", "framework", "placements"} == set(schema["properties"])
 
 
+def test_the_page_for_people_lists_every_field_and_loads_nothing(service: Service) -> None:
+    service.connection.request("GET", "/docs")
+    page = service.connection.getresponse().read().decode()
+    assert "<code>POST /verify</code>" in page
+    assert "<td>default `10.0`</td>" in page
+    assert all(f"<td><code>{name}</code></td>" in page for name in ("text", "cluster", "settings", "seed"))
+    assert "://" not in page
+    assert "<script" not in page
+
+
 def test_a_killed_process_is_replaced(service: Service) -> None:
     (worker,) = processes_of(service.program.pid)
     os.kill(worker, signal.SIGKILL)
