@@ -367,7 +367,7 @@ def account(
     question = question_of(file, cluster, dialect, **options)
     with Session(answers=sandbox) as session:
         search = solver(limit, seed, sandbox, reading=question.reading, session=session)
-        answer = answer or question.concealed(search(question.problem))
+        answer = question.concealed(search(question.problem)) if answer is None else answer
         if answer.plan is None:
             raise UnusableInput(answer.findings)
         if answer.planned is None:

@@ -29,7 +29,9 @@ class PlacementServer(LanguageServer):
         self.open: dict[str, OpenDocument] = {}
 
     def document(self, uri: str) -> OpenDocument:
-        """Return the document as it stands in the editor."""
+        """Return the document as it stands in the editor; an empty one if it was never opened."""
+        if uri not in self.workspace.text_documents:
+            return OpenDocument(uri, "")
         text = self.workspace.get_text_document(uri)
         known = self.open.get(uri)
         if known is None or known.text != text.source:

@@ -11,6 +11,8 @@ import placewright
 
 from ...models.dialect_names import FRAMEWORKS
 from ...models.dialects.recognition import dialect_named
+from ...models.model_cards.known import KNOWN
+from ...models.performance.hardware import SPEEDS
 from ...models.releases.release import read_releases
 
 DOCUMENTS = {"CHANGELOG.md": "about/changelog.md", "SECURITY.md": "about/security.md", "CONTRIBUTING.md": "about/contributing.md"}
@@ -29,6 +31,7 @@ _LANGUAGES = {".yaml": "yaml", ".sh": "bash", ".py": "python", ".json": "json"}
 def listed_pages(root: Path) -> Iterator[tuple[str, str]]:
     """Yield (path below `docs/`, Markdown) of each list; `root` is the repository."""
     yield "reference/releases.md", _releases()
+    yield "reference/models.md", _models()
     yield "reference/python.md", _functions()
     yield EXAMPLES, _examples(root / "examples")
     yield STUDIES, _studies(root / "benchmarks")
@@ -62,6 +65,28 @@ def _releases() -> str:
         for release in table:
             newest = " (newest)" if release == table.newest else ""
             lines.append(f"| {release.name}{newest} | `{release.commit}` | {release.date} |")
+    return "\n".join(lines) + "\n"
+
+
+def _models() -> str:
+    lines = [
+        "# Known models and accelerators",
+        "",
+        "`plan`, `init` and estimates know these by name; the numbers of others come from a `config.json` (`--model-config`), the cluster",
+        "file or `estimate`. What they are used for: [performance](../performance.md), [memory](../memory.md).",
+        "",
+        "| model | parameters | layers | experts |",
+        "|---|---|---|---|",
+        *(f"| {name} | {card.parameters:,} | {card.layers} | {card.experts or ''} |" for name, card in sorted(KNOWN.items())),
+        "",
+        "Dense operations a second are in 10^12, memory is in GiB, its bandwidth in 10^12 bytes a second; links are in 10^9 bytes a second.",
+        "",
+        "| accelerator | bf16 | fp8 | memory | bandwidth | link | host | network | source |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, speed in SPEEDS.items():
+        figures = (speed.bf16, speed.fp8, speed.memory, speed.bandwidth, speed.link, speed.host, speed.network)
+        lines.append(f"| {name} | {' | '.join(f'{figure:g}' if figure else '' for figure in figures)} | {speed.source} |")
     return "\n".join(lines) + "\n"
 
 

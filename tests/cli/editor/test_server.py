@@ -98,6 +98,17 @@ def test_hover_explains_and_completion_offers(tmp_path: Path) -> None:
     with_editor(tmp_path, use)
 
 
+def test_a_document_that_was_never_opened_has_nothing(tmp_path: Path) -> None:
+    async def use(editor: Editor) -> None:
+        start = lsp.Position(0, 0)
+        assert await editor.client.text_document_hover_async(lsp.HoverParams(editor.document, start)) is None
+        assert not await editor.client.text_document_code_action_async(
+            lsp.CodeActionParams(editor.document, lsp.Range(start, start), lsp.CodeActionContext([]))
+        )
+
+    with_editor(tmp_path, use)
+
+
 def test_settings_of_the_project_name_the_machines(tmp_path: Path) -> None:
     async def use(editor: Editor) -> None:
         text = "cluster:\n  num_nodes: 1\n  component_placement:\n    actor,rollout: 0-15\n"
