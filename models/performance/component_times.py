@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil
 from typing import Iterator, Mapping, Sequence
 
@@ -21,6 +22,7 @@ from .infer import infer_seconds
 from .interval import Interval, exactly
 from .model_run import ModelRun, SequenceBatch
 from .train import Training, train_seconds
+from .transfer import offload_seconds, sync_seconds
 
 _ALL_COUNTS, _STEP = 64, 8
 """Counts up to which each has a time; above, multiples of the step."""
@@ -30,6 +32,8 @@ _SHARE_OF_LONGEST = Interval(0.25, 0.5, 1.0)
 """Mean over longest answer, where only the longest is known."""
 _LEFT = Interval(0.8, 1.0, 1.25)
 """What a fitted factor leaves open on other counts: assumed, no source has it."""
+_STATES = 12
+"""Bytes of a parameter that training offloads: weights and both moments of Adam in 32 bits."""
 _TRAINED, _READING = (ACTOR, STUDENT, CRITIC), (REFERENCE, INFERENCE, TEACHER, REWARD)
 
 
@@ -76,6 +80,8 @@ def estimated_times(
     `factors`: phase -> measured over estimated.
     """
     reads_apart = any(role_of(component) == INFERENCE for component in components)
+    engines = [part for item in components if role_of(item) == ROLLOUT for part in choices.get(item.name, (item.parallel,))]
+    engine = max(engines, key=lambda part: part.tp * part.pp, default=None)
     times = dict[str, TimedComponent]()
     for component in components:
         shape = shape_for(component)
@@ -84,7 +90,7 @@ def estimated_times(
             rows = tuple(
                 row
                 for parallel in degrees
-                for row in _rows(component, shape, parallel, cluster, batch, reads_apart, factors.get(phase_of(component)))
+                for row in _rows(component, shape, parallel, cluster, batch, (reads_apart, engine), factors.get(phase_of(component)))
             )
             times |= {component.name: TimedComponent(rows)} if rows else {}
     return times
@@ -96,7 +102,7 @@ def _rows(
     parallel: Parallel,
     cluster: Cluster,
     batch: IterationBatch,
-    reads_apart: bool,
+    others: tuple[bool, Parallel | None],
     factor: float | None,
 ) -> Iterator[Measured]:
     phase = component.phases[0] if len(component.phases) == 1 else ""
@@ -105,7 +111,7 @@ def _rows(
             if speed is None:
                 continue
             run = ModelRun(shape, parallel, count, speed, near)
-            seconds = phase_seconds(component, run, batch, reads_apart)
+            seconds = phase_seconds(component, run, batch, others[0]).plus(moving_seconds(component, run, others[1]))
             seconds = seconds if factor is None else _LEFT.times(seconds.likely * factor)
             words = f"{'estimated' if factor is None else 'fitted'}, {_shown(seconds.low)} to {_shown(seconds.high)} seconds (docs/performance.md)"
             low, likely, high = (max(1, ceil(bound * SECOND)) for bound in seconds)
@@ -131,6 +137,19 @@ def phase_of(component: Component) -> str:
     """Return the phase of a component's work."""
     role = role_of(component)
     return PHASES[0] if role == ROLLOUT else PHASES[2] if role in _TRAINED else PHASES[1]
+
+
+def moving_seconds(component: Component, run: ModelRun, engine: Parallel | None) -> Interval:
+    """Return the seconds in which trained weights reach the engines, and states the host and back.
+
+    `engine`: the degrees of the rollout; None without one.
+    """
+    role, seconds = role_of(component), exactly(0.0)
+    if role == ACTOR and engine is not None:
+        seconds = sync_seconds(run, replace(run, parallel=engine), True)
+    if role in _TRAINED and component.estimate is not None and component.estimate.offload:
+        seconds = seconds.plus(offload_seconds(run, 2 * _STATES * run.shape.total / run.accelerators))
+    return seconds
 
 
 def phase_seconds(component: Component, run: ModelRun, batch: IterationBatch, reads_apart: bool) -> Interval:

@@ -1,0 +1,113 @@
+"""The whole path of an engine behind a replica: start, stream, sleep, hang up, kill, close.
+
+With vLLM (a CPU build will do) where it is installed, `pytest -m vllm`; with the small transformer everywhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Callable
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import openai
+import pytest
+from placewright.runtime.failure import LaunchFailed
+from placewright.runtime.replicas.engine_replica import get_replica_class
+from placewright.runtime.replicas.replica import Replica
+
+from ...unhindered import unhindered
+
+VLLM = [pytest.mark.vllm, pytest.mark.skipif(find_spec("vllm") is None, reason="vLLM is not installed"), pytest.mark.timeout(900)]
+END = "<end>"
+PROMPT = "Which process runs where?"
+
+
+def byte_model(folder: Path) -> dict[str, Any]:
+    """Settings of a tiny Qwen2 with random weights, whose tokens are bytes."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    tokenizer = Tokenizer(models.BPE(vocab={token: number for number, token in enumerate([*alphabet, END])}, merges=[]))
+    tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    config = {
+        "architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2,
+        "num_attention_heads": 2, "num_key_value_heads": 2, "vocab_size": 258, "max_position_embeddings": 4096, "eos_token_id": 256,
+        "tie_word_embeddings": True, "torch_dtype": "float32",
+    }  # fmt: skip
+    template = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
+    words = {"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": END, "chat_template": template}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "tokenizer_config.json").write_text(json.dumps(words))
+    return {
+        "path": str(folder), "served_model_name": "tiny", "load_format": "dummy", "enforce_eager": True, "dtype": "float32",
+        "max_model_len": 4096, "max_num_seqs": 4,
+    }  # fmt: skip
+
+
+def no_model(folder: Path) -> dict[str, Any]:
+    return {"served_model_name": "tiny"}
+
+
+async def text_of(client: openai.AsyncOpenAI, **more: Any) -> str:
+    answer = await client.completions.create(model="tiny", prompt=PROMPT, max_tokens=16, temperature=0, **more)
+    return answer.choices[0].text
+
+
+async def asleep_and_awake(replica: Replica, client: openai.AsyncOpenAI) -> None:
+    await replica.sleep()
+    with pytest.raises(openai.InternalServerError, match="asleep"):
+        await text_of(client)
+    await replica.wake_up()
+
+
+async def not_asleep(replica: Replica, client: openai.AsyncOpenAI) -> None:
+    """On CPUs vLLM has no memory to release."""
+    with pytest.raises(LaunchFailed, match="can sleep only if it was started with `enable_sleep_mode`"):
+        await replica.sleep()
+
+
+@pytest.mark.ray
+@pytest.mark.parametrize(
+    ("engine", "model", "sleeps"),
+    [("transformer", no_model, asleep_and_awake), pytest.param("vllm", byte_model, not_asleep, marks=VLLM)],
+    ids=["transformer", "vllm"],
+)
+def test_an_engine_streams_sleeps_and_dies_and_nothing_is_left(
+    engine: str, model: Callable[[Path], dict[str, Any]], sleeps: Callable[[Replica, openai.AsyncOpenAI], Any], address: str, tmp_path: Path
+) -> None:
+    async def run() -> list[int]:
+        async with get_replica_class(engine)(0, {}, model(tmp_path), gpus_per_node=1) as replica:
+            await replica.init_standalone()
+            client = openai.AsyncOpenAI(base_url=f"http://{replica.server_address}/v1", api_key="any", max_retries=0, timeout=60)
+            whole = await text_of(client)
+            assert whole == await text_of(client)
+            streamed = await client.completions.create(model="tiny", prompt=PROMPT, max_tokens=16, temperature=0, stream=True)
+            assert "".join([chunk.choices[0].text async for chunk in streamed]) == whole
+            with pytest.raises(openai.BadRequestError):
+                await client.completions.create(model="tiny", prompt=[10**6], max_tokens=1)
+            await sleeps(replica, client)
+            left = await client.completions.create(model="tiny", prompt=PROMPT, max_tokens=900, stream=True)
+            await anext(left)
+            await left.close()
+            assert await text_of(client) == whole
+            pids = [(await actor._placewright_report.remote())["pid"] for actor in (*replica.workers, *replica.servers)]
+            stream = await client.completions.create(model="tiny", prompt=PROMPT, max_tokens=900, stream=True)
+            await anext(stream)
+            os.kill(pids[0], signal.SIGKILL)
+            with pytest.raises(openai.APIError, match="died, or cannot be reached"):
+                [chunk async for chunk in stream]
+            with pytest.raises(HTTPError) as health:
+                await asyncio.to_thread(urlopen, f"http://{replica.server_address}/health", timeout=30)
+            assert health.value.code == 503
+        return pids
+
+    pids, began = asyncio.run(run()), unhindered()
+    while any(os.path.exists(f"/proc/{pid}") for pid in pids):
+        assert unhindered() - began < 10
