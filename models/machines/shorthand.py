@@ -62,6 +62,10 @@ def read_shorthand(text: str) -> Cluster | AsDeclared:
         count = int(match[1])
         if count < 1 or rank + count > MAX_NODES:
             raise ValueError(f"`{text}` has {rank + count:,} nodes; 1 to {MAX_NODES:,} are possible")
+        if not match[3] and int(match[2]) > MAX_ACCELERATORS_PER_NODE and count <= MAX_ACCELERATORS_PER_NODE:
+            raise ValueError(
+                f"{int(match[2]):,} accelerators on one node are too many; write `1x{part.strip()}` for {count} of the model {match[2]}"
+            )
         devices = accelerators(_bounded(int(match[2])), match[3] or GENERIC)
         nodes.append(numbered_nodes(Node(rank, "", devices), count))
         rank += count

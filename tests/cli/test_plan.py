@@ -52,7 +52,7 @@ def test_the_plan_is_written_and_verifies(tmp_path: Path, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize(
-    ("model", "cluster"), [("Qwen/Qwen2.5-72B-Instruct", "8x8xH100"), ("Qwen/Qwen3-235B-A22B", "16x4xGB200"), ("deepseek-ai/DeepSeek-V3", "64x8xH800")]
+    ("model", "cluster"), [("Qwen/Qwen2.5-72B-Instruct", "8x8xH100"), ("Qwen/Qwen3-235B-A22B", "16x4xGB200"), ("deepseek-ai/DeepSeek-V3", "64x8xH800"), ("deepseek-ai/DeepSeek-V3", "2x72xGB200")]
 )  # fmt: skip
 def test_large_models_get_degrees_that_fit(model: str, cluster: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["plan", "--model", model, "--cluster", cluster, "--prompts", "512", "--response", "4096", "--format", "json"]) == 0

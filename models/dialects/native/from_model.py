@@ -128,7 +128,9 @@ def _fits(request: JobRequest, card: ModelCard, cluster: Cluster, near: int) -> 
     total = cluster.total(ACCELERATOR)
     run = _trained(request, card, total)
     for name in (*ALGORITHMS[request.algorithm], "actor"):
-        found = estimated(Component(name, estimate=run), card, _quickest(name, run, card, cluster, near, request), total)
+        found = estimated(
+            Component(name, estimate=run), card, _quickest(name, run, card, cluster, near, request), _even_total(request, total, near)
+        )
         if found is None or found.high > _memory(cluster) * _FREE // 100:
             return False
     return bool(_engine_sizes(request, card, cluster, near))
@@ -149,12 +151,22 @@ def _trained(request: JobRequest, card: ModelCard, total: int) -> MemoryInput:
 
 
 def _counts(total: int, near: int, unit: int) -> list[int]:
-    """Return at most 64 counts of whole units: parts of a node, whole nodes, and all that there is."""
-    step = lcm(near, unit) * -(-total // (lcm(near, unit) * _MOST_COUNTS))
+    """Return at most 64 counts of whole units: parts of a node, whole nodes, and all that there is.
+
+    Batches seldom divide among nodes of 6 or 72: of these every 2 or 8 count too.
+    """
+    part = lcm(near & -near, unit)
+    step = part * -(-total // (part * _MOST_COUNTS))
     counts = [
         count for count in range(unit, total + 1, unit) if count % step == 0 or count + unit > total or (count < near and near % count == 0)
     ]
     return counts or [total]
+
+
+def _even_total(request: JobRequest, total: int, near: int) -> int:
+    """Return the most accelerators among which the batch divides; all if that is not even half."""
+    sequences = request.prompts * request.samples
+    return next((count for count in range(total, total // 2, -(near & -near)) if sequences % count == 0), total)
 
 
 def _divisors(number: int, most: int) -> list[int]:
@@ -192,14 +204,14 @@ def _engine(request: JobRequest, card: ModelCard, cluster: Cluster, near: int) -
 
 
 def _quickest(name: str, run: MemoryInput, card: ModelCard, cluster: Cluster, near: int, request: JobRequest) -> Parallel:
-    """Return the quickest parallel sizes of Megatron that fit, on all accelerators.
+    """Return the quickest parallel sizes of Megatron that fit, on all accelerators that the batch divides among.
 
     Of those within a tenth of the quickest the one with fewest stages, then ranks: stages are never
     quite even. Where none fits, those that need least.
     """
     if run.sharding != DISTRIBUTED:
         return Parallel()
-    total, component = cluster.total(ACCELERATOR), Component(name, estimate=run)
+    total, component = _even_total(request, cluster.total(ACCELERATOR), near), Component(name, estimate=run)
     batch = IterationBatch(request.prompts, request.samples, request.prompt, request.response, request.mean_response)
     speed, joined = next(iter(speeds_of(cluster).values()))
     shape, candidates = shape_of(run, card), []

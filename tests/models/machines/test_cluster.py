@@ -36,6 +36,11 @@ def test_as_many_nodes_as_are_declared() -> None:
     assert read_shorthand("x4xH100") == AsDeclared(4, "H100")
 
 
+def test_a_model_that_is_a_number_needs_the_nodes_too() -> None:
+    with pytest.raises(ValueError, match="4,090 accelerators on one node are too many; write `1x8x4090` for 8 of the model 4090"):
+        read_shorthand("8x4090")
+
+
 @pytest.mark.parametrize(
     "text", ["", "8", "2x", "x", "2x8x", "2x8xH100+", "0x8", "199999x8", "1x9999", "-1x8", "2x8xH 100", "2x8xH100x3", "x8xH100x3"]
 )
