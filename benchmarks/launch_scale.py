@@ -41,6 +41,8 @@ class Case:
     workers: int
     nodes: int
     address: str
+    plain: bool = False
+    """True: plain Ray actors of an empty class."""
 
 
 class Noop:
@@ -57,7 +59,7 @@ def measure(full: bool) -> Rows:
     cluster, most = SimulatedCluster(), max(with_ray) // NODES
     try:
         address = cluster.start(read_shorthand(f"{NODES}x{most}").nodes, dict.fromkeys(range(NODES), most))
-        return rows + each_alone(MANY_WORKERS, [Case(workers, NODES, address) for workers in with_ray])
+        return rows + each_alone(MANY_WORKERS, [Case(workers, NODES, address, plain) for workers in with_ray for plain in (True, False)])
     finally:
         cluster.stop()
 
