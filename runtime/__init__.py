@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from .compat.verl.worker_group import RayWorkerGroup
     from .failure import LaunchFailed
-    from .replicas.engine_replica import EchoReplica, EngineReplica, TransformerReplica, get_replica_class, get_rollout_replica_class
+    from .replicas.engine_replica import EchoReplica, EngineReplica, get_replica_class, get_rollout_replica_class
     from .replicas.replica import Replica, RolloutMode, launch_replicas, num_replicas
     from .simulated.simulate import simulated_cluster
     from .workers.inside.base import Worker
@@ -53,7 +53,7 @@ _NAMES = {
     ".compat.verl.worker_classes": "RayClassWithInitArgs create_colocated_worker_cls create_colocated_worker_cls_fused create_colocated_worker_raw_cls",
     ".compat.verl.worker_group": "RayWorkerGroup",
     ".failure": "LaunchFailed",
-    ".replicas.engine_replica": "EchoReplica EngineReplica TransformerReplica get_replica_class get_rollout_replica_class",
+    ".replicas.engine_replica": "EchoReplica EngineReplica get_replica_class get_rollout_replica_class",
     ".replicas.replica": "Replica RolloutMode launch_replicas num_replicas",
     ".simulated.simulate": "simulated_cluster",
     ".workers.inside.base": "Worker",
@@ -66,7 +66,7 @@ __all__ = [
     "Cluster", "ComponentPlacement", "DataProtoFuture", "Dispatch", "EchoReplica", "EngineReplica", "Execute",
     "FlexiblePlacementStrategy", "LaunchFailed", "NodePlacementStrategy", "PackedPlacementStrategy", "RayClassWithInitArgs",
     "RayResourcePool", "RayWorkerGroup", "Replica", "ResourcePool", "ResourcePoolManager", "RolloutMode", "SubRayResourcePool",
-    "TransformerReplica", "Worker", "WorkerAddress", "WorkerGroup", "WorkerGroupFuncResult", "collect_all_to_all",
+    "Worker", "WorkerAddress", "WorkerGroup", "WorkerGroupFuncResult", "collect_all_to_all",
     "create_colocated_worker_cls", "create_colocated_worker_cls_fused", "create_colocated_worker_raw_cls", "get_replica_class",
     "get_rollout_replica_class", "launch_replicas", "make_nd_compute_dataproto_dispatch_fn", "merge_resource_pool", "num_replicas",
     "register", "register_dispatch_mode", "simulated_cluster", "split_resource_pool", "update_dispatch_mode",

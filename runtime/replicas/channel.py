@@ -110,20 +110,20 @@ class Endpoint:
             try:
                 while True:
                     sender, *parts = router.recv_multipart()
-                    router.send_multipart([sender, *parts[:1], *self._answered(pool, parts[1:])])
+                    router.send_multipart([sender, *parts[:1], self._answered(pool, b"".join(parts[1:]))])
             except zmq.ContextTerminated:
                 return
 
-    def _answered(self, pool: ThreadPoolExecutor, frames: Sequence[bytes]) -> list[Any]:
+    def _answered(self, pool: ThreadPoolExecutor, data: bytes) -> bytes:
         """Run a call in the handler's thread; any exception becomes a value."""
-        work = pool.submit(self._call, frames)
+        work = pool.submit(self._call, data)
         problem = work.exception()
         if problem is None:
             return work.result()
         return encode({ERROR: f"{type(problem).__name__}: {problem}"[:2000]})
 
-    def _call(self, frames: Sequence[bytes]) -> list[Any]:
-        message = decode(frames)
+    def _call(self, data: bytes) -> bytes:
+        message = decode(data)
         if not isinstance(message, list) or len(message) != 3:
             raise Malformed("a call is a method, its arguments and ranks")
         method, arguments, ranks = message
@@ -231,23 +231,23 @@ class Channel:
         return [(peer, selected) for peer, selected in shares if selected]
 
     def _ask(self, peer: Peer, ranks: Sequence[int], method: str, args: Sequence[Any]) -> asyncio.Future[Any]:
-        frames = encode([method, list(args), list(ranks)])
+        data = encode([method, list(args), list(ranks)])
         number = next(self._numbers).to_bytes(8, "big")
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._pending[number] = future, peer
         future.add_done_callback(lambda done: self._pending.pop(number, None))
-        self._sockets[peer].send_multipart([number, *frames])
+        self._sockets[peer].send_multipart([number, data])
         return future
 
     async def _read(self, peer: Peer, dealer: zmq.asyncio.Socket) -> None:
         """Deliver answers to waiting calls; drop an answer that nobody waits for."""
         while True:
-            number, *frames = await dealer.recv_multipart()
+            number, *data = await dealer.recv_multipart()
             future, _ = self._pending.get(number, (None, None))
             if future is None or future.done():
                 continue
             try:
-                answer = decode(frames)
+                answer = decode(b"".join(data))
             except Malformed as problem:
                 answer = {ERROR: str(problem)}
             if ANSWER in answer:

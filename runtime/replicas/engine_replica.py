@@ -111,12 +111,6 @@ class EchoReplica(EngineReplica):
     engine = "echo"
 
 
-class TransformerReplica(EngineReplica):
-    """Replica of the small NumPy transformer, with random weights."""
-
-    engine = "transformer"
-
-
 class VllmReplica(EngineReplica):
     """Replica of vLLM; on several nodes, headless on all but the first."""
 
@@ -129,7 +123,7 @@ class SglangReplica(EngineReplica):
     engine = "sglang"
 
 
-REPLICAS: Mapping[str, type[EngineReplica]] = {cls.engine: cls for cls in (EchoReplica, TransformerReplica, VllmReplica, SglangReplica)}
+REPLICAS: Mapping[str, type[EngineReplica]] = {cls.engine: cls for cls in (EchoReplica, VllmReplica, SglangReplica)}
 
 
 def get_replica_class(name: str) -> type[EngineReplica]:

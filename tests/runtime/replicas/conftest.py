@@ -16,6 +16,8 @@ from placewright.runtime.replicas.server import ReplicaServer
 from placewright.runtime.replicas.settings import ServerSettings
 from placewright.runtime.replicas.worker import ReplicaWorker
 
+from ..engines import transformer  # noqa: F401  # an engine of the tests
+
 MODEL = "tiny"
 KEY = new_key()
 WORKER = (
