@@ -63,7 +63,6 @@ class EngineReplica(Replica):
             self._servers.kill()
 
     def _launch_servers(self) -> tuple[str, int]:
-        from .channel import new_key
         from .servers import Servers, access
         from .settings import ServerSettings
 
@@ -71,12 +70,12 @@ class EngineReplica(Replica):
         if group is None:
             raise refused("PW741", self.subject, f"{self.subject} has no workers", "call one of its init methods")
         first = self.world_size * self.replica_rank if self._own_group is None else 0
-        endpoints, key, per_node = access(group.group, range(first, first + self.world_size)), new_key(), self.gpus_per_replica_node
+        master = self._seats[0].node.address
+        workers = access(group.group, range(first, first + self.world_size), master if self.nnodes > 1 else "")
         settings = [
             ServerSettings(
                 self.engine, self.model, self.model_name, (self.shape.tensor, self.shape.data, self.shape.pipeline), node, self.nnodes,
-                tuple(range(node * per_node, node * per_node + per_node)), tuple(endpoints[node * per_node : node * per_node + per_node]), key,
-                str(setting(self.config, "host", "")), self._seats[0].node.address, int(setting(self.config, "port", 0)),
+                () if node else tuple(workers), str(setting(self.config, "host", "")), master, int(setting(self.config, "port", 0)),
                 setting(self.config, "api_key", None), self.limits,
             )
             for node in range(self.nnodes)

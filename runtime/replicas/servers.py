@@ -50,8 +50,10 @@ class Servers:
         """Start the servers; return the HTTP (ip, port). LaunchFailed: PW742, as Gang.start."""
         self._gang.start(self._limits.start_seconds)
         try:
-            address, port = answers(self._group, [0], "get_master_address", ASK_LIMIT)[0]
-            answers(self._group, self._group.ranks, "launch_server", self._limits.load_seconds + self._limits.join_seconds, address, port)
+            address, ports = answers(self._group, [0], "get_master_address", ASK_LIMIT)[0]
+            headless = answers(self._group, self._group.ranks[1:], "get_access", ASK_LIMIT)
+            limit = self._limits.load_seconds + self._limits.join_seconds
+            answers(self._group, self._group.ranks, "launch_server", limit, address, ports, headless)
             host, number = answers(self._group, [0], "get_server_address", ASK_LIMIT)[0]
         except LaunchFailed as problem:
             if problem.findings[0].code != "PW709":
@@ -86,7 +88,7 @@ def answers(group: WorkerGroup, ranks: Sequence[int], method: str, limit: float,
     return Results(group, {group.request(rank, method, arguments, {}): rank for rank in ranks}, method, limit).wait()
 
 
-def access(group: WorkerGroup, ranks: Sequence[int]) -> list[tuple[str, str]]:
-    """Return (ZeroMQ address, key) of workers."""
-    address, key = (answers(group, ranks, method, ASK_LIMIT) for method in ACCESS)
+def access(group: WorkerGroup, ranks: Sequence[int], towards: str) -> list[tuple[str, str]]:
+    """Return (ZeroMQ address, key) of workers; `towards`: another node from which they are called, or ""."""
+    address, key = (answers(group, ranks, method, ASK_LIMIT, towards) for method in ACCESS)
     return list(zip(address, key))
