@@ -17,8 +17,8 @@ from placewright.runtime.compat.verl.pool_manager import split_resource_pool
 from placewright.runtime.compat.verl.worker_classes import RayClassWithInitArgs
 from placewright.runtime.compat.verl.worker_group import RayWorkerGroup
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.replicas.engine_replica import EchoReplica
-from placewright.runtime.replicas.replica import Replica, RolloutMode, launch_replicas
+from placewright.runtime.replicas.launching import launch_replicas
+from placewright.runtime.replicas.replica import EchoReplica, Replica, RolloutMode
 from placewright.runtime.replicas.worker import ServesReplica
 from placewright.runtime.workers.inside.host import meeting_port
 
