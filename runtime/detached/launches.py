@@ -21,12 +21,12 @@ from ...solver.sandbox.messages import NotOurs
 from ..failure import LaunchFailed, failed, headline
 from ..port.connection import Connection
 from ..port.on_ray import RayPort
-from ..port.port import Died, Port
+from ..port.port import Port
 from ..port.ray_compat import on_loopback
 from ..progress import OnStep, silent
 from ..shield import shielded
 from ..simulated.simulate import PER_NODE, START_LIMIT
-from ..workers.group import WorkerGroup
+from ..workers.group import WorkerGroup, attached
 from ..workers.member import Member
 from .messages import KEEP, Failure, LaunchRequest, Message
 from .record import (
@@ -169,25 +169,18 @@ def attach(name: str) -> Iterator[Mapping[str, WorkerGroup]]:
     with on_loopback(status.record.token) if status.record.simulated else nullcontext():
         try:
             connection.open()
-            yield attached(RayPort(), plan, status.record)
+            yield groups_of(RayPort(), plan, status.record)
         finally:
             connection.close()
 
 
-def attached(port: Port, plan: Plan, record: Record) -> dict[str, WorkerGroup]:
+def groups_of(port: Port, plan: Plan, record: Record) -> dict[str, WorkerGroup]:
     """Return component -> workers, by actor name; LaunchFailed (PW704) if one is gone."""
     groups: dict[str, WorkerGroup] = {}
     for component in plan.components:
         names = {worker.rank: worker.actor for worker in record.workers if worker.component == component}
         members = [Member(placement, names[placement.rank], {}) for placement in plan.placements(component)]
-        group = WorkerGroup(port, component, members, NOT_KNOWN)
-        for member in members:
-            try:
-                group.workers.append(port.find(member.name))
-            except Died as problem:
-                message = f"rank {member.placement.rank} of `{component}` on `{member.placement.node_id}` is gone: {problem.reason}"
-                raise failed("PW704", component, message, "see `placewright status`", member.placement.rank) from None
-        groups[component] = group
+        groups[component] = attached(port, component, members, NOT_KNOWN)
     return groups
 
 

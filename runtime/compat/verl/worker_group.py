@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Collection, Mapping, Sequence
 from ...failure import failed, quoted, refused
 from ...periodic import Periodic
 from ...port.port import Actor
-from ...port.ray_compat import actor_named
-from ...workers.group import Gang, WorkerGroup, attached
+from ...workers.group import Gang, WorkerGroup, attached, unplaced
 from .calls import Executing, bind, methods_of
 from .pool import RayResourcePool, Seat, port_of, resource_of
 from .processes import PoolProcesses, check_free_slots, check_nodes_alive, loss_check, members_on
@@ -262,11 +261,9 @@ class RayWorkerGroup(Executing):
     def _attached(self, names: Sequence[str] | None, handles: Sequence[Actor] | None, on: Any) -> WorkerGroup:
         if not names and not handles:
             raise self._refused("there is neither a pool nor workers to attach to", "give resource_pool, worker_handles or worker_names")
-        port = port_of(on)
-        component = self.name_prefix
-        workers = list(handles or [actor_named(name, component) for name in names or ()])
         cls = self.ray_cls_with_init.worker if self.ray_cls_with_init is not None else object
-        return attached(port, component, list(names or ()), workers, cls)
+        members = unplaced(names or [f"{self.name_prefix}:{rank}" for rank in range(len(handles or ()))])
+        return attached(port_of(on), self.name_prefix, members, cls, handles or ())
 
     def _queried_once(self, known: dict[str, list[Any]], method: str, mesh_name: str) -> list[Any]:
         if mesh_name not in known:

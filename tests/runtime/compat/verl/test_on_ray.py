@@ -93,7 +93,7 @@ def test_detached_workers_are_attached_to_by_name() -> None:
     again = RayWorkerGroup.from_detached(worker_names=names, ray_cls_with_init=RayClassWithInitArgs(Actor))
     assert (names, again.foo_rank_zero(x=1, y=2)) == (["trainerActor_0:0"], 5)
     ray.util.remove_placement_group(ray.util.get_placement_group("trainerverl_group_1:0"))
-    with pytest.raises(LaunchFailed, match="there is no worker `nobody`"):
+    with pytest.raises(LaunchFailed, match="there is no process `nobody`"):
         RayWorkerGroup.from_detached(worker_names=["nobody"])
     pool.close()
 
