@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from types import WrapperDescriptorType
+from types import BuiltinFunctionType, FunctionType, WrapperDescriptorType
 from typing import Any, Callable, Iterator, Sequence
 
 from ....models.findings.finding import Finding
@@ -43,20 +43,24 @@ class RaisedByUser(LaunchFailed):
 def as_raised(failure: LaunchFailed) -> LaunchFailed:
     """Return the failure with the type of a user's exception added; others unchanged.
 
-    So are those of classes that cannot have such a subclass or object; the `__cause__` is the original exception in any case.
+    No code of the user's class runs. Classes that cannot have such a subclass leave the failure
+    unchanged; its `__cause__` is the original exception.
     """
     cause = failure.__cause__
     if failure.findings[0].code != "PW709" or not isinstance(cause, Exception):
         return failure
     kind: Any = type(cause)
+    args: Any = vars(BaseException)["args"]  # the user's class may have a property of that name
     try:
         common = RaisedByUser if issubclass(RaisedByUser, kind) else type(f"LaunchFailed({kind.__name__})", (RaisedByUser, kind), {})
-        combined: RaisedByUser = common.__new__(common, *cause.args)
-        if isinstance(kind.__init__, WrapperDescriptorType):  # of Python itself, such as OSError's, which sets what no __dict__ has
+        create = next(vars(base)["__new__"] for base in kind.__mro__ if isinstance(vars(base).get("__new__"), BuiltinFunctionType))
+        combined: RaisedByUser = create(common, *args.__get__(cause))
+        if isinstance(kind.__init__, WrapperDescriptorType) and not isinstance(kind.__reduce__, FunctionType):
+            # Python's own, such as OSError's, which sets what no __dict__ has
             kind.__init__(combined, *cause.__reduce__()[1])
-        combined.args = cause.args
-    except Exception:
+    except TypeError:
         return failure
+    args.__set__(combined, args.__get__(cause))
     vars(combined).update(findings=failure.findings, traceback=failure.traceback, cause=cause)
     return combined
 

@@ -132,8 +132,10 @@ def test_a_group_of_exceptions_is_split_as_ever(group: RayWorkerGroup) -> None:
     assert [type(each) for each in several.subgroup(KeyError).exceptions] == [KeyError]
 
 
-def test_a_class_that_lets_nobody_derive_from_it_leaves_the_failure_as_it_is(group: RayWorkerGroup) -> None:
-    assert type(raised(group, Watchful("x"))) is LaunchFailed
+def test_code_of_the_users_class_is_not_run_for_it(group: RayWorkerGroup) -> None:
+    failure = raised(group, Watchful("x"))
+    assert isinstance(failure, Watchful)
+    assert failure.findings[0].message.startswith("rank 0 of `xFails`")
 
 
 def test_a_class_of_another_kind_is_caught_by_its_type_too(group: RayWorkerGroup) -> None:
