@@ -18,33 +18,28 @@ from .pool import RayResourcePool
 FOLLOWED = ("num_cpus", "num_gpus", "resources", "runtime_env", "max_concurrency", "lifetime")
 IN_ENVIRONMENT = ("env_vars", "py_executable")
 HELP = "use num_cpus, num_gpus, max_concurrency, lifetime, and runtime_env with env_vars and py_executable"
-NEUTRAL: dict[str, Callable[[Any], bool]] = {
-    "max_restarts": lambda value: value == 0,
-    "max_task_retries": lambda value: value == 0,
-    "scheduling_strategy": lambda value: value == "DEFAULT",
-    "placement_group": lambda value: value in ("default", None),
-    "placement_group_bundle_index": lambda value: value == -1,
-    "get_if_exists": lambda value: not value,
+_PLACED = "the pool says where the workers are"
+NOT_FOLLOWED: Mapping[str, tuple[tuple[Any, ...], str]] = {
+    "name": ((), "workers are named after the group's `name_prefix`"),
+    "namespace": ((), "workers are in the namespace of this process"),
+    "accelerator_type": ((), "the pool has that: RayResourcePool(..., accelerator_type=...)"),
+    "max_restarts": ((0,), "a worker that was started again would have no place in its group; a launch can be started again whole"),
+    "max_task_retries": ((0,), "a worker is not started again"),
+    "scheduling_strategy": (("DEFAULT",), _PLACED),
+    "placement_group": (("default",), _PLACED),
+    "placement_group_bundle_index": ((-1,), _PLACED),
+    "get_if_exists": ((False,), "every group starts its own workers"),
 }
-"""Options accepted without effect, with a test for neutral values."""
-WHY = {
-    "name": "workers are named after the group's `name_prefix`",
-    "namespace": "workers are in the namespace of this process",
-    "max_restarts": "a worker that was started again would have no place in its group; a launch can be started again whole",
-    "max_task_retries": "a worker is not started again",
-    "scheduling_strategy": "the pool says where the workers are",
-    "placement_group": "the pool says where the workers are",
-    "placement_group_bundle_index": "the pool says where the workers are",
-    "accelerator_type": "the pool has that: RayResourcePool(..., accelerator_type=...)",
-}
+"""Option without effect -> (values accepted all the same, reason)."""
 
 
 def check_options(worker: str, options: Mapping[str, Any]) -> None:
     """Raise ValueError (PW718) for options that would have no effect."""
     for name, value in options.items():
-        if value is None or name in FOLLOWED or (name in NEUTRAL and NEUTRAL[name](value)) or name.startswith("_"):
+        neutral, why = NOT_FOLLOWED.get(name, ((), ""))
+        if value is None or name in FOLLOWED or value in neutral or name.startswith("_"):
             continue
-        reason = f": {WHY[name]}" if name in WHY else ""
+        reason = f": {why}" if why else ""
         raise refused("PW718", worker, f"option `{name}` of {worker} would not be followed{reason}", HELP, name)
     for name in options.get("runtime_env") or {}:
         if name not in IN_ENVIRONMENT:
@@ -61,7 +56,7 @@ def common_options(options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     first: dict[str, str] = {}
     for key, own_options in options.items():
         process_environment = dict(own_options.get("runtime_env") or {})
-        actor_options = {name: value for name, value in own_options.items() if name != "runtime_env" and name not in NEUTRAL}
+        actor_options = {name: value for name, value in own_options.items() if name != "runtime_env" and name not in NOT_FOLLOWED}
         for target, values in (
             (variables, process_environment.pop("env_vars", None) or {}),
             (environment, process_environment),
