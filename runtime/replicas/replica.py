@@ -168,7 +168,7 @@ class Replica:
         workers = access(group.group, range(first, first + self.world_size), master if self.nnodes > 1 else "")
         settings = [
             ServerSettings(
-                self.engine, self.model, self.model_name, (self.shape.tensor, self.shape.data, self.shape.pipeline), node, self.nnodes,
+                self.engine, self.model, self.model_name, self.shape, node, self.nnodes,
                 () if node else tuple(workers), str(setting(self.config, "host", "")), master, int(setting(self.config, "port", 0)),
                 setting(self.config, "api_key", None), self.limits,
             )

@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 from contextlib import suppress
+from dataclasses import astuple
 from typing import Any, Mapping, Sequence
 
 from ..engines.engine import Engine, Meeting, engine_class
@@ -102,7 +103,9 @@ class ReplicaServer:
         self._others = others = Channel(nodes, limits.call_seconds)
         for each in (channel, others):
             await each.collective_rpc(IDENTIFY, limit=limits.join_seconds)
-        await channel.collective_rpc(OPEN, [settings.engine, dict(settings.model), list(settings.degrees)], limit=limits.load_seconds)
+        await channel.collective_rpc(
+            OPEN, [settings.engine, dict(settings.model), list(astuple(settings.shape))], limit=limits.load_seconds
+        )
         self._serving = Serving(settings.name, engine, settings.api_key, limits)  # from now on `shutdown` ends the engine too
         self._let_go()
         await engine.open(channel, meeting)

@@ -78,7 +78,7 @@ class ServerSettings:
     ----------
     engine, model : name of the engine, and its settings.
     name : name of the served model.
-    degrees : tensor, data and pipeline parallelism.
+    shape : tensor, data and pipeline parallelism.
     node_rank, nnodes : rank of this node in the replica, and number of nodes.
     workers : (address, key) of all workers, in rank order; for the first node alone.
     host : listening address; "": that of this node on the way to `towards`.
@@ -90,7 +90,7 @@ class ServerSettings:
     engine: str
     model: Mapping[str, Any]
     name: str
-    degrees: tuple[int, int, int]
+    shape: ReplicaShape
     node_rank: int
     nnodes: int
     workers: tuple[tuple[str, str], ...] = ()
@@ -99,8 +99,3 @@ class ServerSettings:
     port: int = 0
     api_key: str | None = None
     limits: Limits = field(default_factory=Limits)
-
-    @property
-    def shape(self) -> ReplicaShape:
-        """Degrees by name."""
-        return ReplicaShape(*self.degrees)

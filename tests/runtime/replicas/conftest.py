@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterator
 
 import openai
 import pytest
+from placewright.runtime.engines.engine import ReplicaShape
 from placewright.runtime.replicas.channel import host_port
 from placewright.runtime.replicas.server import ReplicaServer
 from placewright.runtime.replicas.settings import ServerSettings
@@ -68,7 +69,7 @@ def replica() -> Iterator[Maker]:
             servers = []
             for node in range(nnodes):
                 workers_called = () if node else tuple(accesses)
-                settings = ServerSettings(engine, model or {}, MODEL, (tensor, 1, 1), node, nnodes, workers_called, **more)
+                settings = ServerSettings(engine, model or {}, MODEL, ReplicaShape(tensor), node, nnodes, workers_called, **more)
                 servers.append(ReplicaServer(settings))
                 stack.callback(servers[-1].shutdown)
             meeting = servers[0].get_master_address()

@@ -14,6 +14,7 @@ from urllib.request import urlopen
 
 import openai
 import pytest
+from placewright.runtime.engines.engine import ReplicaShape
 from placewright.runtime.replicas.server import ReplicaServer
 from placewright.runtime.replicas.settings import ServerSettings
 
@@ -142,7 +143,7 @@ def test_an_engine_that_fails_in_the_middle_of_a_stream_ends_it_with_an_error(re
 
 
 def test_a_process_that_does_not_start_says_why() -> None:
-    server = ReplicaServer(ServerSettings("vllm", {**PLAIN, "dtype": "wrong"}, MODEL, (2, 1, 1), 1, 2))
+    server = ReplicaServer(ServerSettings("vllm", {**PLAIN, "dtype": "wrong"}, MODEL, ReplicaShape(2), 1, 2))
     try:
         with pytest.raises(RuntimeError, match="the engine's process ended with 1: there is no such dtype"):
             server.launch_server("127.0.0.1", (1, 2))

@@ -6,6 +6,7 @@ import socket
 from typing import Iterator
 
 import pytest
+from placewright.runtime.engines.engine import ReplicaShape
 from placewright.runtime.replicas.channel import bare, bound, host_port, own_address
 from placewright.runtime.replicas.server import ReplicaServer
 from placewright.runtime.replicas.settings import ServerSettings
@@ -63,7 +64,9 @@ def replica(monkeypatch: pytest.MonkeyPatch) -> Iterator[Replica]:
     workers = [ReplicaWorker(), ReplicaWorker()]
     access = tuple((worker.get_zeromq_address("::1"), worker.get_zeromq_key("::1")) for worker in workers)
     servers = [
-        ReplicaServer(ServerSettings("echo", {}, MODEL, (2, 1, 1), node, 2, () if node else access, "" if node else "[::1]", towards="::1"))
+        ReplicaServer(
+            ServerSettings("echo", {}, MODEL, ReplicaShape(2), node, 2, () if node else access, "" if node else "[::1]", towards="::1")
+        )
         for node in range(2)
     ]
     try:

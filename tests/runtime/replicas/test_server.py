@@ -143,7 +143,7 @@ def test_a_port_in_use_is_an_error_at_once(replica: Maker) -> None:
 
 
 def test_a_server_of_another_node_that_does_not_answer_fails_the_start() -> None:
-    server = ReplicaServer(ServerSettings("echo", {}, MODEL, (2, 1, 1), 0, 2, (), limits=Limits(join_seconds=1)))
+    server = ReplicaServer(ServerSettings("echo", {}, MODEL, ReplicaShape(2), 0, 2, (), limits=Limits(join_seconds=1)))
     nobody = bound("127.0.0.1")  # it does not listen
     try:
         with pytest.raises(ChannelFailed, match=r"rank 1 (died, or cannot be reached|did not answer)"):
