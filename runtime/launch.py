@@ -223,9 +223,10 @@ def launch(
 
 
 def _connected(stack: ExitStack, plan: Plan, address: str | None, all_nodes: bool, progress: OnStep) -> str:
-    """Connect to a cluster, simulated without an address; every step registers its undo first, in case of an interrupt.
+    """Connect to a cluster, a simulated one without an address; return HOST:PORT.
 
-    `all_nodes`: simulate also nodes that the plan does not use: they replace lost ones.
+    Every step registers its undo first, in case of an interrupt. `all_nodes`: simulate unused nodes
+    too, which replace lost ones.
     """
     used = used_nodes(plan)
     if not used:

@@ -49,9 +49,10 @@ class RolloutMode(Enum):
 
 
 class Replica:
-    """Inference server with its workers, on one or several nodes; `engine` is the name of its engine.
+    """Inference server with its workers, on one or several nodes.
 
-    Each node has a server: the first is the master, the others are headless.
+    Each node has a server: the first is the master, the others are headless. `engine` is the name
+    of the engine.
 
     Parameters
     ----------
@@ -143,7 +144,7 @@ class Replica:
         return RayClassWithInitArgs(ReplicaWorker)
 
     async def launch_servers(self) -> None:
-        """Start a server on every node, in the bundle of the workers; set `servers` and the endpoint."""
+        """Start a server on every node; set `servers` and the endpoint."""
         from .channel import host_port
 
         host, port = await in_thread(self._launch_servers, stop=self._stop_launching)

@@ -100,21 +100,21 @@ class ReplicaServer:
         engine = engine_class(settings.engine)(settings.model, settings.shape)
         self._channel = channel = Channel([Peer(*access, (rank,)) for rank, access in enumerate(settings.workers)], limits.call_seconds)
         nodes = [Peer(*access, tuple(range(node * size, node * size + size))) for node, access in enumerate(headless, 1)]
-        self._others = others = Channel(nodes, limits.call_seconds)
-        for each in (channel, others):
-            await each.collective_rpc(IDENTIFY, limit=limits.join_seconds)
+        self._others = servers = Channel(nodes, limits.call_seconds)
+        for peers in (channel, servers):
+            await peers.collective_rpc(IDENTIFY, limit=limits.join_seconds)
         await channel.collective_rpc(
             OPEN, [settings.engine, dict(settings.model), list(astuple(settings.shape))], limit=limits.load_seconds
         )
         self._serving = Serving(settings.name, engine, settings.api_key, limits)  # from now on `shutdown` ends the engine too
         self._let_go()
         await engine.open(channel, meeting)
-        await others.collective_rpc(OPENED)
+        await servers.collective_rpc(OPENED)
         self._listener = Listener(build_app(self._serving), self._socket)
         await self._listener.start()
         self._address = (self._host, self._socket.getsockname()[1])
-        for each in (channel, others):
-            self._loop.begin(self._notice_failure(each, channel, self._serving))
+        for peers in (channel, servers):
+            self._loop.begin(self._notice_failure(peers, channel, self._serving))
 
     def _let_go(self) -> None:
         """Free the engine's ports."""

@@ -50,8 +50,8 @@ class Servers:
         self._gang.start(self._limits.start_seconds)
         try:
             address, ports = self._group.on(0).call("get_master_address", timeout=ASK_LIMIT)[0]
-            others = self._group.ranks[1:]
-            headless = self._group.on(others).call("get_access", timeout=ASK_LIMIT) if others else []
+            later = self._group.ranks[1:]
+            headless = self._group.on(later).call("get_access", timeout=ASK_LIMIT) if later else []
             limit = self._limits.load_seconds + self._limits.join_seconds
             self._group.call("launch_server", address, ports, headless, timeout=limit)
             host, number = self._group.on(0).call("get_server_address", timeout=ASK_LIMIT)[0]

@@ -11,9 +11,9 @@ class Malformed(ValueError):
 
 
 def encode(value: Any) -> bytes:
-    """Encode None, bool, finite numbers, text, lists, and dicts with text keys; a tuple arrives as a list.
+    """Encode plain data: None, bool, finite numbers, text, lists, and dicts with text keys.
 
-    Raises Malformed for anything else.
+    A tuple arrives as a list. Raises Malformed for anything else.
     """
     _must_have_text_keys(value)
     try:

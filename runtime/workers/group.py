@@ -159,7 +159,7 @@ ELSEWHERE = "a node that others chose"
 
 
 def unplaced(names: Sequence[str]) -> list[Member]:
-    """Return the members of a group whose placements are unknown, by the names of their actors."""
+    """Return members with unknown placements, by the names of their actors."""
     return [
         Member(Placement(rank, -1, ELSEWHERE, -1, -1, NO_ACCELERATOR, rank, len(names), (), True, (), CLUSTER_LABEL), name, {})
         for rank, name in enumerate(names)

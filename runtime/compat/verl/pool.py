@@ -116,9 +116,10 @@ def port_of(on: Any = None) -> Port:
 
 
 def fitting(port: Port, needs: Sequence[Need], lead: str, name: str) -> Iterator[tuple[Sequence[RayNode], list[int], bool]]:
-    """Yield (nodes, node position of each part, True at the end of the time) whenever the parts fit what is free.
+    """Yield (nodes, node position of each part, is last) while the parts fit.
 
-    Raises ValueError (PW702) if they do not fit in time, at once if they would not fit an empty cluster.
+    Raises ValueError (PW702) if they do not fit in time, at once if they would not fit an empty
+    cluster.
     """
     for last in attempts(port, WAIT_LIMIT):
         nodes = inventory(port)

@@ -133,7 +133,10 @@ class RayWorkerGroup(Executing):
         return self._queried_once(self._collect_info, "_query_collect_info", mesh_name)
 
     def start_worker_aliveness_check(self, every_n_seconds: float = 1) -> None:
-        """Send this process SIGABRT once a worker is dead, as verl does; LaunchFailed (PW704) if one is already."""
+        """Send this process SIGABRT once a worker is dead, as verl does.
+
+        Raises LaunchFailed (PW704) if one is dead already.
+        """
         names = set(self.worker_names)
         if dead := sorted(names - self.port.names()):
             raise failed("PW704", dead[0], f"{quoted(dead)} died", "start the group again", *dead)
