@@ -34,10 +34,11 @@ def plain(workers: int, nodes: int, address: str) -> None:
     port = RayPort()
     group = port.hold("plain", [RayBundle(node.node_id, {"GPU": node.total["GPU"]}) for node in port.nodes()])
     next(True for _ in attempts(port, LIMIT) if port.state(group) == CREATED)
-    actors = [ray.remote(Noop).options(num_cpus=0, scheduling_strategy=port._in_bundle(group, rank % nodes)).remote() for rank in range(workers)]
+    starts = [ray.remote(Noop).options(num_cpus=0, scheduling_strategy=port._in_bundle(group, node)) for node in range(nodes)]
+    actors = [starts[rank % nodes].remote() for rank in range(workers)]
     ray.get([actor.noop.remote() for actor in actors])
     start, own = time.monotonic() - began, time.process_time() - own
-    row = started("Ray actors, simulated", workers, start, own, used) | {"driver_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10}
+    row = started("Ray actors, simulated", workers, start, own, used) | {"driver_mib": memory()}
     began = time.monotonic()
     port.release(group)
     print(json.dumps(row | {"stop": round(time.monotonic() - began, 2)}))
@@ -49,6 +50,11 @@ def started(cluster: str, workers: int, start: float, own: float, used: dict[int
     cpu = sum(now - used.get(pid, 0.0) for pid, now in cpu_seconds().items())
     row: dict[str, object] = {"cluster": cluster, "workers": workers, "start": round(start, 2), "start_each": round(start / workers, 3)}
     return row | {"cpu_each": round(cpu / workers, 3), "driver_cpu_each": round(own / workers, 3)}
+
+
+def memory() -> int:
+    """MiB of the driver, at most so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 
 
 def main(workers: int, nodes: int, address: str) -> None:
@@ -66,7 +72,7 @@ def main(workers: int, nodes: int, address: str) -> None:
         began = time.monotonic()
         running._lifetime.look()
         row |= {"check": round(time.monotonic() - began, 3)}
-        row |= {"driver_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10}
+        row |= {"driver_mib": memory()}
         began = time.monotonic()
     print(json.dumps(row | {"stop": round(time.monotonic() - began, 2)}))
 
