@@ -54,7 +54,7 @@ def not_checked(record: Record) -> str:
     """Format unchecked demands after an empty line; "" without any."""
     from ..report.text import render_unchecked
 
-    return f"\n{render_unchecked(demand.unchecked() for demand in record.unchecked)}" if record.unchecked else ""
+    return f"\n{render_unchecked(record.unchecked)}" if record.unchecked else ""
 
 
 def sizes(workers: Sequence[Worker], simulated: bool) -> tuple[str, str]:
@@ -319,16 +319,15 @@ def name_refused(name: str) -> int:
 
 def launch_detached(wanted: LaunchOptions, name: str) -> int:
     """Launch in a keeper, under this name or a fresh name; return the exit code."""
-    from ..models.placements.plan_file import plan_to_json
     from ..runtime.detached.launches import detach
-    from ..runtime.detached.messages import LaunchRequest, problem_to_text, reading_to_text
+    from ..runtime.detached.messages import LaunchRequest, StoredReading
     from ..runtime.failure import LaunchFailed
     from ..runtime.world.matching import used_nodes
 
     request = LaunchRequest(
-        name=name or wanted.fresh_name(), file=wanted.file, plan=plan_to_json(wanted.plan), address=wanted.address, worker=wanted.worker,
-        method=wanted.method, timeout=wanted.timeout, wait=wanted.wait, restarts=wanted.restarts, trusted_env=wanted.trusted_env, problem=problem_to_text(wanted.problem),
-        reading=reading_to_text(wanted.reading), share_nodes=wanted.share_nodes, elastic=wanted.elastic, call_timeout=wanted.call_timeout, heartbeat=wanted.heartbeat, log_dir=wanted.log_dir,
+        name=name or wanted.fresh_name(), file=wanted.file, plan=wanted.plan, address=wanted.address, worker=wanted.worker,
+        method=wanted.method, timeout=wanted.timeout, wait=wanted.wait, restarts=wanted.restarts, trusted_env=wanted.trusted_env, problem=wanted.problem,
+        reading=StoredReading.of(wanted.reading), share_nodes=wanted.share_nodes, elastic=wanted.elastic, call_timeout=wanted.call_timeout, heartbeat=wanted.heartbeat, log_dir=wanted.log_dir,
         metrics=wanted.metrics,
     )  # fmt: skip
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import asdict
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
@@ -113,7 +114,10 @@ def _since(launch: LaunchStatus) -> str:
 
 
 def _launch_data(launch: LaunchStatus) -> dict[str, object]:
-    data = launch.record.model_dump(mode="json", exclude={"schema_", "findings", "state", "since", "token", "log_dir"})
+    data = asdict(launch.record)
+    for name in ("schema", "findings", "state", "since", "token", "log_dir"):
+        del data[name]
+    data["unchecked"] = [{"rule": demand.rule, "subject": demand.subject, "why": demand.why} for demand in launch.record.unchecked]
     findings = [
         {"code": finding.code, "subject": finding.subject, "message": finding.message, "help": finding.help} for finding in launch.findings
     ]

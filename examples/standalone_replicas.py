@@ -17,7 +17,7 @@ ASK = {"model": "tiny", "messages": [{"role": "user", "content": "Hello!"}], "ma
 
 async def main() -> None:
     """As many replicas as four accelerators allow, started at once, each asked, for a whole answer and for a stream."""
-    replicas = [get_replica_class("transformer")(rank, CONFIG, {"path": "random/tiny"}, 4) for rank in range(num_replicas(4, tp=2))]
+    replicas = [get_replica_class("echo")(rank, CONFIG, {"path": "made-up/tiny"}, 4) for rank in range(num_replicas(4, tp=2))]
     try:
         await asyncio.gather(*[replica.init_standalone() for replica in replicas])
         for replica in replicas:

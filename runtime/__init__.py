@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     )
     from .compat.verl.worker_group import RayWorkerGroup
     from .failure import LaunchFailed
-    from .replicas.engine_replica import EchoReplica, EngineReplica, TransformerReplica, get_replica_class, get_rollout_replica_class
-    from .replicas.replica import Replica, RolloutMode, launch_replicas, num_replicas
+    from .replicas.launching import launch_replicas, num_replicas
+    from .replicas.replica import EchoReplica, Replica, RolloutMode, get_replica_class, get_rollout_replica_class
     from .simulated.simulate import simulated_cluster
     from .workers.inside.base import Worker
     from .workers.inside.information import WorkerAddress
@@ -53,8 +53,8 @@ _NAMES = {
     ".compat.verl.worker_classes": "RayClassWithInitArgs create_colocated_worker_cls create_colocated_worker_cls_fused create_colocated_worker_raw_cls",
     ".compat.verl.worker_group": "RayWorkerGroup",
     ".failure": "LaunchFailed",
-    ".replicas.engine_replica": "EchoReplica EngineReplica TransformerReplica get_replica_class get_rollout_replica_class",
-    ".replicas.replica": "Replica RolloutMode launch_replicas num_replicas",
+    ".replicas.launching": "launch_replicas num_replicas",
+    ".replicas.replica": "EchoReplica Replica RolloutMode get_replica_class get_rollout_replica_class",
     ".simulated.simulate": "simulated_cluster",
     ".workers.inside.base": "Worker",
     ".workers.inside.information": "WorkerAddress",
@@ -63,10 +63,10 @@ _NAMES = {
 _WHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
-    "Cluster", "ComponentPlacement", "DataProtoFuture", "Dispatch", "EchoReplica", "EngineReplica", "Execute",
+    "Cluster", "ComponentPlacement", "DataProtoFuture", "Dispatch", "EchoReplica", "Execute",
     "FlexiblePlacementStrategy", "LaunchFailed", "NodePlacementStrategy", "PackedPlacementStrategy", "RayClassWithInitArgs",
     "RayResourcePool", "RayWorkerGroup", "Replica", "ResourcePool", "ResourcePoolManager", "RolloutMode", "SubRayResourcePool",
-    "TransformerReplica", "Worker", "WorkerAddress", "WorkerGroup", "WorkerGroupFuncResult", "collect_all_to_all",
+    "Worker", "WorkerAddress", "WorkerGroup", "WorkerGroupFuncResult", "collect_all_to_all",
     "create_colocated_worker_cls", "create_colocated_worker_cls_fused", "create_colocated_worker_raw_cls", "get_replica_class",
     "get_rollout_replica_class", "launch_replicas", "make_nd_compute_dataproto_dispatch_fn", "merge_resource_pool", "num_replicas",
     "register", "register_dispatch_mode", "simulated_cluster", "split_resource_pool", "update_dispatch_mode",

@@ -211,37 +211,29 @@ def launch(
     try:
         progress(Step("checking the worker class"))
         again = RestartPolicy.of(restarts, elastic, problem, reading)
-        yield _started(
-            stack,
-            plan,
-            address,
-            check_worker(worker, methods),
-            timeout,
-            progress,
-            wait,
-            again,
-            share_nodes,
-            name,
-            log_dir,
-            heartbeat,
-            metrics,
-        )
+        cls = check_worker(worker, methods)
+        address = _connected(stack, plan, address, restarts > 0 or elastic, progress)
+        yield bring_up(
+            stack, plan, RayPort(), cls, timeout, progress, address, wait, again, look=True, share_nodes=share_nodes, name=name,
+            log_dir=log_dir, heartbeat=heartbeat, metrics=metrics,
+        )  # fmt: skip
     finally:
         with shielded():
             stack.close()
 
 
-def _started(
-    stack: ExitStack, plan: Plan, address: str | None, worker: str | type, timeout: float, progress: OnStep, wait: float, again: RestartPolicy,
-    share_nodes: bool, name: str, log_dir: str, heartbeat: float, metrics: str,
-) -> Launch:  # fmt: skip
-    """Connect and start; every step registers its undo first, in case of an interrupt."""
+def _connected(stack: ExitStack, plan: Plan, address: str | None, all_nodes: bool, progress: OnStep) -> str:
+    """Connect to a cluster, a simulated one without an address; return HOST:PORT.
+
+    Every step registers its undo first, in case of an interrupt. `all_nodes`: simulate unused nodes
+    too, which replace lost ones.
+    """
     used = used_nodes(plan)
     if not used:
         raise failed("PW112", "", "the plan places no process", "give its components ranks or hints")
     if address is None:
         must_be_unconnected()
-        ranks = range(len(plan.cluster.nodes)) if again.restarts or again.elastic else used  # spare nodes replace lost ones
+        ranks = range(len(plan.cluster.nodes)) if all_nodes else used
         progress(Step(f"starting {len(ranks)} simulated node{'s' if len(ranks) > 1 else ''}"))
         simulated = SimulatedCluster()
         stack.callback(simulated.stop)
@@ -253,10 +245,7 @@ def _started(
     stack.callback(connection.close)
     connection.open()
     send_code()
-    return bring_up(
-        stack, plan, RayPort(), worker, timeout, progress, address, wait, again, look=True, share_nodes=share_nodes, name=name, log_dir=log_dir, heartbeat=heartbeat,
-        metrics=metrics,
-    )  # fmt: skip
+    return address
 
 
 def bring_up(

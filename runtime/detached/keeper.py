@@ -16,16 +16,17 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from types import FrameType
-from typing import Callable, Iterator, TextIO
+from typing import Any, Callable, Iterator, TextIO
 
-from ...models.placements.plan_file import plan_of, plan_to_json
+from ...models.placements.plan_file import plan_to_json
 from ..failure import LaunchFailed, failed
 from ..launch import Launch, launch
 from ..periodic import Periodic
 from ..progress import Step
-from .messages import KEEP, Failure, LaunchRequest, Message, ProgressMessage, problem_of, reading_of
-from .record import ENDED, FAILED, LOG, STARTING, Claim, FindingRecord, Record, record_of
+from .messages import KEEP, Failure, LaunchRequest, Message
+from .record import ENDED, FAILED, LOG, STARTING, Claim, Record, from_line, record_of, to_line
 
 INTERVAL = 0.1
 
@@ -74,7 +75,7 @@ def main() -> None:
     """Hold the launch that standard input requests."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # all prints go to stderr
-    request = LaunchRequest.model_validate_json(sys.stdin.readline())
+    request = from_line(sys.stdin.buffer.readline(), LaunchRequest)
     Keeper(request, answers).run()
 
 
@@ -117,10 +118,10 @@ class Keeper:
         """Run the launch, from the start of its workers until their end."""
         request = self._request
         self._write()
-        plan = plan_of(request.plan.encode(), request.file)
+        reading = request.reading.read() if request.reading else None
         with launch(
-            plan, address=request.address, worker=request.worker, timeout=request.timeout, trusted_env=request.trusted_env,
-            progress=self._step, wait=request.wait, restarts=request.restarts, problem=problem_of(request.problem), reading=reading_of(request.reading),
+            request.plan, address=request.address, worker=request.worker, timeout=request.timeout, trusted_env=request.trusted_env,
+            progress=self._step, wait=request.wait, restarts=request.restarts, problem=request.problem, reading=reading,
             methods=(request.method,) if request.method else (), share_nodes=request.share_nodes, elastic=request.elastic, name=request.name, log_dir=request.log_dir, heartbeat=request.heartbeat,
             metrics=request.metrics,
         ) as running:  # fmt: skip
@@ -131,7 +132,7 @@ class Keeper:
         self._record = record_of(self._request.name, self._request.file, running, self._request.address is None, self._request.log_dir)
         self._claim.keep(self._record, plan_to_json(running.plan))
         if not self._kept.is_set():
-            self._tell(Message(running=self._record))
+            self._tell(self._record)
             self._kept.wait()
             self._write_to_log()
 
@@ -153,30 +154,30 @@ class Keeper:
         if self._kept.is_set() and step.words != self._logged:
             self._logged = step.words
             print(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), step.words, flush=True)
-        self._tell(Message(progress=ProgressMessage(words=step.words, up=dict(step.up))))
+        self._tell(step)
 
     def _tell(self, message: Message) -> None:
         """Send a message until KEEP; KeyboardInterrupt if the command is gone."""
         if self._kept.is_set():
             return
         try:
-            self._answers.write(message.model_dump_json(exclude_none=True, by_alias=True) + "\n")
+            self._answers.write(to_line(message, Message).decode())
             self._answers.flush()
         except BrokenPipeError:
             raise KeyboardInterrupt from None
 
-    def _write(self, **changes: object) -> None:
-        self._record = self._record.model_copy(update=changes)
+    def _write(self, **changes: Any) -> None:
+        self._record = replace(self._record, **changes)
         self._claim.write(self._record)
 
     def _failed(self, problem: LaunchFailed) -> None:
         """Report a failure: to the command before KEEP, to the record afterwards."""
         if self._kept.is_set():
             print(problem.traceback, flush=True)
-            self._write(state=FAILED, since=time.time(), findings=tuple(map(FindingRecord.of, problem.findings)))
+            self._write(state=FAILED, since=time.time(), findings=problem.findings)
         else:
             with suppress(KeyboardInterrupt):
-                self._tell(Message(failed=Failure.of(problem)))
+                self._tell(Failure(problem.findings, problem.traceback))
 
     def _write_to_log(self) -> None:
         """Redirect all output to a log file beside the record."""

@@ -14,22 +14,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Iterator, Mapping
 
-from pydantic import ValidationError
-
 from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
 from ...models.placements.plan_file import read_plan
+from ...solver.sandbox.messages import NotOurs
 from ..failure import LaunchFailed, failed, headline
 from ..port.connection import Connection
 from ..port.on_ray import RayPort
-from ..port.port import Died, Port
+from ..port.port import Port
 from ..port.ray_compat import on_loopback
 from ..progress import OnStep, silent
 from ..shield import shielded
 from ..simulated.simulate import PER_NODE, START_LIMIT
-from ..workers.group import WorkerGroup
+from ..workers.group import WorkerGroup, attached
 from ..workers.member import Member
-from .messages import KEEP, LaunchRequest, Message
+from .messages import KEEP, Failure, LaunchRequest, Message
 from .record import (
     ALIVE,
     LOG,
@@ -40,11 +39,13 @@ from .record import (
     Record,
     check_free,
     directory_of,
+    from_line,
     is_held,
     must_be_private,
     names,
     read_record,
     remove,
+    to_line,
 )
 
 LOST = "lost"
@@ -116,7 +117,7 @@ def _seen(name: str) -> LaunchStatus | None:
         if not is_alive:
             remove(path)
         return None if record is None else LaunchStatus(record, LOST, (_lost(record, log),))
-    return LaunchStatus(record, record.state, tuple(trouble.finding() for trouble in record.findings))
+    return LaunchStatus(record, record.state, record.findings)
 
 
 def _lost(record: Record, log: str) -> Finding:
@@ -168,25 +169,18 @@ def attach(name: str) -> Iterator[Mapping[str, WorkerGroup]]:
     with on_loopback(status.record.token) if status.record.simulated else nullcontext():
         try:
             connection.open()
-            yield attached(RayPort(), plan, status.record)
+            yield groups_of(RayPort(), plan, status.record)
         finally:
             connection.close()
 
 
-def attached(port: Port, plan: Plan, record: Record) -> dict[str, WorkerGroup]:
+def groups_of(port: Port, plan: Plan, record: Record) -> dict[str, WorkerGroup]:
     """Return component -> workers, by actor name; LaunchFailed (PW704) if one is gone."""
     groups: dict[str, WorkerGroup] = {}
     for component in plan.components:
         names = {worker.rank: worker.actor for worker in record.workers if worker.component == component}
         members = [Member(placement, names[placement.rank], {}) for placement in plan.placements(component)]
-        group = WorkerGroup(port, component, members, NOT_KNOWN)
-        for member in members:
-            try:
-                group.workers.append(port.find(member.name))
-            except Died as problem:
-                message = f"rank {member.placement.rank} of `{component}` on `{member.placement.node_id}` is gone: {problem.reason}"
-                raise failed("PW704", component, message, "see `placewright status`", member.placement.rank) from None
-        groups[component] = group
+        groups[component] = attached(port, component, members, NOT_KNOWN)
     return groups
 
 
@@ -211,15 +205,14 @@ def detach(request: LaunchRequest, nodes: int, progress: OnStep = silent) -> Rec
             )  # fmt: skip
         try:
             limit = request.timeout + request.wait + START_LIMIT + PER_NODE * nodes + GRACE
-            _say(keeper, request.model_dump_json() + "\n")
+            _say(keeper, to_line(request, LaunchRequest))
             for message in _messages(keeper, time.monotonic() + limit):
-                if message.failed is not None:
-                    raise message.failed.problem()
-                if message.running is not None:
-                    _say(keeper, KEEP)
-                    return message.running
-                if message.progress is not None:
-                    progress(message.progress.step())
+                if isinstance(message, Failure):
+                    raise LaunchFailed(*message.findings, traceback=message.traceback)
+                if isinstance(message, Record):
+                    _say(keeper, KEEP.encode())
+                    return message
+                progress(message)
             raise _gone(errors)
         except BaseException:
             with shielded():
@@ -231,9 +224,9 @@ def detach(request: LaunchRequest, nodes: int, progress: OnStep = silent) -> Rec
                     pipe.close()
 
 
-def _say(keeper: subprocess.Popen[bytes], text: str) -> None:
+def _say(keeper: subprocess.Popen[bytes], data: bytes) -> None:
     if keeper.stdin is not None:
-        keeper.stdin.write(text.encode())
+        keeper.stdin.write(data)
         keeper.stdin.flush()
 
 
@@ -250,9 +243,10 @@ def _messages(keeper: subprocess.Popen[bytes], deadline: float) -> Iterator[Mess
                 return
             *lines, unread = (unread + data).split(b"\n")
             try:
-                yield from map(Message.model_validate_json, lines)
-            except ValidationError as problem:
-                raise _faulty(f"it says what makes no sense: {problem.errors()[0]['msg']}") from None
+                for line in lines:
+                    yield from_line(line, Message)
+            except NotOurs as problem:
+                raise _faulty(f"it says what makes no sense: {problem}") from None
     raise _faulty("it does not answer")
 
 

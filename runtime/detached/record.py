@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import re
 import shutil
 import stat
 import tempfile
 import time
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from ...models.findings.finding import Finding, Unchecked, error
+from ...models.findings.finding import Finding, Unchecked
+from ...models.planning.planned import PlanningResult
 from ...models.text.files import write_whole
+from ...solver.sandbox.messages import Codec, NotOurs, data_of, line_of
 from ..failure import LaunchFailed, failed
 from ..launch import Launch
 from ..port.ray_compat import TOKEN_PATH
@@ -80,55 +81,29 @@ def unusable(path: Path, why: str) -> LaunchFailed:
 
 MAX_BYTES = 64 << 20
 FILE = "launch.json"
-State = Literal["starting", "running", "recovering", "ended", "failed"]
-STARTING: State = "starting"
-RUNNING: State = "running"
-RECOVERING: State = "recovering"
-ENDED: State = "ended"
-FAILED: State = "failed"
+SCHEMA = 2
+STARTING, RUNNING, RECOVERING, ENDED, FAILED = STATES = ("starting", "running", "recovering", "ended", "failed")
 ALIVE = (STARTING, RUNNING, RECOVERING)
 """States in which a keeper holds the launch."""
 
 
-class RecordModel(BaseModel):
-    """Immutable data without unknown fields."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class FindingRecord(RecordModel):
-    """Finding as plain data, for transfer between processes."""
-
-    code: str
-    subject: str
-    message: str
-    help: str
-    witnesses: tuple[int | str, ...] = ()
-    amount: int = 0
-
-    @classmethod
-    def of(cls, finding: Finding) -> FindingRecord:
-        """Convert a finding to plain data."""
-        return cls(**{name: getattr(finding, name) for name in cls.model_fields})
-
-    def finding(self) -> Finding:
-        """Rebuild the finding."""
-        return error(self.code, self.subject, self.message, help=self.help, witnesses=self.witnesses, amount=self.amount)
+@cache
+def _codec() -> Codec:
+    return Codec(names={"PlanningResult": PlanningResult})
 
 
-class UncheckedRecord(RecordModel):
-    """Unchecked demand of the plan on nodes, as plain data; the launch cannot observe it."""
-
-    rule: str
-    subject: str
-    why: str
-
-    def unchecked(self) -> Unchecked:
-        """Rebuild the `Unchecked` object."""
-        return Unchecked(self.rule, self.subject, self.why)
+def to_line(value: object, kind: Any) -> bytes:
+    """Return a value of a type as a JSON line, for this user's other processes."""
+    return line_of(_codec().write(value, kind))
 
 
-class Worker(RecordModel):
+def from_line(line: bytes, kind: Any) -> Any:
+    """Parse a value of a type. Raises NotOurs."""
+    return _codec().read(data_of(line), kind)
+
+
+@dataclass(frozen=True)
+class Worker:
     """Worker as audited; `actor` is its name in the Ray cluster."""
 
     component: str
@@ -144,7 +119,8 @@ class Worker(RecordModel):
     actor: str
 
 
-class Record(RecordModel):
+@dataclass(frozen=True)
+class Record:
     """Launch: state, its start (`since`, seconds of the epoch), keeper, cluster, and all workers.
 
     `given` lists the replacements of accelerators named in the plan, because the launch shares
@@ -154,9 +130,8 @@ class Record(RecordModel):
     re-placement does not check.
     """
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
     name: str
-    state: State
+    state: str
     since: float
     pid: int
     file: str
@@ -168,24 +143,20 @@ class Record(RecordModel):
     restarts: int = 0
     allowed: int = 0
     recoveries: tuple[str, ...] = ()
-    findings: tuple[FindingRecord, ...] = ()
-    unchecked: tuple[UncheckedRecord, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    unchecked: tuple[Unchecked, ...] = ()
     log_dir: str = ""
     token: str = ""
     """Path of the cluster's token, for those who attach."""
+    schema: int = SCHEMA
 
     def recovering(self, failure: LaunchFailed) -> Record:
         """Return the record for the time of a recovery."""
-        findings = tuple(map(FindingRecord.of, failure.findings))
-        return self.model_copy(update={"state": RECOVERING, "since": time.time(), "findings": findings, "restarts": self.restarts + 1})
+        return replace(self, state=RECOVERING, since=time.time(), findings=failure.findings, restarts=self.restarts + 1)
 
     def written(self, directory: Path) -> None:
         """Write the record, whole or not at all. Raises OSError."""
-        write_whole(directory / FILE, self.to_json())
-
-    def to_json(self) -> str:
-        """Serialize the record to a line of JSON."""
-        return json.dumps(self.model_dump(mode="json", by_alias=True)) + "\n"
+        write_whole(directory / FILE, to_line(self, Record).decode())
 
 
 def read_record(directory: Path) -> Record | None:
@@ -198,9 +169,12 @@ def read_record(directory: Path) -> Record | None:
     except OSError as problem:
         raise unusable(directory, problem.strerror or str(problem)) from None
     try:
-        return Record.model_validate_json(data)
-    except ValidationError as problem:
-        raise unusable(directory, f"{FILE}: {problem.errors()[0]['msg']}") from None
+        record: Record = from_line(data, Record)
+    except NotOurs as problem:
+        raise unusable(directory, f"{FILE}: {problem}") from None
+    if record.schema != SCHEMA or record.state not in STATES:
+        raise unusable(directory, f"{FILE}: it is of another version")
+    return record
 
 
 def workers_of(running: Launch) -> tuple[Worker, ...]:
@@ -221,7 +195,7 @@ def record_of(name: str, file: str, running: Launch, simulated: bool, log_dir: s
         name=name, state=RUNNING, since=time.time(), pid=os.getpid(), file=file, simulated=simulated, address=running.address,
         digest=running.plan.digest, workers=workers_of(running), given=tuple(map(str, running.given)),
         restarts=running.restarts.used, allowed=running.restarts.allowed, recoveries=tuple(map(str, running.recoveries)),
-        unchecked=tuple(UncheckedRecord(rule=unchecked.rule, subject=unchecked.subject, why=unchecked.why) for unchecked in running.unchecked),
+        unchecked=running.unchecked,
         log_dir=log_dir, token=os.environ.get(TOKEN_PATH, ""),
     )  # fmt: skip
 

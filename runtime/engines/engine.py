@@ -31,19 +31,6 @@ class ReplicaShape:
         """Number of workers of a replica of this shape."""
         return self.tensor * self.data * self.pipeline
 
-    def ranks(self, data: int, stage: int) -> range:
-        """Return the ranks of a pipeline stage of a data-parallel copy."""
-        first = (data * self.pipeline + stage) * self.tensor
-        return range(first, first + self.tensor)
-
-    def tensor_rank(self, rank: int) -> int:
-        """Return the tensor-parallel rank of a rank."""
-        return rank % self.tensor
-
-    def stage(self, rank: int) -> int:
-        """Return the pipeline stage of a rank."""
-        return rank // self.tensor % self.pipeline
-
 
 BYTES = 256
 
@@ -227,20 +214,16 @@ def need_serving() -> None:
 
 ENGINES = {
     "echo": (".engine", "EchoEngine"),
-    "transformer": (".transformer", "TransformerEngine"),
     "vllm": (".external", "VllmEngine"),
     "sglang": (".external", "SglangEngine"),
 }
-"""Name of an engine -> module here, class."""
-_NEEDS = {"transformer": "numpy"}
+"""Name of an engine -> module, class."""
 
 
 def engine_class(name: str) -> type[Engine]:
-    """Return the class of an engine. LaunchFailed: PW741 unknown, PW740 missing library."""
+    """Return the class of an engine. Unknown: LaunchFailed (PW741)."""
     if name not in ENGINES:
         raise failed("PW741", name, f"there is no engine `{name}`", f"use one of {', '.join(ENGINES)}", name)
-    if name in _NEEDS:
-        need(_NEEDS[name], f"the engine `{name}`")
     module, cls = ENGINES[name]
     engine: type[Engine] = getattr(importlib.import_module(module, __package__), cls)
     return engine

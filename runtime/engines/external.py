@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import secrets
-import socket
 import sys
 from abc import abstractmethod
 from types import ModuleType
 from typing import Any, AsyncGenerator, ClassVar, Mapping, Sequence
 
 from ..failure import failed
+from ..workers.inside.host import meeting_port
 from .engine import Engine, Meeting, Message, ReplicaShape, Sampling, Workers, need
 
 
@@ -235,7 +236,7 @@ class SglangEngine(ExternalEngine):
     @classmethod
     def headless(cls, settings: Mapping[str, Any], shape: ReplicaShape, meeting: Meeting) -> Sequence[str]:
         """Return the command of other nodes, which listens for health checks alone."""
-        server_arguments = {"port": _free_port()} | sglang_arguments(settings, shape, meeting)
+        server_arguments = {"port": meeting_port(os.getpid())} | sglang_arguments(settings, shape, meeting)
         return [sys.executable, "-m", "sglang.launch_server", *options(server_arguments)]
 
     async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
@@ -275,9 +276,3 @@ class SglangEngine(ExternalEngine):
 
     def _request(self, name: str, **fields: Any) -> Any:
         return getattr(self._module(REQUESTS), name)(**fields)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

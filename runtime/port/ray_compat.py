@@ -237,15 +237,6 @@ def actor_addresses(names: Collection[str]) -> dict[str, tuple[str, int]]:
     return addresses
 
 
-def actor_named(name: str, who: str) -> Any:
-    """Return an actor of this process's namespace; LaunchFailed (PW704) if unknown."""
-    try:
-        return need_ray().get_actor(name)
-    except ValueError:
-        help = "look for its name in `ray.util.list_named_actors()`, in the namespace that it was started in"
-        raise failed("PW704", who, f"there is no worker `{name}`", help, name) from None
-
-
 def send_by_value(module: Any) -> None:
     """Pickle the module by value from now on: the workers' nodes need not have it."""
     need_ray().cloudpickle.register_pickle_by_value(module)

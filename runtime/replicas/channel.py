@@ -17,7 +17,6 @@ import zmq.asyncio
 from zmq.utils.monitor import recv_monitor_message
 
 from ...models.ranks import list_ranks
-from .loop import Loop
 from .wire import Malformed, decode, encode
 
 
@@ -66,7 +65,7 @@ ANSWER, ERROR = "answer", "error"
 
 
 def new_key() -> str:
-    """Return a new key, which both sides of a connection must have."""
+    """Return a new key, which both ends of a connection must have."""
     return zmq.curve_keypair()[1].decode()
 
 
@@ -77,8 +76,9 @@ class Endpoint:
     refused in the handshake (CurveZMQ), which also encrypts.
     """
 
-    def __init__(self, handler: Handler, host: str, key: str = "") -> None:
-        self.key = key or new_key()
+    def __init__(self, handler: Handler, host: str) -> None:
+        self.host = host
+        self.key = new_key()
         self._handler = handler
         self._closing = threading.Lock()
         self._context = zmq.Context()
@@ -110,20 +110,20 @@ class Endpoint:
             try:
                 while True:
                     sender, *parts = router.recv_multipart()
-                    router.send_multipart([sender, *parts[:1], *self._answered(pool, parts[1:])])
+                    router.send_multipart([sender, *parts[:1], self._answered(pool, b"".join(parts[1:]))])
             except zmq.ContextTerminated:
                 return
 
-    def _answered(self, pool: ThreadPoolExecutor, frames: Sequence[bytes]) -> list[Any]:
+    def _answered(self, pool: ThreadPoolExecutor, data: bytes) -> bytes:
         """Run a call in the handler's thread; any exception becomes a value."""
-        work = pool.submit(self._call, frames)
+        work = pool.submit(self._call, data)
         problem = work.exception()
         if problem is None:
             return work.result()
         return encode({ERROR: f"{type(problem).__name__}: {problem}"[:2000]})
 
-    def _call(self, frames: Sequence[bytes]) -> list[Any]:
-        message = decode(frames)
+    def _call(self, data: bytes) -> bytes:
+        message = decode(data)
         if not isinstance(message, list) or len(message) != 3:
             raise Malformed("a call is a method, its arguments and ranks")
         method, arguments, ranks = message
@@ -205,6 +205,8 @@ class Channel:
         if self.failure is not None:
             raise self.failure
         calls = [self._ask(peer, peer_ranks, method, args) for peer, peer_ranks in self._shares(ranks)]
+        if not calls:
+            return []
         try:
             done, waiting = await asyncio.wait(calls, timeout=self._limit if limit is None else limit, return_when=asyncio.FIRST_EXCEPTION)
             for call in done:
@@ -212,7 +214,7 @@ class Channel:
             if waiting:
                 late_ranks = [rank for future, peer in self._pending.values() if future in waiting for rank in peer.ranks]
                 failure = ChannelFailed(late_ranks, f"did not answer `{method}` in time", True)
-                self._fail(failure)
+                self.fail(failure)
                 raise failure
             return [answer for call in calls for answer in call.result()]
         finally:
@@ -231,23 +233,23 @@ class Channel:
         return [(peer, selected) for peer, selected in shares if selected]
 
     def _ask(self, peer: Peer, ranks: Sequence[int], method: str, args: Sequence[Any]) -> asyncio.Future[Any]:
-        frames = encode([method, list(args), list(ranks)])
+        data = encode([method, list(args), list(ranks)])
         number = next(self._numbers).to_bytes(8, "big")
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._pending[number] = future, peer
         future.add_done_callback(lambda done: self._pending.pop(number, None))
-        self._sockets[peer].send_multipart([number, *frames])
+        self._sockets[peer].send_multipart([number, data])
         return future
 
     async def _read(self, peer: Peer, dealer: zmq.asyncio.Socket) -> None:
         """Deliver answers to waiting calls; drop an answer that nobody waits for."""
         while True:
-            number, *frames = await dealer.recv_multipart()
+            number, *data = await dealer.recv_multipart()
             future, _ = self._pending.get(number, (None, None))
             if future is None or future.done():
                 continue
             try:
-                answer = decode(frames)
+                answer = decode(b"".join(data))
             except Malformed as problem:
                 answer = {ERROR: str(problem)}
             if ANSWER in answer:
@@ -257,9 +259,9 @@ class Channel:
 
     async def _watch(self, peer: Peer, watch: Any) -> None:
         await recv_monitor_message(watch)
-        self._fail(ChannelFailed(peer.ranks, "died, or cannot be reached any more", True))
+        self.fail(ChannelFailed(peer.ranks, "died, or cannot be reached any more", True))
 
-    def _fail(self, failure: ChannelFailed) -> None:
+    def fail(self, failure: ChannelFailed) -> None:
         """Fail all pending and later calls."""
         if self.failure is None:
             self.failure = failure
@@ -271,7 +273,7 @@ class Channel:
     def close(self) -> None:
         """End all connections. Idempotent."""
         if self.failure is None:
-            self._fail(ChannelFailed(range(self.world_size), "cannot be called any more: the channel is closed", True))
+            self.fail(ChannelFailed(range(self.world_size), "cannot be called any more: the channel is closed", True))
         for task in self._tasks:
             task.cancel()
         self._context.destroy(0)
@@ -286,32 +288,3 @@ def _dismiss(future: asyncio.Future[Any]) -> None:
 def _words(ranks: Sequence[int]) -> str:
     text = list_ranks(ranks)
     return f"rank {text}" if len(ranks) == 1 else f"ranks {text}"
-
-
-OPENED = "opened"
-"""Only call that is not relayed: the engine of the first server serves."""
-
-
-class Relay:
-    """Relay of calls for the workers of this node; ends with the first lost worker.
-
-    The calling server then sees the connection end, as for a worker of its own node. `opened` is
-    set by OPENED.
-    """
-
-    def __init__(self, loop: Loop, channel: Channel, host: str) -> None:
-        self._loop = loop
-        self._channel = channel
-        self.opened = threading.Event()
-        self.endpoint = Endpoint(self._pass_on, host)
-        self._watch = loop.begin(self._end_with_channel())
-
-    def _pass_on(self, method: str, arguments: Sequence[Any], ranks: Sequence[int]) -> list[Any]:
-        if method == OPENED:
-            self.opened.set()
-            return [None] * len(ranks)
-        return self._loop.run(self._channel.collective_rpc(method, arguments, ranks))
-
-    async def _end_with_channel(self) -> None:
-        await self._channel.broken.wait()
-        await asyncio.get_running_loop().run_in_executor(None, self.endpoint.close)

@@ -6,6 +6,7 @@ import json
 import secrets
 import time
 import uuid
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Mapping, Sequence
 
 from fastapi.responses import JSONResponse
@@ -157,38 +158,29 @@ def invalid(problems: Sequence[Any]) -> RequestRefused:
 Body = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
 class BodyKind:
-    """Format of an endpoint: object names, and the position of the text in a choice."""
+    """Format of an endpoint: object names, and whether the text of a choice is in a message."""
 
-    def __init__(self, prefix: str, whole: str, part: str) -> None:
-        self.prefix = prefix
-        self.whole = whole
-        self.part = part
-
-    def choice(self, index: int, text: str, reason: str | None) -> Body:
-        """Build a complete choice."""
-        return {"index": index, "text": text, "logprobs": None, "finish_reason": reason}
-
-    def delta(self, index: int, text: str, reason: str | None, first: bool) -> Body:
-        """Build a chunk of a choice; `first`: nothing was sent before."""
-        return self.choice(index, text, reason)
-
-
-class Chat(BodyKind):
-    """Format of chat answers: text in a message, or in a delta."""
+    prefix: str
+    whole: str
+    part: str
+    in_message: bool = False
 
     def choice(self, index: int, text: str, reason: str | None) -> Body:
         """Build a complete choice."""
         message = {"role": "assistant", "content": text, "refusal": None}
-        return {"index": index, "message": message, "logprobs": None, "finish_reason": reason}
+        place = {"message": message} if self.in_message else {"text": text}
+        return {"index": index, **place, "logprobs": None, "finish_reason": reason}
 
     def delta(self, index: int, text: str, reason: str | None, first: bool) -> Body:
-        """Build a chunk of a choice."""
+        """Build a chunk of a choice; `first`: nothing was sent before."""
         delta = ({"role": "assistant"} if first else {}) | ({"content": text} if text or first else {})
-        return {"index": index, "delta": delta, "logprobs": None, "finish_reason": reason}
+        place = {"delta": delta} if self.in_message else {"text": text}
+        return {"index": index, **place, "logprobs": None, "finish_reason": reason}
 
 
-CHAT = Chat("chatcmpl", "chat.completion", "chat.completion.chunk")
+CHAT = BodyKind("chatcmpl", "chat.completion", "chat.completion.chunk", True)
 COMPLETION = BodyKind("cmpl", "text_completion", "text_completion")
 
 

@@ -1,57 +1,22 @@
-"""Replica: one inference server with its workers; joint launch of several."""
+"""Replica: one inference server with its workers."""
 
 from __future__ import annotations
 
-import asyncio
-from abc import ABC, abstractmethod
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack
 from enum import Enum
-from typing import Any, AsyncIterator, Mapping, Sequence
+from typing import Any, ClassVar, Mapping, Sequence
 
-from ...models.findings.wording import plural, with_noun
+from ...models.findings.wording import with_noun
 from ..compat.verl.pool import RayResourcePool, Seat, device_there, port_of
-from ..compat.verl.pool_manager import split_resource_pool
 from ..compat.verl.worker_classes import RayClassWithInitArgs
 from ..compat.verl.worker_group import RayWorkerGroup
-from ..engines.engine import ReplicaShape
+from ..engines.engine import ReplicaShape, engine_class, need_serving
 from ..failure import LaunchFailed, refused
 from ..port.port import Actor
-from ..world.vendors import RESOURCES
 from .loop import in_thread
-
-
-@dataclass(frozen=True, slots=True)
-class Division:
-    """Division of accelerators among replicas: number, size, and idle rest."""
-
-    replicas: int
-    size: int
-    idle: int
-
-    def __str__(self) -> str:
-        all_of_them = self.replicas * self.size + self.idle
-        rest = f", {self.idle} stay{'s' * (self.idle == 1)} idle" if self.idle else ""
-        return f"{with_noun(all_of_them, 'accelerator')} // {self.size} for each = {with_noun(self.replicas, 'replica')}{rest}"
-
-
-def divide(n_accelerators: int, tp: int = 1, dp: int = 1, pp: int = 1) -> Division:
-    """Divide accelerators among replicas of ``tp * dp * pp``.
-
-    Raises a ValueError (PW741) for degrees below 1. Source: verl,
-    experimental/agent_loop/agent_loop.py. Elsewhere verl divides by tp alone, and so starts too
-    many replicas if dp or pp is above 1 (trainer/main_generation_server.py).
-    """
-    if not all(isinstance(number, int) for number in (n_accelerators, tp, dp, pp)) or n_accelerators < 0 or min(tp, dp, pp) < 1:
-        message = f"{n_accelerators} accelerators cannot be dealt to replicas of tp {tp}, dp {dp} and pp {pp}"
-        raise refused("PW741", "", message, "give whole numbers, degrees of at least 1", tp, dp, pp)
-    size = ReplicaShape(tp, dp, pp).world_size
-    return Division(n_accelerators // size, size, n_accelerators % size)
-
-
-def num_replicas(n_accelerators: int, tp: int = 1, dp: int = 1, pp: int = 1) -> int:
-    """Return the number of replicas of ``tp * dp * pp`` accelerators; see `divide`."""
-    return divide(n_accelerators, tp, dp, pp).replicas
+from .settings import Limits
+from .wire import Malformed, encode
+from .worker import ReplicaWorker
 
 
 def nodes_of(world_size: int, gpus_per_node: int, subject: str) -> tuple[int, int]:
@@ -83,15 +48,21 @@ class RolloutMode(Enum):
     """Separate worker processes, on exclusive accelerators."""
 
 
-class Replica(ABC):
-    """Inference server on one or several nodes; subclasses define workers and servers.
+class Replica:
+    """Inference server with its workers, on one or several nodes.
+
+    Each node has a server: the first is the master, the others are headless. `engine` is the name
+    of the engine.
 
     Parameters
     ----------
     replica_rank : number of the replica.
     config : `tensor_model_parallel_size`, `data_parallel_size`, `pipeline_model_parallel_size`, 1
-        each by default; a mapping, or an object with these attributes.
-    model_config : settings of the model, defined by the subclass.
+        each by default; `host`, the master's listening address, by default that of its node;
+        `port`, by default any free port; `api_key`, which clients must send; and each of the
+        Limits. A mapping, or an object with these attributes.
+    model_config : `path`, whose last part is the served name unless `served_model_name` is given,
+        and the engine's own settings.
     gpus_per_node : maximal number of accelerators per node. A larger replica takes several nodes.
     is_reward_model : marks the names of the replica.
     on : HOST:PORT of the cluster, or a cluster object; else that of `ray.init`.
@@ -99,15 +70,19 @@ class Replica(ABC):
         accelerators.
 
     It ends, with all that it started, by `close`, at the end of an `async with` block, or with this
-    process. Raises a ValueError (PW741) for a degree that is no positive whole number, and for a
-    size that does not fill nodes evenly. Source of the modes, the names and the flow: verl,
+    process. Raises LaunchFailed: PW741 (a ValueError) for a degree that is no positive whole number,
+    for a size that does not fill nodes evenly, and for a configuration that the engine cannot
+    serve; PW740 if a library is missing here. Source of the modes, the names and the flow: verl,
     workers/rollout/replica.py, `RolloutReplica`.
     """
+
+    engine: ClassVar[str]
 
     def __init__(
         self, replica_rank: int, config: Any, model_config: Any, gpus_per_node: int = 8, is_reward_model: bool = False, *,
         on: Any = None, device_name: str | None = None,
     ) -> None:  # fmt: skip
+        need_serving()
         self.replica_rank = replica_rank
         self.config = config
         self.model_config = model_config
@@ -117,6 +92,10 @@ class Replica(ABC):
         self.device_name = device_name
         self.shape = ReplicaShape(*(degree(config, name, self.subject) for name in DEGREES))
         self.nnodes, self.gpus_per_replica_node = nodes_of(self.world_size, gpus_per_node, self.subject)
+        self.model = _plain(model_config)
+        check_plain(self.model, self.subject)
+        self.limits = Limits.of(lambda name, default: setting(config, name, default), self.subject)
+        engine_class(self.engine).check(self.model, self.shape, self.nnodes)
         self.rollout_mode: RolloutMode | None = None
         self.worker_group: RayWorkerGroup | None = None
         self.resource_pool: RayResourcePool | None = None
@@ -127,6 +106,7 @@ class Replica(ABC):
         self._own_group: RayWorkerGroup | None = None
         self._server_address = ""
         self._server_handle: Actor = None
+        self._servers: Any = None
 
     @property
     def world_size(self) -> int:
@@ -153,17 +133,70 @@ class Replica(ABC):
         """Actor of the master server, for token input and output; None before the launch."""
         return self._server_handle
 
-    @abstractmethod
+    @property
+    def model_name(self) -> str:
+        """Name of the served model."""
+        path = str(self.model.get("path") or self.engine).rstrip("/")
+        return str(self.model.get("served_model_name") or path.rpartition("/")[2])
+
     def get_ray_class_with_init_args(self) -> RayClassWithInitArgs:
         """Return the class of the workers, for the modes that start workers."""
+        return RayClassWithInitArgs(ReplicaWorker)
 
-    @abstractmethod
     async def launch_servers(self) -> None:
-        """Start a server on every node and set `servers`, `server_address` and `server_handle`."""
+        """Start a server on every node; set `servers` and the endpoint."""
+        from .channel import host_port
+
+        host, port = await in_thread(self._launch_servers, stop=self._stop_launching)
+        self.servers = self._servers.handles
+        self._server_handle = self.servers[0]
+        self._server_address = host_port(host, port)
+
+    def _stop_launching(self) -> None:
+        """End the servers: a model may take half an hour to load."""
+        if self._servers is not None:
+            self._servers.kill()
+
+    def _launch_servers(self) -> tuple[str, int]:
+        from .servers import Servers, access
+        from .settings import ServerSettings
+
+        group = self.worker_group
+        if group is None:
+            raise refused("PW741", self.subject, f"{self.subject} has no workers", "call one of its init methods")
+        first = self.world_size * self.replica_rank if self._own_group is None else 0
+        master = self._seats[0].node.address
+        workers = access(group.group, range(first, first + self.world_size), master if self.nnodes > 1 else "")
+        settings = [
+            ServerSettings(
+                self.engine, self.model, self.model_name, self.shape, node, self.nnodes,
+                () if node else tuple(workers), str(setting(self.config, "host", "")), master, int(setting(self.config, "port", 0)),
+                setting(self.config, "api_key", None), self.limits,
+            )
+            for node in range(self.nnodes)
+        ]  # fmt: skip
+        name = f"{self.engine}_server_{'reward_' if self.is_reward_model else ''}{self.replica_rank}"
+        self._servers = Servers(group.port, name, self.node_seats, settings)
+        address: tuple[str, int] = self._servers.launch()
+        return address
 
     async def stop_servers(self) -> None:
         """End the servers of `launch_servers`. Idempotent."""
-        return
+        servers, self._servers = self._servers, None
+        if servers is not None:
+            await in_thread(servers.close)
+
+    async def sleep(self) -> None:
+        """Release the memory that only answering needs; requests are refused until `wake_up`."""
+        await in_thread(self._servers.ask, "sleep")
+
+    async def wake_up(self) -> None:
+        """Answer again."""
+        await in_thread(self._servers.ask, "wake_up")
+
+    async def clear_kv_cache(self) -> None:
+        """Clear the engine's cache of earlier prompts, which new weights invalidate."""
+        await in_thread(self._servers.ask, "clear_kv_cache")
 
     async def init_hybrid(self, worker_group: RayWorkerGroup) -> None:
         """Serve from a trainer's processes of this rank, which outlive the replica."""
@@ -279,73 +312,52 @@ def setting(config: Any, name: str, default: Any) -> Any:
     return default if value is None else value
 
 
-async def reserve_replicas(replicas: Sequence[Replica]) -> RayResourcePool:
-    """Reserve a pool for all replicas; LaunchFailed (PW702) with the arithmetic."""
-    if not replicas:
-        raise refused("PW741", "", "there are no replicas to reserve for", "make at least one")
-    on = replicas[0].on
-    port = port_of(on)
-    device = _one_device(replicas)
-    sizes = [replica.gpus_per_replica_node for replica in replicas for _ in range(replica.nnodes)]
-    pool = RayResourcePool(sizes, name_prefix="rollout_pool", max_colocate_count=1, on=on)
-    try:
-        await in_thread(pool.seats, device)
-    except LaunchFailed as problem:
-        pool.close()
-        resources = {name for need in pool.needs(device) for name in need if name in RESOURCES}
-        total = sum(int(node.total.get(name, 0)) for node in port.nodes() for name in resources)
-        raise _with_arithmetic(problem, replicas, total) from problem
-    except BaseException:
-        pool.close()
-        raise
-    return pool
+class EchoReplica(Replica):
+    """Replica that answers with the request itself."""
+
+    engine = "echo"
 
 
-@asynccontextmanager
-async def launch_replicas(replicas: Sequence[Replica]) -> AsyncIterator[Sequence[Replica]]:
-    """Yield the replicas, standalone and serving, in the block; a failure ends all."""
-    pool = await reserve_replicas(replicas)
-    try:
-        parts = split_resource_pool(pool, [replica.world_size for replica in replicas])
-        await _all(replica.init_standalone(part) for replica, part in zip(replicas, parts))
-        yield replicas
-    finally:
-        ends = await asyncio.gather(*(replica.close() for replica in replicas), return_exceptions=True)
-        await in_thread(pool.close)
-        for problem in ends:
-            if problem is not None:
-                raise problem
+class VllmReplica(Replica):
+    """Replica of vLLM; on several nodes, headless on all but the first."""
+
+    engine = "vllm"
 
 
-def _one_device(replicas: Sequence[Replica]) -> str:
-    """Return the common device of the replicas. Several: ValueError (PW741)."""
-    devices = sorted({replica.device for replica in replicas})
-    if len(devices) > 1:
-        message = f"replicas on {' and '.join(f'`{device}`' for device in devices)} cannot be reserved together"
-        raise refused("PW741", "", message, "launch those of each device by themselves", *devices)
-    return devices[0]
+class SglangReplica(Replica):
+    """Replica of SGLang; on several nodes, with its own processes on all of them."""
+
+    engine = "sglang"
 
 
-async def _all(works: Any) -> None:
-    """Wait for all; a failure cancels the rest and is raised after their end."""
-    tasks = [asyncio.ensure_future(work) for work in works]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+REPLICAS: Mapping[str, type[Replica]] = {cls.engine: cls for cls in (EchoReplica, VllmReplica, SglangReplica)}
 
 
-def _with_arithmetic(problem: LaunchFailed, replicas: Sequence[Replica], total: int) -> LaunchFailed:
-    """Add the possible number of replicas of this size to the failure."""
-    shape = replicas[0].shape
-    first = problem.findings[0]
-    if first.code != "PW702" or len({replica.shape for replica in replicas}) > 1:
-        return problem
-    possible, count = divide(total, shape.tensor, shape.data, shape.pipeline), len(replicas)
-    message = f"{count} {plural('replica', count)} of {possible.size} need{'s' if count == 1 else ''} {count * possible.size} accelerators: {first.message}"
-    notes = (f"{possible}", *first.notes)
-    fewer = f"start {possible.replicas} {plural('replica', possible.replicas)}, or more nodes"
-    help = fewer if 0 < possible.replicas < count else first.help
-    return refused("PW702", "rollout_pool", message, help, amount=first.amount, notes=notes)
+def get_replica_class(name: str) -> type[Replica]:
+    """Return the replica class of an engine. Unknown: ValueError (PW741)."""
+    if name not in REPLICAS:
+        raise refused("PW741", name, f"there are no replicas of `{name}`", f"use one of {', '.join(REPLICAS)}", name)
+    return REPLICAS[name]
+
+
+get_rollout_replica_class = get_replica_class
+"""verl's name of the function."""
+
+
+def check_plain(model: Mapping[str, Any], subject: str) -> None:
+    """Raise ValueError (PW741) for model settings that cannot be sent to workers."""
+    for name, value in model.items():
+        try:
+            encode(value)
+        except Malformed as problem:
+            message = f"`{name}` of the model of {subject} {problem}"
+            raise refused("PW741", subject, message, "give numbers, text, and lists and dicts of them", name) from None
+
+
+def _plain(model_config: Any) -> dict[str, Any]:
+    """Convert a path, a mapping, or an object with attributes to a dict."""
+    if model_config is None or isinstance(model_config, str):
+        return {"path": model_config} if model_config else {}
+    if isinstance(model_config, Mapping) or hasattr(model_config, "keys"):
+        return {str(name): model_config[name] for name in model_config}
+    return dict(vars(model_config))

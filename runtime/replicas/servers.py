@@ -10,7 +10,6 @@ from ..compat.verl.processes import PoolProcesses, placements_on
 from ..failure import LaunchFailed, failed
 from ..port.port import Actor, Port, gathered
 from ..shield import shielded
-from ..workers.calls import Results
 from ..workers.group import Gang, WorkerGroup
 from ..workers.member import Member, rank_environment
 from .server import END_LIMIT, ReplicaServer
@@ -50,13 +49,16 @@ class Servers:
         """Start the servers; return the HTTP (ip, port). LaunchFailed: PW742, as Gang.start."""
         self._gang.start(self._limits.start_seconds)
         try:
-            address, port = answers(self._group, [0], "get_master_address", ASK_LIMIT)[0]
-            answers(self._group, self._group.ranks, "launch_server", self._limits.load_seconds + self._limits.join_seconds, address, port)
-            host, number = answers(self._group, [0], "get_server_address", ASK_LIMIT)[0]
+            address, ports = self._group.on(0).call("get_master_address", timeout=ASK_LIMIT)[0]
+            later = self._group.ranks[1:]
+            headless = self._group.on(later).call("get_access", timeout=ASK_LIMIT) if later else []
+            limit = self._limits.load_seconds + self._limits.join_seconds
+            self._group.call("launch_server", address, ports, headless, timeout=limit)
+            host, number = self._group.on(0).call("get_server_address", timeout=ASK_LIMIT)[0]
         except LaunchFailed as problem:
             if problem.findings[0].code != "PW709":
                 raise
-            pid, log = answers(self._group, [int(problem.findings[0].witnesses[0])], "get_log", ASK_LIMIT)[0]
+            pid, log = self._group.on(int(problem.findings[0].witnesses[0])).call("get_log", timeout=ASK_LIMIT)[0]
             message = f"a server of `{self._group.component}` (process {pid}) did not start: {problem.findings[0].message}"
             help = f"read {log} on that node; leave `port` out for any that is free; look at the network between the nodes"
             raise failed("PW742", self._group.component, message, help, pid, log, traceback=problem.traceback) from problem
@@ -64,7 +66,7 @@ class Servers:
 
     def ask(self, method: str, limit: float = ASK_LIMIT) -> list[Any]:
         """Call a method of every server and return the answers in node order."""
-        return answers(self._group, self._group.ranks, method, limit)
+        return self._group.call(method, timeout=limit)
 
     def kill(self) -> None:
         """End the servers at once, even during their launch, which then fails."""
@@ -81,12 +83,7 @@ class Servers:
             self._gang.kill()
 
 
-def answers(group: WorkerGroup, ranks: Sequence[int], method: str, limit: float, *arguments: Any) -> list[Any]:
-    """Call a method on some ranks; return the answers. LaunchFailed at the first failure."""
-    return Results(group, {group.request(rank, method, arguments, {}): rank for rank in ranks}, method, limit).wait()
-
-
-def access(group: WorkerGroup, ranks: Sequence[int]) -> list[tuple[str, str]]:
-    """Return (ZeroMQ address, key) of workers."""
-    address, key = (answers(group, ranks, method, ASK_LIMIT) for method in ACCESS)
+def access(group: WorkerGroup, ranks: Sequence[int], towards: str) -> list[tuple[str, str]]:
+    """Return (ZeroMQ address, key) of workers; `towards`: another node from which they are called, or ""."""
+    address, key = (group.on(ranks).call(method, towards, timeout=ASK_LIMIT) for method in ACCESS)
     return list(zip(address, key))

@@ -21,7 +21,7 @@ class Limits:
     default_max_tokens : of a chat answer limited by neither the request nor the model's context.
     call_seconds : for the workers to answer a call of their server, after which the replica has
         failed.
-    join_seconds : for the servers of the other nodes to find the first one.
+    join_seconds : for the workers and the servers of the other nodes to answer the first one.
     load_seconds : for the engine to load its model.
     start_seconds : for the processes of the servers to start.
     """
@@ -78,11 +78,9 @@ class ServerSettings:
     ----------
     engine, model : name of the engine, and its settings.
     name : name of the served model.
-    degrees : tensor, data and pipeline parallelism.
+    shape : tensor, data and pipeline parallelism.
     node_rank, nnodes : rank of this node in the replica, and number of nodes.
-    ranks : ranks of this node's workers in the replica.
-    workers : their (address, key), in the same order.
-    key : key of headless servers for the master.
+    workers : (address, key) of all workers, in rank order; for the first node alone.
     host : listening address; "": that of this node on the way to `towards`.
     port : listening port of the master; 0: any.
     api_key : key that clients must send; None: no key.
@@ -92,19 +90,12 @@ class ServerSettings:
     engine: str
     model: Mapping[str, Any]
     name: str
-    degrees: tuple[int, int, int]
+    shape: ReplicaShape
     node_rank: int
     nnodes: int
-    ranks: tuple[int, ...]
-    workers: tuple[tuple[str, str], ...]
-    key: str
+    workers: tuple[tuple[str, str], ...] = ()
     host: str = ""
     towards: str = "127.0.0.1"
     port: int = 0
     api_key: str | None = None
     limits: Limits = field(default_factory=Limits)
-
-    @property
-    def shape(self) -> ReplicaShape:
-        """Degrees by name."""
-        return ReplicaShape(*self.degrees)

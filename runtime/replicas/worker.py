@@ -18,19 +18,22 @@ class ServesReplica:
     _endpoint: Any = None
     _engine_worker: EngineWorker | None = None
 
-    def get_zeromq_address(self) -> str:
-        """Return the listening address, reachable on this node alone."""
-        return str(self._listening().address)
+    def get_zeromq_address(self, towards: str = "") -> str:
+        """Return the listening address: reachable on this node alone, or on the way to the node `towards`."""
+        return str(self._listening(towards).address)
 
-    def get_zeromq_key(self) -> str:
-        """Return the key of every connection."""
-        return str(self._listening().key)
+    def get_zeromq_key(self, towards: str = "") -> str:
+        """Return the key of every connection to that address."""
+        return str(self._listening(towards).key)
 
-    def _listening(self) -> Any:
-        if self._endpoint is None:
-            from .channel import Endpoint
+    def _listening(self, towards: str = "") -> Any:
+        from .channel import Endpoint, own_address
 
-            self._endpoint = Endpoint(self._serve_call, "")
+        host = own_address(towards) if towards else ""
+        if self._endpoint is None or self._endpoint.host != host:
+            if self._endpoint is not None:
+                self._endpoint.close()
+            self._endpoint = Endpoint(self._serve_call, host)
         return self._endpoint
 
     def _serve_call(self, method: str, arguments: Sequence[Any], ranks: Sequence[int]) -> list[Any]:

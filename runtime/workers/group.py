@@ -10,7 +10,7 @@ from ...models.machines.node import NO_ACCELERATOR
 from ...models.machines.node_group import CLUSTER_LABEL
 from ...models.placements.placement import Placement
 from ..failure import failed
-from ..port.port import Actor, AnswerFailed, Hold, NameTaken, Port, Raised, Start, Ticket, attempts
+from ..port.port import Actor, AnswerFailed, Died, Hold, NameTaken, Port, Raised, Start, Ticket, attempts
 from ..progress import OnStep, Step, silent
 from ..reserving.reservation import Reservation
 from ..shield import shielded
@@ -158,14 +158,24 @@ def call_all(
 ELSEWHERE = "a node that others chose"
 
 
-def attached(port: Port, component: str, names: Sequence[str], handles: Sequence[Actor], worker: type) -> WorkerGroup:
-    """Build a group of these workers in order; `names` may be empty. The placements are unknown."""
-    members = []
-    for rank in range(len(handles)):
-        placement = Placement(rank, -1, ELSEWHERE, -1, -1, NO_ACCELERATOR, rank, len(handles), (), True, (), CLUSTER_LABEL)
-        members.append(Member(placement, names[rank] if names else f"{component}:{rank}", {}))
+def unplaced(names: Sequence[str]) -> list[Member]:
+    """Return members with unknown placements, by the names of their actors."""
+    return [
+        Member(Placement(rank, -1, ELSEWHERE, -1, -1, NO_ACCELERATOR, rank, len(names), (), True, (), CLUSTER_LABEL), name, {})
+        for rank, name in enumerate(names)
+    ]
+
+
+def attached(port: Port, component: str, members: Sequence[Member], worker: str | type, handles: Sequence[Actor] = ()) -> WorkerGroup:
+    """Build a group of running workers, by their handles or names. LaunchFailed (PW704) if one is gone."""
     group = WorkerGroup(port, component, members, worker)
     group.workers = list(handles)
+    for rank, member in enumerate(members if not handles else ()):
+        try:
+            group.workers.append(port.find(member.name))
+        except Died as problem:
+            help = "start it again, or look for its name in `ray.util.list_named_actors()`"
+            raise failed("PW704", component, f"rank {rank} of `{component}` is gone: {problem.reason}", help, rank) from None
     return group
 
 

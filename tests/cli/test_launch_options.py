@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -91,7 +92,7 @@ def test_logs_are_the_last_lines_of_every_worker_that_is_readable_here(tmp_path:
     assert lines[:2] == [f"== actor 0 on node-0: {tmp_path}/actor-0.log", "step 11"]
     assert lines[20] == "\\x1b[31mred"
     assert lines[21:] == [f"== actor 1 on node-0: {tmp_path}/actor-1.log", "not readable here: No such file or directory"]
-    without = record.model_copy(update={"log_dir": ""})
+    without = replace(record, log_dir="")
     assert "launched without `--log-dir`" in _logs(LaunchStatus(without, RUNNING, ()))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -18,6 +17,7 @@ import pytest
 from placewright.models.placements.plan_file import plan_to_json
 from placewright.models.placements.run import Run
 from placewright.runtime.detached.launches import launches, stop
+from placewright.runtime.detached.record import read_record
 
 from ..unhindered import unhindered
 from .conftest import Planner
@@ -175,7 +175,9 @@ def test_kept_workers_that_die_end_the_command_which_says_so(started: Launcher, 
     process = started("--address", address, "--keep")
     record = directory / "placewright"
     wait_until(lambda: any(record.glob("*/launch.json")))
-    os.kill(json.loads(next(record.glob("*/launch.json")).read_text())["workers"][0]["pid"], signal.SIGKILL)
+    kept = read_record(next(record.glob("*/launch.json")).parent)
+    assert kept is not None
+    os.kill(kept.workers[0].pid, signal.SIGKILL)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 4
     assert errors.startswith("error[PW704]: rank 0 of `actor` on `node-0` died")

@@ -120,9 +120,6 @@ class CurrentInstance(type):
     whatever the arguments.
     """
 
-    _of_worker: Callable[[str], Any]
-    """Constructor of the object in a worker, from the driver's description."""
-
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
         """Return the current object, or construct a new one."""
         call_arguments = (arguments, named)
@@ -136,7 +133,7 @@ class CurrentInstance(type):
     def _known(cls) -> Any:
         """Return the newest open object, in a worker the launching cluster, or None."""
         if not opened and VARIABLE in os.environ:
-            opened.append(cls._of_worker(os.environ[VARIABLE]))
+            opened.append(ClusterOfWorker(description=os.environ[VARIABLE]))
         return opened[-1] if opened else None
 
 
@@ -214,11 +211,6 @@ class Cluster(metaclass=CurrentInstance):
         except BaseException:
             self.close()
             raise
-
-    @staticmethod
-    def _of_worker(description: str) -> Cluster:
-        """Return the cluster on which this process was launched."""
-        return ClusterOfWorker(description=description)
 
     @cached_property
     def calls(self) -> Outstanding:

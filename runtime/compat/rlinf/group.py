@@ -16,7 +16,7 @@ from ...port.port import Actor, AnswerFailed, Died, Port, gathered
 from ...port.ray_compat import need_ray
 from ...running.audit import AuditRow
 from ...workers.group import WorkerGroup as Workers
-from ...workers.group import attached
+from ...workers.group import attached, unplaced
 from ...workers.inside.host import REPORT
 from ...workers.inside.information import WorkerAddress
 from ...workers.inside.mixins import refusal
@@ -45,7 +45,7 @@ def attach_group(port: Port, worker_cls: type, group_name: str) -> Workers:
         help = "launch it first: `create_group(...).launch(cluster=..., name=...)`"
         raise failed("PW704", group_name, f"there is no group `{group_name}`", help, group_name)
     names = [f"{group_name}:{rank}" for rank in sorted(ranks)]
-    return attached(port, group_name, names, [_find(port, name, group_name) for name in names], worker_cls)
+    return attached(port, group_name, unplaced(names), worker_cls)
 
 
 def _ranks(port: Port, group_name: str) -> set[int]:
@@ -61,13 +61,6 @@ def _size(port: Port, name: str) -> int | None:
         return None
     reports = [answer for _, answer in gathered(port, tickets, ASK_LIMIT) if not isinstance(answer, AnswerFailed)]
     return int(reports[0]["environment"]["WORLD_SIZE"]) if reports else None
-
-
-def _find(port: Port, name: str, group_name: str) -> Actor:
-    try:
-        return port.find(name)
-    except Died as problem:
-        raise failed("PW704", group_name, f"the worker `{name}` is gone: {problem.reason}", "launch the group again", name) from None
 
 
 def members_in(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from dataclasses import dataclass, field
-from typing import Any, Iterable, Sequence
+from typing import Any, Iterable, Iterator, Sequence
 
 from ....models.machines.node import NO_ACCELERATOR
 from ...failure import LaunchFailed, failed, quoted, refused
@@ -113,6 +113,21 @@ def port_of(on: Any = None) -> Port:
         raise failed("PW701", "", "this process is connected to no Ray cluster", help)
     send_code()
     return RayPort(str(ray.get_runtime_context().namespace))
+
+
+def fitting(port: Port, needs: Sequence[Need], lead: str, name: str) -> Iterator[tuple[Sequence[RayNode], list[int], bool]]:
+    """Yield (nodes, node position of each part, is last) while the parts fit.
+
+    Raises ValueError (PW702) if they do not fit in time, at once if they would not fit an empty
+    cluster.
+    """
+    for last in attempts(port, WAIT_LIMIT):
+        nodes = inventory(port)
+        positions = fit(nodes, needs, lead)
+        if positions is not None:
+            yield nodes, positions, last
+        elif last or hopeless(nodes, needs, lead):
+            raise shortage(port, nodes, name, needs, lead)
 
 
 HELP = "give a list of how many processes each node shall have, such as [8, 8]"
@@ -299,14 +314,10 @@ class RayResourcePool(ResourcePool):
 
     def _held(self, needs: Sequence[Need], lead: str, name: str) -> tuple[Sequence[RayNode], list[int], Reservation]:
         """Return nodes, node position of each part, and reservation; retry after a race."""
-        for last in attempts(self.port, WAIT_LIMIT):
-            nodes = inventory(self.port)
-            positions = fit(nodes, needs, lead)
-            if positions is not None and (reservation := self._tried(nodes, positions, needs, name, last)):
+        for nodes, positions, last in fitting(self.port, needs, lead, self.name_prefix):
+            if reservation := self._tried(nodes, positions, needs, name, last):
                 return nodes, positions, reservation
-            if positions is None and hopeless(nodes, needs, lead):
-                break
-        raise shortage(self.port, nodes, self.name_prefix, needs, lead)
+        raise shortage(self.port, inventory(self.port), self.name_prefix, needs, lead)
 
     def _tried(
         self, nodes: Sequence[RayNode], positions: Sequence[int], needs: Sequence[Need], name: str, last: bool

@@ -7,12 +7,9 @@ from itertools import accumulate
 from typing import Any, Hashable, Iterable, Mapping, Sequence
 
 from ...failure import kind_of, quoted, refused
-from ...port.port import attempts
-from ...reserving.fitting import Need, fit
-from ...reserving.reservation import WAIT_LIMIT, Reservation
-from ...world.inventory import inventory
-from .pool import RayResourcePool, Seat, device_there, port_of, resource_of
-from .shortage import hopeless, shortage
+from ...reserving.fitting import Need
+from ...reserving.reservation import Reservation
+from .pool import RayResourcePool, Seat, device_there, fitting, port_of, resource_of
 
 
 class SubRayResourcePool(RayResourcePool):
@@ -210,12 +207,5 @@ class ResourcePoolManager:
     def _check(self, pools: Mapping[str, RayResourcePool]) -> None:
         port = port_of(self.on)
         device = device_there(port)
-        lead = resource_of(device)
         needs: list[Need] = [need for pool in pools.values() for need in pool.needs(device)]
-        for _ in attempts(port, WAIT_LIMIT):
-            nodes = inventory(port)
-            if fit(nodes, needs, lead) is not None:
-                return
-            if hopeless(nodes, needs, lead):
-                break
-        raise shortage(port, nodes, "`, `".join(pools), needs, lead)
+        next(fitting(port, needs, resource_of(device), "`, `".join(pools)))

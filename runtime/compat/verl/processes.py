@@ -1,11 +1,8 @@
-"""Processes of a verl group on the seats of a pool, and their health check."""
+"""Processes of a verl group on the seats of a pool."""
 
 from __future__ import annotations
 
 import itertools
-import logging
-import signal
-import threading
 import weakref
 from collections import Counter
 from dataclasses import replace
@@ -14,7 +11,6 @@ from typing import Callable, Mapping, Sequence
 from ....models.machines.node_group import CLUSTER_LABEL
 from ....models.placements.placement import Placement
 from ...failure import failed, quoted, refused
-from ...periodic import Periodic
 from ...port.port import CREATED, Port, Start, Ticket
 from ...reserving.reservation import Reservation
 from ...running.monitor import Monitor
@@ -25,42 +21,6 @@ from ...workers.member import Member, rank_environment
 from ...world.ray_machine import name_of
 from .pool import Seat, type_on
 from .worker_classes import HELD, RayClassWithInitArgs
-
-
-def abort() -> None:
-    """Send SIGABRT to the main thread, which interrupts even a waiting thread.
-
-    Source: verl, single_controller/base/worker_group.py, `check_workers_alive`.
-    """
-    main = threading.main_thread().ident
-    if main is not None:
-        signal.pthread_kill(main, signal.SIGABRT)
-
-
-class AlivenessCheck(Periodic):
-    """Periodic check of actor names that aborts this process if one is missing."""
-
-    def __init__(self, port: Port, names: Sequence[str], seconds: float) -> None:
-        super().__init__(self._look, seconds)
-        self._port = port
-        self._names = set(names)
-
-    def start(self) -> None:
-        """Start the thread. Raises LaunchFailed (PW704) if a worker is already dead."""
-        dead = sorted(self._names - self._port.names())
-        if dead:
-            message = f"{quoted(dead)} died"
-            raise failed("PW704", dead[0], message, "start the group again", *dead)
-        super().start()
-
-    def _look(self) -> bool:
-        dead = sorted(self._names - self._port.names())
-        if not dead or self.stopped.is_set():
-            return False
-        logging.getLogger(__name__).error("workers died: %s", ", ".join(dead))
-        abort()
-        return True
-
 
 _NUMBERS = itertools.count()
 NOSET_SWITCH = "RAY_EXPERIMENTAL_NOSET_"

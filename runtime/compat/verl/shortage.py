@@ -28,38 +28,34 @@ def shortage(port: Port, nodes: Sequence[RayNode], name: str, needs: Sequence[Ne
 
 
 def _sums(nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str) -> tuple[str, str, float]:
+    """Return (message, help, missing amount): what the whole cluster lacks, else what is not free."""
     resources = list(dict.fromkeys([lead, "CPU", *(part_need for need in needs for part_need in need)]))
-    for resource in resources:
-        need, has = sum(part_need.get(resource, 0.0) for part_need in needs), _sum(nodes, resource, "total")
-        if need > has + NOISE:
-            message = f"pool `{name}` needs {amount_of(resource, need)}{_per_accelerator(needs, resource, lead)}, the cluster has {has:g}"
-            return message, _either(resource, lead, "ask for a smaller pool, or start more nodes"), need - has
-    for resource in resources:
-        largest, most = max(part_need.get(resource, 0.0) for part_need in needs), max(node.total.get(resource, 0.0) for node in nodes)
-        if largest > most + NOISE:
-            message = f"a part of pool `{name}` needs {amount_of(resource, largest)} on one node{_per_accelerator(needs, resource, lead)}, no node has more than {most:g}"
-            return message, _either(resource, lead, "give the pool parts that fit one node"), largest - most
-    if hopeless(nodes, needs, lead):
-        message = f"the parts {_parts(needs, lead)} of pool `{name}` do not fit the nodes together"
-        return message, "give the pool parts that fit the nodes", 1
     later = "wait for what holds them, or end it"
-    for resource in resources:
-        need, free = sum(part_need.get(resource, 0.0) for part_need in needs), _sum(nodes, resource, "free")
-        if need > free + NOISE:
-            has = _sum(nodes, resource, "total")
-            message = (
-                f"pool `{name}` needs {amount_of(resource, need)}{_per_accelerator(needs, resource, lead)}, {free:g} of {has:g} are free"
-            )
-            return message, _either(resource, lead, later), need - free
-    largest, most = max(need.get(lead, 0.0) for need in needs), max(node.free.get(lead, 0.0) for node in nodes)
-    if largest > most + NOISE:
-        message = f"a part of pool `{name}` needs {amount_of(lead, largest)} on one node, no node has more than {most:g} free"
-        return message, later, largest - most
+    for field, free in (("total", ""), ("free", " free")):
+        for resource in resources:
+            need, has = sum(part_need.get(resource, 0.0) for part_need in needs), _sum(nodes, resource, field)
+            if need > has + NOISE:
+                rest = f"{has:g} of {_sum(nodes, resource, 'total'):g} are free" if free else f"the cluster has {has:g}"
+                message = f"pool `{name}` needs {amount_of(resource, need)}{_per_accelerator(needs, resource, lead)}, {rest}"
+                return message, _either(resource, lead, later if free else "ask for a smaller pool, or start more nodes"), need - has
+        for resource in [lead] if free else resources:
+            largest = max(part_need.get(resource, 0.0) for part_need in needs)
+            most = max(getattr(node, field).get(resource, 0.0) for node in nodes)
+            if largest > most + NOISE:
+                per = _per_accelerator(needs, resource, lead)
+                message = (
+                    f"a part of pool `{name}` needs {amount_of(resource, largest)} on one node{per}, no node has more than {most:g}{free}"
+                )
+                return message, _either(resource, lead, later if free else "give the pool parts that fit one node"), largest - most
+        if not free and hopeless(nodes, needs, lead):
+            message = f"the parts {_parts(needs, lead)} of pool `{name}` do not fit the nodes together"
+            return message, "give the pool parts that fit the nodes", 1
     return f"the parts {_parts(needs, lead)} of pool `{name}` do not fit what is free on the nodes", later, 1
 
 
 def _sum(nodes: Sequence[RayNode], resource: str, field: str) -> float:
-    return sum((node.total if field == "total" else node.free).get(resource, 0.0) for node in nodes)
+    amounts: list[float] = [getattr(node, field).get(resource, 0.0) for node in nodes]
+    return sum(amounts)
 
 
 def _either(resource: str, lead: str, help: str) -> str:

@@ -9,44 +9,37 @@ import os
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator, Mapping
 
-from ...failure import failed, kind_of, refused
-from ...port.ray_compat import need_ray
+from ...failure import kind_of, refused
 from ...workers.inside.base import Worker
-from ...workers.worker_class import send_code
 from .calls import methods_of
 from .dispatch import MARK, Dispatch, Registered
-from .pool import RayResourcePool, resource_of
+from .pool import RayResourcePool
 
 FOLLOWED = ("num_cpus", "num_gpus", "resources", "runtime_env", "max_concurrency", "lifetime")
 IN_ENVIRONMENT = ("env_vars", "py_executable")
 HELP = "use num_cpus, num_gpus, max_concurrency, lifetime, and runtime_env with env_vars and py_executable"
-NEUTRAL: dict[str, Callable[[Any], bool]] = {
-    "max_restarts": lambda value: value == 0,
-    "max_task_retries": lambda value: value == 0,
-    "scheduling_strategy": lambda value: value == "DEFAULT",
-    "placement_group": lambda value: value in ("default", None),
-    "placement_group_bundle_index": lambda value: value == -1,
-    "get_if_exists": lambda value: not value,
+_PLACED = "the pool says where the workers are"
+NOT_FOLLOWED: Mapping[str, tuple[tuple[Any, ...], str]] = {
+    "name": ((), "workers are named after the group's `name_prefix`"),
+    "namespace": ((), "workers are in the namespace of this process"),
+    "accelerator_type": ((), "the pool has that: RayResourcePool(..., accelerator_type=...)"),
+    "max_restarts": ((0,), "a worker that was started again would have no place in its group; a launch can be started again whole"),
+    "max_task_retries": ((0,), "a worker is not started again"),
+    "scheduling_strategy": (("DEFAULT",), _PLACED),
+    "placement_group": (("default",), _PLACED),
+    "placement_group_bundle_index": ((-1,), _PLACED),
+    "get_if_exists": ((False,), "every group starts its own workers"),
 }
-"""Options accepted without effect, with a test for neutral values."""
-WHY = {
-    "name": "workers are named after the group's `name_prefix`",
-    "namespace": "workers are in the namespace of this process",
-    "max_restarts": "a worker that was started again would have no place in its group; a launch can be started again whole",
-    "max_task_retries": "a worker is not started again",
-    "scheduling_strategy": "the pool says where the workers are",
-    "placement_group": "the pool says where the workers are",
-    "placement_group_bundle_index": "the pool says where the workers are",
-    "accelerator_type": "the pool has that: RayResourcePool(..., accelerator_type=...)",
-}
+"""Option without effect -> (values accepted all the same, reason)."""
 
 
 def check_options(worker: str, options: Mapping[str, Any]) -> None:
     """Raise ValueError (PW718) for options that would have no effect."""
     for name, value in options.items():
-        if value is None or name in FOLLOWED or (name in NEUTRAL and NEUTRAL[name](value)) or name.startswith("_"):
+        neutral, why = NOT_FOLLOWED.get(name, ((), ""))
+        if value is None or name in FOLLOWED or value in neutral or name.startswith("_"):
             continue
-        reason = f": {WHY[name]}" if name in WHY else ""
+        reason = f": {why}" if why else ""
         raise refused("PW718", worker, f"option `{name}` of {worker} would not be followed{reason}", HELP, name)
     for name in options.get("runtime_env") or {}:
         if name not in IN_ENVIRONMENT:
@@ -63,7 +56,7 @@ def common_options(options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     first: dict[str, str] = {}
     for key, own_options in options.items():
         process_environment = dict(own_options.get("runtime_env") or {})
-        actor_options = {name: value for name, value in own_options.items() if name != "runtime_env" and name not in NEUTRAL}
+        actor_options = {name: value for name, value in own_options.items() if name != "runtime_env" and name not in NOT_FOLLOWED}
         for target, values in (
             (variables, process_environment.pop("env_vars", None) or {}),
             (environment, process_environment),
@@ -179,74 +172,6 @@ class RayClassWithInitArgs:
     def set_additional_resource(self, additional_resource: Mapping[str, Any]) -> None:
         """Add actor options, even a single entry; verl's other name for `update_options`."""
         self.update_options(additional_resource)
-
-    def __call__(
-        self, placement_group: Any = None, placement_group_bundle_idx: int = 0, use_gpu: bool = True, num_gpus: float = 1,
-        sharing_with: Any = None, device_name: str = "cuda",
-    ) -> Any:  # fmt: skip
-        """Start an actor in a bundle of a placement group, or beside `sharing_with`.
-
-        Beside `sharing_with` it runs on the same node and sees the same accelerators; its
-        constructor gets `cuda_visible_devices`. Without either it is an object in this process. The
-        actor is Ray's own and belongs to no group: pass its environment by `update_options`; it
-        ends with its last handle. Raises LaunchFailed (PW704, PW705) if `sharing_with` does not
-        report its accelerators.
-        """
-        if sharing_with is not None:
-            actor_class, devices = beside(self.cls, self.worker.__name__, self._options, sharing_with)
-            return actor_class.remote(*self.args, cuda_visible_devices=devices, **self.kwargs)
-        if placement_group is None:
-            return self.worker(*self.args, **self.kwargs)
-        count = num_gpus if use_gpu else 0
-        actor_class = in_bundle(self.cls, self._options, placement_group, placement_group_bundle_idx, count, device_name)
-        return actor_class.remote(*self.args, **self.kwargs)
-
-
-SHARE_LIMIT = 60.0
-"""Time limit, in seconds, for an actor to report its accelerators."""
-
-
-def in_bundle(cls: Any, options: Mapping[str, Any], hold: Any, bundle: int, accelerators: float, device_name: str) -> Any:
-    """Build an actor class in a placement group's bundle, with accelerators."""
-    from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
-
-    amounts: dict[str, Any] = {}
-    if accelerators:
-        resource = resource_of(device_name)
-        amounts = {"num_gpus": accelerators} if resource == "GPU" else {"resources": {resource: accelerators}}
-    return _actor_class(cls).options(**{**options, **amounts, "scheduling_strategy": PlacementGroupSchedulingStrategy(hold, bundle)})
-
-
-def beside(cls: Any, name: str, options: Mapping[str, Any], neighbour: Any) -> tuple[Any, str]:
-    """Return (an actor class on the node of `neighbour`, the devices visible to `neighbour`).
-
-    The new actor requests no resources from Ray. Raises LaunchFailed (PW704, PW705) if the other
-    actor does not answer, and a ValueError (PW718) for anything but an actor.
-    """
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    ray = need_ray()
-
-    def seen(_: object) -> tuple[str, str]:
-        return ray.get_runtime_context().get_node_id(), os.environ.get("CUDA_VISIBLE_DEVICES", "")
-
-    if not isinstance(neighbour, ray.actor.ActorHandle):
-        raise refused("PW718", name, f"`sharing_with` is {neighbour!r}", "give the handle of an actor, such as one of `group.workers`")
-    try:
-        node, devices = ray.get(neighbour.__ray_call__.remote(seen), timeout=SHARE_LIMIT)
-    except ray.exceptions.GetTimeoutError:
-        message = f"the actor that {name} is to share with has not answered within {SHARE_LIMIT:g} s"
-        raise failed("PW705", name, message, "see what it does") from None
-    except ray.exceptions.RayActorError as problem:
-        raise failed("PW704", name, f"the actor that {name} is to share with is dead", "share with one that is alive") from problem
-    nothing = {"num_cpus": 0, "num_gpus": 0, "resources": {}}
-    strategy = NodeAffinitySchedulingStrategy(node, soft=False)
-    return _actor_class(cls).options(**{**options, **nothing, "scheduling_strategy": strategy}), devices
-
-
-def _actor_class(cls: Any) -> Any:
-    send_code()
-    return need_ray().remote(cls) if isinstance(cls, type) else cls
 
 
 BASES = ("MegatronWorker", "Worker")

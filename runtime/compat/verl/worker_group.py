@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import copy
+import logging
 import secrets
+import signal
+import threading
 from typing import TYPE_CHECKING, Any, Collection, Mapping, Sequence
 
-from ...failure import refused
+from ...failure import failed, quoted, refused
+from ...periodic import Periodic
 from ...port.port import Actor
-from ...port.ray_compat import actor_named
-from ...workers.group import Gang, WorkerGroup, attached
+from ...workers.group import Gang, WorkerGroup, attached, unplaced
 from .calls import Executing, bind, methods_of
 from .pool import RayResourcePool, Seat, port_of, resource_of
-from .processes import AlivenessCheck, PoolProcesses, check_free_slots, check_nodes_alive, loss_check, members_on
+from .processes import PoolProcesses, check_free_slots, check_nodes_alive, loss_check, members_on
 from .worker_classes import HELD, KEYS, RayClassWithInitArgs, check_parameters, slots
 
 READY_LIMIT = 300
@@ -68,7 +71,7 @@ class RayWorkerGroup(Executing):
         # mesh -> the answers of all workers; verl's trainers read and extend both
         self._dispatch_info: dict[str, list[Any]] = {}
         self._collect_info: dict[str, list[Any]] = {}
-        self._aliveness: AlivenessCheck | None = None
+        self._aliveness: Periodic | None = None
         if resource_pool is None:
             self.group = self._attached(worker_names, worker_handles, options.get("on"))
         else:
@@ -130,8 +133,22 @@ class RayWorkerGroup(Executing):
         return self._queried_once(self._collect_info, "_query_collect_info", mesh_name)
 
     def start_worker_aliveness_check(self, every_n_seconds: float = 1) -> None:
-        """Send this process SIGABRT once a worker is dead, as verl does."""
-        self._aliveness = AlivenessCheck(self.port, self.worker_names, every_n_seconds)
+        """Send this process SIGABRT once a worker is dead, as verl does.
+
+        Raises LaunchFailed (PW704) if one is dead already.
+        """
+        names = set(self.worker_names)
+        if dead := sorted(names - self.port.names()):
+            raise failed("PW704", dead[0], f"{quoted(dead)} died", "start the group again", *dead)
+
+        def look() -> bool:
+            dead = sorted(names - self.port.names())
+            if dead:
+                logging.getLogger(__name__).error("workers died: %s", ", ".join(dead))
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGABRT)  # interrupts even a waiting thread
+            return bool(dead)
+
+        self._aliveness = Periodic(look, every_n_seconds)
         self._aliveness.start()
 
     def close(self) -> None:
@@ -247,11 +264,9 @@ class RayWorkerGroup(Executing):
     def _attached(self, names: Sequence[str] | None, handles: Sequence[Actor] | None, on: Any) -> WorkerGroup:
         if not names and not handles:
             raise self._refused("there is neither a pool nor workers to attach to", "give resource_pool, worker_handles or worker_names")
-        port = port_of(on)
-        component = self.name_prefix
-        workers = list(handles or [actor_named(name, component) for name in names or ()])
         cls = self.ray_cls_with_init.worker if self.ray_cls_with_init is not None else object
-        return attached(port, component, list(names or ()), workers, cls)
+        members = unplaced(names or [f"{self.name_prefix}:{rank}" for rank in range(len(handles or ()))])
+        return attached(port_of(on), self.name_prefix, members, cls, handles or ())
 
     def _queried_once(self, known: dict[str, list[Any]], method: str, mesh_name: str) -> list[Any]:
         if mesh_name not in known:

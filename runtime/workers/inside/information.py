@@ -82,36 +82,6 @@ class WorkerAddress:
 Value = TypeVar("Value")
 
 
-class FromEnvironment(Generic[Value]):
-    """Attribute that reads an environment variable on access, unless a value was assigned.
-
-    Raises AttributeError, which names the variable, if that is unset: outside a worker group.
-    """
-
-    def __init__(self, variable: str, read: Callable[[str], Value]) -> None:
-        self.variable = variable
-        self.read = read
-        self.name = variable.lower()
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> FromEnvironment[Value]: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> Value: ...
-    def __get__(self, instance: object | None, owner: type) -> FromEnvironment[Value] | Value:
-        if instance is None:
-            return self
-        text = os.environ.get(self.variable)
-        if text is None:
-            raise AttributeError(
-                f"`{owner.__name__}.{self.name}` is known only in a process of a worker group: "
-                f"start the class with `{owner.__name__}.create_group().launch(...)`, `RayWorkerGroup` or `launch`"
-            )
-        return self.read(text)
-
-
 class AssignableProperty(Generic[Value]):
     """Method read as an attribute, until a user's class assigns a value."""
 
@@ -125,6 +95,32 @@ class AssignableProperty(Generic[Value]):
     def __get__(self, instance: object, owner: type) -> Value: ...
     def __get__(self, instance: object | None, owner: type) -> AssignableProperty[Value] | Value:
         return self if instance is None else self.method(instance)
+
+
+class FromEnvironment(AssignableProperty[Value]):
+    """Attribute that reads an environment variable on access, unless a value was assigned.
+
+    Raises AttributeError, which names the variable, if that is unset: outside a worker group.
+    """
+
+    def __init__(self, variable: str, read: Callable[[str], Value]) -> None:
+        self.variable = variable
+        self.read = read
+        self.name = variable.lower()
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def method(self, instance: object) -> Value:
+        """Return the value of the variable."""
+        text = os.environ.get(self.variable)
+        if text is None:
+            cls = type(instance).__name__
+            raise AttributeError(
+                f"`{cls}.{self.name}` is known only in a process of a worker group: "
+                f"start the class with `{cls}.create_group().launch(...)`, `RayWorkerGroup` or `launch`"
+            )
+        return self.read(text)
 
 
 def texts(text: str) -> tuple[str, ...]:

@@ -10,12 +10,16 @@ import subprocess
 import threading
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Iterator
 
 import pytest
 from placewright.cli.main import run
-from placewright.models.findings.finding import Unchecked
+from placewright.models.findings.finding import Finding, Unchecked, error
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.placements.assignment import Assignment
+from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.runtime.detached.launches import LOST, attach, detach, launch_named, launches, stop
 from placewright.runtime.detached.messages import LaunchRequest
 from placewright.runtime.detached.record import (
@@ -26,10 +30,7 @@ from placewright.runtime.detached.record import (
     RECOVERING,
     RUNNING,
     Claim,
-    FindingRecord,
     Record,
-    State,
-    UncheckedRecord,
     check_free,
     is_held,
     record_of,
@@ -41,20 +42,19 @@ from ..fake import FakePort
 from ..faults.everywhere import brought_up
 
 
-def record(name: str, state: State = RUNNING, *findings: FindingRecord) -> Record:
+def record(name: str, state: str = RUNNING, *findings: Finding) -> Record:
     return Record(name=name, state=state, since=0.0, pid=os.getpid(), file="job.yaml", simulated=True, findings=findings)
 
 
 def recovering(name: str) -> Record:
     """A launch that is starting again."""
     lost = failed("PW713", "b", "node `b` is lost, and with it ranks `actor` 4-7", "launch with restarts", 1)
-    return record(name).model_copy(update={"allowed": 2, "recoveries": ("running again after 4.0 s",)}).recovering(lost)
+    return replace(record(name), allowed=2, recoveries=("running again after 4.0 s",)).recovering(lost)
 
 
 def of_unseen_robots(name: str) -> Record:
     """A launch that asks for hardware of which Ray knows nothing."""
-    unseen = UncheckedRecord(rule="franka", subject="env", why="Ray does not know whether its nodes have this hardware")
-    return record(name).model_copy(update={"unchecked": (unseen,)})
+    return replace(record(name), unchecked=(Unchecked("franka", "env", "Ray does not know whether its nodes have this hardware"),))
 
 
 def hold(name: str, ready: object, stubborn: bool, again: bool = False) -> None:
@@ -133,7 +133,7 @@ def test_a_taken_name_is_told_at_once_and_no_keeper_is_started(keepers: Keepers,
     monkeypatch.setattr(subprocess, "Popen", lambda *arguments, **more: pytest.fail("a keeper was started"))
     keepers.start("one")
     request = LaunchRequest(
-        name="one", file="job.yaml", plan="", address=None, worker=None, method=None, timeout=1, wait=1, restarts=0, trusted_env=()
+        name="one", file="job.yaml", plan=Plan(read_shorthand("1x1"), Assignment({}), VERIFIED), address=None, worker=None, method=None, timeout=1, wait=1, restarts=0, trusted_env=()
     )  # fmt: skip
     began = unhindered()
     with pytest.raises(LaunchFailed, match="a launch named `one` is there already") as caught:
@@ -208,7 +208,7 @@ def test_its_name_is_free_again_at_once(keepers: Keepers, directory: Path) -> No
 def test_one_that_has_failed_says_why_until_it_is_stopped(directory: Path) -> None:
     claim = Claim("one")
     claim.take()
-    claim.write(record("one", FAILED, FindingRecord(code="PW704", subject="actor", message="rank 1 died", help="look")))
+    claim.write(record("one", FAILED, error("PW704", "actor", "rank 1 died", help="look")))
     claim.give_up(leave_record=True)
     for _ in range(2):
         assert launch_named("one").findings[0].message == "rank 1 died"
@@ -278,4 +278,4 @@ def test_what_nobody_could_see_is_written_down_of_a_launch(monkeypatch: pytest.M
         unseen = Unchecked("franka", "env", "Ray does not know whether its nodes have this hardware")
         monkeypatch.setattr(type(running), "unchecked", (unseen,))
         seen = record_of("trial", "job.yaml", running, simulated=True)
-    assert [each.unchecked() for each in seen.unchecked] == [unseen]
+    assert seen.unchecked == (unseen,)

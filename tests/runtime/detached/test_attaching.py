@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 import pytest
-from placewright.runtime.detached.launches import attach, attached
+from placewright.runtime.detached.launches import attach, groups_of
 from placewright.runtime.detached.record import record_of
 from placewright.runtime.failure import LaunchFailed
 
@@ -18,7 +18,7 @@ def test_they_are_the_same_workers_and_stay() -> None:
     with ExitStack() as stack:
         running = brought_up(stack, port)
         running.call_all("add", 1)
-        groups = attached(port, running.plan, record_of("trial", "job.yaml", running, simulated=True))
+        groups = groups_of(port, running.plan, record_of("trial", "job.yaml", running, simulated=True))
         assert groups["actor"].call("add", 1) == [2] * 4
         assert groups["agent"].call("add", 5) == [6] * 2
         del groups
@@ -32,8 +32,8 @@ def test_one_that_is_gone_is_told() -> None:
         running = brought_up(stack, port)
         record = record_of("trial", "job.yaml", running, simulated=True)
         port.kill(record.workers[2].actor)
-        with pytest.raises(LaunchFailed, match="rank 2 of `actor` on `node-1` is gone") as caught:
-            attached(port, running.plan, record)
+        with pytest.raises(LaunchFailed, match="rank 2 of `actor` is gone: there is no process") as caught:
+            groups_of(port, running.plan, record)
     assert caught.value.findings[0].code == "PW704"
 
 

@@ -11,16 +11,17 @@ from placewright.models.dialects.load import load
 from placewright.models.machines.shorthand import AsDeclared, read_shorthand
 from placewright.models.reading import Reading
 from placewright.planner.write_back import refusing
-from placewright.runtime.detached.messages import reading_of, reading_to_text
+from placewright.runtime.detached.messages import StoredReading
+from placewright.runtime.detached.record import from_line, to_line
 from placewright.solver.sandbox.messages import NotOurs
 
 from ...test_refused_by_every_way import HINTED
 
 
 def again(reading: Reading) -> Reading:
-    found = reading_of(reading_to_text(reading))
-    assert found is not None
-    return found
+    stored = StoredReading.of(reading)
+    read: Reading = from_line(to_line(stored, StoredReading), StoredReading).read()
+    return read
 
 
 def test_what_is_refused_in_it_is_refused_there_too(tmp_path: Path) -> None:
@@ -52,7 +53,6 @@ def test_with_the_parts_the_settings_and_the_machines_of_the_command(tmp_path: P
 
 
 def test_a_plan_alone_has_none_and_what_is_none_is_refused() -> None:
-    assert reading_to_text(None) == ""
-    assert reading_of("") is None
+    assert StoredReading.of(None) is None
     with pytest.raises(NotOurs):
-        reading_of('["train.yaml"]')
+        from_line(b'["train.yaml"]', StoredReading)

@@ -13,6 +13,7 @@ import pytest
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.plan_file import plan_to_json
 from placewright.models.placements.run import Run
+from placewright.runtime.detached.record import read_record
 from placewright.runtime.simulated.simulate import SimulatedCluster
 
 from ..conftest import Planner
@@ -64,15 +65,15 @@ def test_a_node_that_dies_under_two_launches(cluster: tuple[SimulatedCluster, st
     for name in ("pair", "first"):
         done = verb("launch", f"{name}.json", "--detach", name)
         assert done.returncode == 0, done.stderr
-    record = directory / "pair" / "launch.json"
+    pair = directory / "pair"
     assert "pair" in verb("status").stdout and " 0/1 " in verb("status").stdout
 
     cluster[0].remove_node(1)
-    wait_until(lambda: json.loads(record.read_text())["restarts"] == 1)
+    wait_until(lambda: getattr(read_record(pair), "restarts", 0) == 1)
     its = told(verb, "pair")
     if its["state"] == "recovering":
         assert [each["message"] for each in its["findings"]] == ["node `node-1` is lost, and with it ranks `actor` 0-1"]
-    wait_until(lambda: json.loads(record.read_text())["state"] == "running")
+    wait_until(lambda: getattr(read_record(pair), "state", "") == "running")
     its = told(verb, "pair")
     assert ({worker["node"] for worker in its["workers"]}, its["restarts"], its["allowed"]) == ({"node-2"}, 1, 1)
     said = verb("status", "pair")
@@ -89,8 +90,8 @@ def test_a_node_that_dies_under_two_launches(cluster: tuple[SimulatedCluster, st
             wait_until(lambda: any(directory.glob("last-*/launch.json")))
             cluster[0].remove_node(2)
             wait_until(lambda: "running again after" in said_last.read_text())  # its record is there a moment before
-            assert _state(directory)["recoveries"]
-            assert verb("stop", _state(directory)["name"]).returncode == 0
+            assert _state(directory).recoveries
+            assert verb("stop", _state(directory).name).returncode == 0
             assert kept.wait(PATIENCE) == 0
         finally:
             kept.kill()
@@ -114,5 +115,5 @@ def test_a_node_that_dies_under_two_launches(cluster: tuple[SimulatedCluster, st
     assert "taken" not in found.stdout and "found 1 node, 2 accelerators" in found.stderr
 
 
-def _state(directory: Path) -> dict[str, Any]:
-    return next((dict(json.loads(path.read_text())) for path in directory.glob("last-*/launch.json")), {})
+def _state(directory: Path) -> Any:
+    return next(read_record(path.parent) for path in directory.glob("last-*/launch.json"))

@@ -14,6 +14,7 @@ import pytest
 from placewright.models.placements.plan_file import plan_to_json
 from placewright.models.placements.run import Run
 from placewright.runtime.detached.launches import attach
+from placewright.runtime.detached.record import read_record
 
 from ...unhindered import unhindered
 from ..conftest import Planner
@@ -75,7 +76,7 @@ def test_a_worker_that_dies_ends_the_launch_which_says_so(verb: Verb, address: s
     pid = told(verb, "trial")["workers"][1]["pid"]
     began = unhindered()
     os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: json.loads((directory / "trial" / "launch.json").read_text())["state"] == "failed")
+    wait_until(lambda: getattr(read_record(directory / "trial"), "state", "") == "failed")
     assert unhindered() - began < 10
     wait_until(lambda: verb("status", "trial").returncode == 4)
     done = verb("status", "trial")
@@ -99,7 +100,7 @@ def test_a_keeper_that_is_killed_takes_all_with_it(verb: Verb, mark: str, direct
 def test_a_method_that_returns_ends_a_detached_launch(verb: Verb, address: str, directory: Path) -> None:
     done = verb("launch", "--address", address, "--detach", "trial", "--worker", "workers:Parent", "--call", "children")
     assert done.returncode == 0, done.stderr
-    wait_until(lambda: json.loads((directory / "trial" / "launch.json").read_text())["state"] == "ended")
+    wait_until(lambda: getattr(read_record(directory / "trial"), "state", "") == "ended")
     assert verb("status").returncode == 0
     verb("stop", "trial")
 
@@ -123,11 +124,7 @@ def test_a_command_that_ends_before_its_keeper_is_ready_ends_it(
     environment = {**os.environ, "TEST_MARK": mark, "TEST_DIRECTORY": str(tmp_path)}
     command = [sys.executable, "-c", PROGRAM, *arguments]
     process = subprocess.Popen(command, cwd=Path(__file__).parents[1] / "user_code", env=environment)
-    wait_until(lambda: bool(json.loads(_text(directory / "trial" / "launch.json"))) and any("Sleeper" in line for line in running(mark)))
+    wait_until(lambda: read_record(directory / "trial") is not None and any("Sleeper" in line for line in running(mark)))
     process.send_signal(number)
     process.wait(PATIENCE)
     wait_until(lambda: running(mark) == [] and list(directory.iterdir()) == [])
-
-
-def _text(path: Path) -> str:
-    return path.read_text() if path.exists() else "{}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections import Counter
@@ -13,6 +12,7 @@ import pytest
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.runtime.detached.launches import stop
+from placewright.runtime.detached.record import Record, read_record
 from placewright.runtime.simulated.simulate import SimulatedCluster
 
 from ...test_refused_by_every_way import HINTED
@@ -33,20 +33,26 @@ def cluster() -> Iterator[tuple[SimulatedCluster, str]]:
         its.stop()
 
 
+def record_in(job: Path) -> Record:
+    record = read_record(job)
+    assert record is not None
+    return record
+
+
 @pytest.mark.slow
 def test_it_is_placed_anew_as_roll_takes_it(cluster: tuple[SimulatedCluster, str], tmp_path: Path, directory: Path) -> None:
     (tmp_path / "train.yaml").write_text(HINTED)
     words = ["launch", "train.yaml", "--cluster", MACHINES, "--address", cluster[1], "--restarts", "1", "--detach", "job"]
     done = subprocess.run([sys.executable, "-c", PROGRAM, *words], cwd=tmp_path, text=True, capture_output=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
-    record = directory / "job" / "launch.json"
+    job = directory / "job"
     try:
-        assert {worker["node"] for worker in json.loads(record.read_text())["workers"]} == {"node-0"}
+        assert {worker.node for worker in record_in(job).workers} == {"node-0"}
         cluster[0].remove_node(0)
-        wait_until(lambda: bool(json.loads(record.read_text())["recoveries"]))
-        its = json.loads(record.read_text())
-        assert its["state"] == "running"
-        assert {worker["node"] for worker in its["workers"]} == {"node-1"}
-        assert Counter(worker["component"] for worker in its["workers"]) == {"student": 2, "teacher": 2}  # three students are faster
+        wait_until(lambda: bool(record_in(job).recoveries))
+        its = record_in(job)
+        assert its.state == "running"
+        assert {worker.node for worker in its.workers} == {"node-1"}
+        assert Counter(worker.component for worker in its.workers) == {"student": 2, "teacher": 2}  # three students are faster
     finally:
         stop("job")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from placewright.runtime.engines.engine import Meeting, ReplicaShape, Sampling, engine_class, need
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.replicas.engine_replica import EngineReplica, SglangReplica, VllmReplica
+from placewright.runtime.replicas.replica import Replica, SglangReplica, VllmReplica
 
 from .stand_ins import install_sglang, install_vllm
 
@@ -69,7 +69,7 @@ def test_sglang_has_no_data_parallelism_over_nodes() -> None:
         {"tensor_model_parallel_size": 4, "data_parallel_size": 2},
     ],
 )
-def test_what_both_engines_serve_is_wanting_the_library_alone(replica: type[EngineReplica], config: dict[str, int]) -> None:
+def test_what_both_engines_serve_is_wanting_the_library_alone(replica: type[Replica], config: dict[str, int]) -> None:
     with pytest.raises(LaunchFailed) as caught:
         replica(0, config, MODEL, gpus_per_node=8)
     assert caught.value.findings[0].code == "PW740"

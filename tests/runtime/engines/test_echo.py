@@ -50,11 +50,3 @@ def test_the_answer_to_a_conversation_is_its_last_turn() -> None:
     engine, _ = asyncio.run(opened("echo", {}, ReplicaShape()))
     prompt = engine.chat([{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Grüß dich!"}])
     assert engine.tokenizer.decode(prompt) == "Grüß dich!"
-
-
-@pytest.mark.parametrize("rank", range(8))
-def test_ranks_of_a_shape(rank: int) -> None:
-    shape = ReplicaShape(2, 2, 2)
-    data, stage, part = rank // 4, rank // 2 % 2, rank % 2
-    assert list(shape.ranks(data, stage))[part] == rank
-    assert (shape.stage(rank), shape.tensor_rank(rank)) == (stage, part)

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from placewright.runtime.engines.engine import Sampling
-from placewright.runtime.engines.transformer import choose
+
+from .transformer import choose
 
 LOGITS = st.lists(st.floats(-5, 5), min_size=1, max_size=8).map(np.array)
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from placewright.runtime.engines.engine import ReplicaShape, Sampling
-from placewright.runtime.engines.transformer import TransformerEngine
 from placewright.runtime.failure import LaunchFailed
 
 from .local import generated, opened
+from .transformer import TransformerEngine
 
 SIZES = st.fixed_dictionaries(
     {
@@ -75,7 +75,7 @@ def test_no_worker_alone_knows_the_answer() -> None:
     async def run() -> list[Any]:
         _, workers = await opened("transformer", {}, ReplicaShape(2))
         x = await workers.collective_rpc("embed", [[72, 200]])
-        return await workers.collective_rpc("attend", [0, 0, x[0] + x[1], 0])
+        return await workers.collective_rpc("attend", [0, 0, np.add(*x).tolist(), 0])
 
     parts = asyncio.run(run())
     assert np.abs(parts[0]).max() > 0

@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 from placewright.runtime import RayClassWithInitArgs
+from placewright.runtime.replicas.launching import launch_replicas
 from placewright.runtime.replicas.loop import in_thread
-from placewright.runtime.replicas.replica import Replica, launch_replicas
+from placewright.runtime.replicas.replica import EchoReplica
 
 from ..user_code.verl_workers import Actor
 from .everywhere import carries, outcomes
 
 
-class WithoutServers(Replica):
+class WithoutServers(EchoReplica):
     """Has workers, and calls them once instead of starting servers."""
 
     def get_ray_class_with_init_args(self) -> RayClassWithInitArgs:

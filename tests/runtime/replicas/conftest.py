@@ -11,13 +11,15 @@ from typing import Any, Callable, Iterator
 
 import openai
 import pytest
-from placewright.runtime.replicas.channel import host_port, new_key
+from placewright.runtime.engines.engine import ReplicaShape
+from placewright.runtime.replicas.channel import host_port
 from placewright.runtime.replicas.server import ReplicaServer
 from placewright.runtime.replicas.settings import ServerSettings
 from placewright.runtime.replicas.worker import ReplicaWorker
 
+from ..engines import transformer  # noqa: F401  # an engine of the tests
+
 MODEL = "tiny"
-KEY = new_key()
 WORKER = (
     "import sys\n"
     "from placewright.runtime.replicas.worker import ReplicaWorker\n"
@@ -61,21 +63,21 @@ def replica() -> Iterator[Maker]:
                 if processes:
                     accesses.append(tuple(worker.stdout.readline().split()))
                 else:
-                    accesses.append((worker.get_zeromq_address(), worker.get_zeromq_key()))
-                    stack.callback(worker._listening().close)
-            each = tensor // nnodes
+                    towards = "127.0.0.1" if nnodes > 1 else ""
+                    accesses.append((worker.get_zeromq_address(towards), worker.get_zeromq_key(towards)))
+                    stack.callback(worker._endpoint.close)
             servers = []
             for node in range(nnodes):
-                its = range(node * each, node * each + each)
-                its_workers = tuple(accesses[rank] for rank in its)
-                settings = ServerSettings(engine, model or {}, MODEL, (tensor, 1, 1), node, nnodes, tuple(its), its_workers, KEY, **more)
+                workers_called = () if node else tuple(accesses)
+                settings = ServerSettings(engine, model or {}, MODEL, ReplicaShape(tensor), node, nnodes, workers_called, **more)
                 servers.append(ReplicaServer(settings))
                 stack.callback(servers[-1].shutdown)
             meeting = servers[0].get_master_address()
+            others = [server.get_access() for server in servers[1:]]
             headless = [threading.Thread(target=server.launch_server, args=meeting) for server in servers[1:]]
             for thread in headless:
                 thread.start()
-            servers[0].launch_server(*meeting)
+            servers[0].launch_server(*meeting, others)
             for thread in headless:
                 thread.join()
             return Replica(servers, workers)

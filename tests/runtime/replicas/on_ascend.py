@@ -9,8 +9,8 @@ from typing import Any
 import openai
 import ray
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.runtime.replicas.engine_replica import EchoReplica
-from placewright.runtime.replicas.replica import launch_replicas
+from placewright.runtime.replicas.launching import launch_replicas
+from placewright.runtime.replicas.replica import EchoReplica
 from placewright.runtime.simulated.simulate import SimulatedCluster
 
 TWO = {"tensor_model_parallel_size": 2}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.replicas.engine_replica import EchoReplica, TransformerReplica, get_replica_class
-from placewright.runtime.replicas.replica import RolloutMode, divide, nodes_of, num_replicas
+from placewright.runtime.replicas.launching import divide, num_replicas
+from placewright.runtime.replicas.replica import EchoReplica, Replica, RolloutMode, get_replica_class, nodes_of
 
 DEGREE = st.integers(1, 4)
 
@@ -71,12 +71,15 @@ def test_the_name_under_which_a_model_is_served(model: Any, name: str) -> None:
 
 
 def test_what_the_engine_cannot_serve_is_refused_before_anything_starts() -> None:
+    class TransformerReplica(Replica):
+        engine = "transformer"
+
     with pytest.raises(LaunchFailed, match="4 heads of the transformer cannot be dealt to 8 workers evenly"):
         TransformerReplica(0, {"tensor_model_parallel_size": 8}, {})
 
 
 def test_replicas_by_the_name_of_their_engine() -> None:
-    assert get_replica_class("transformer") is TransformerReplica
+    assert get_replica_class("echo") is EchoReplica
     with pytest.raises(ValueError, match="there are no replicas of `llama`"):
         get_replica_class("llama")
     assert RolloutMode("hybrid") is RolloutMode.HYBRID

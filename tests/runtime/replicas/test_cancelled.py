@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from placewright.runtime.replicas import servers
-from placewright.runtime.replicas.engine_replica import EchoReplica
 from placewright.runtime.replicas.loop import in_thread
+from placewright.runtime.replicas.replica import EchoReplica
 
 from ...unhindered import unhindered
 from ..fake import FakePort

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from placewright.runtime.compat.verl.pool import device_there
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.replicas.engine_replica import EchoReplica
-from placewright.runtime.replicas.replica import Replica, reserve_replicas
+from placewright.runtime.replicas.launching import reserve_replicas
+from placewright.runtime.replicas.replica import EchoReplica, Replica
 
 from ..fake import FakePort
 

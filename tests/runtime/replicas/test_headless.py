@@ -6,9 +6,7 @@ import json
 import os
 import signal
 import sys
-import threading
 import time
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Iterator
 from urllib.error import HTTPError
@@ -16,12 +14,12 @@ from urllib.request import urlopen
 
 import openai
 import pytest
+from placewright.runtime.engines.engine import ReplicaShape
 from placewright.runtime.replicas.server import ReplicaServer
-from placewright.runtime.replicas.settings import Limits, ServerSettings
-from placewright.runtime.replicas.worker import ReplicaWorker
+from placewright.runtime.replicas.settings import ServerSettings
 
 from ...unhindered import unhindered
-from .conftest import KEY, MODEL, Maker
+from .conftest import MODEL, Maker
 
 LIBRARY = """
 import json, socket
@@ -145,20 +143,9 @@ def test_an_engine_that_fails_in_the_middle_of_a_stream_ends_it_with_an_error(re
 
 
 def test_a_process_that_does_not_start_says_why() -> None:
-    with ExitStack() as stack:
-        servers = []
-        for node in range(2):
-            worker = ReplicaWorker()
-            access = worker.get_zeromq_address(), worker.get_zeromq_key()
-            stack.callback(worker._listening().close)
-            model = {**PLAIN, "dtype": "wrong"}
-            servers.append(
-                ReplicaServer(ServerSettings("vllm", model, MODEL, (2, 1, 1), node, 2, (node,), (access,), KEY, limits=Limits()))
-            )
-            stack.callback(servers[-1].shutdown)
-        meeting = servers[0].get_master_address()
-        joined = threading.Thread(target=servers[0]._meeting.others, args=(1, 60))  # type: ignore[union-attr]
-        joined.start()
+    server = ReplicaServer(ServerSettings("vllm", {**PLAIN, "dtype": "wrong"}, MODEL, ReplicaShape(2), 1, 2))
+    try:
         with pytest.raises(RuntimeError, match="the engine's process ended with 1: there is no such dtype"):
-            servers[1].launch_server(*meeting)
-        joined.join()
+            server.launch_server("127.0.0.1", (1, 2))
+    finally:
+        server.shutdown()

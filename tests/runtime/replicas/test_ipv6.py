@@ -6,12 +6,13 @@ import socket
 from typing import Iterator
 
 import pytest
+from placewright.runtime.engines.engine import ReplicaShape
 from placewright.runtime.replicas.channel import bare, bound, host_port, own_address
 from placewright.runtime.replicas.server import ReplicaServer
 from placewright.runtime.replicas.settings import ServerSettings
 from placewright.runtime.replicas.worker import ReplicaWorker
 
-from .conftest import KEY, MODEL, Replica
+from .conftest import MODEL, Replica
 
 
 def has_ipv6() -> bool:
@@ -61,10 +62,10 @@ def replica(monkeypatch: pytest.MonkeyPatch) -> Iterator[Replica]:
     """Two nodes of one worker each, all on ::1; the user has named the address as it stands in a URL."""
     monkeypatch.setenv("MASTER_ADDR", "::1")
     workers = [ReplicaWorker(), ReplicaWorker()]
-    access = [(worker.get_zeromq_address(), worker.get_zeromq_key()) for worker in workers]
+    access = tuple((worker.get_zeromq_address("::1"), worker.get_zeromq_key("::1")) for worker in workers)
     servers = [
         ReplicaServer(
-            ServerSettings("echo", {}, MODEL, (2, 1, 1), node, 2, (node,), (access[node],), KEY, "" if node else "[::1]", towards="::1")
+            ServerSettings("echo", {}, MODEL, ReplicaShape(2), node, 2, () if node else access, "" if node else "[::1]", towards="::1")
         )
         for node in range(2)
     ]
@@ -74,7 +75,7 @@ def replica(monkeypatch: pytest.MonkeyPatch) -> Iterator[Replica]:
         for server in servers:
             server.shutdown()
         for worker in workers:
-            worker._listening().close()
+            worker._endpoint.close()
 
 
 @needs_ipv6
@@ -82,9 +83,10 @@ def test_a_replica_on_ipv6_alone_is_answered_by_every_worker(replica: Replica) -
     master, headless = replica.servers
     meeting = master.get_master_address()
     assert meeting[0] == "::1"
+    access = headless.get_access()
+    assert all(address.startswith("tcp://[::1]:") for address, _ in (access, *master.settings.workers))
     headless.launch_server(*meeting)
-    assert headless._headless._relay.endpoint.address.startswith("tcp://[::1]:")  # type: ignore[union-attr]
-    master.launch_server(*meeting)
+    master.launch_server(*meeting, [access])
     host, port = master.get_server_address()
     assert (host, host_port(host, port)) == ("::1", f"[::1]:{port}")
     assert replica.client().completions.create(model=MODEL, prompt="over IPv6").choices[0].text == "over IPv6"

@@ -9,8 +9,8 @@ import pytest
 from placewright.runtime.compat.verl import pool
 from placewright.runtime.compat.verl.pool import RayResourcePool
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.replicas.engine_replica import EchoReplica
-from placewright.runtime.replicas.replica import reserve_replicas
+from placewright.runtime.replicas.launching import reserve_replicas
+from placewright.runtime.replicas.replica import EchoReplica
 
 from ..fake import FakePort
 

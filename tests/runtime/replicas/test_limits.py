@@ -8,7 +8,7 @@ import openai
 import pytest
 from placewright.runtime.engines.engine import Sampling
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.replicas.engine_replica import EchoReplica
+from placewright.runtime.replicas.replica import EchoReplica
 from placewright.runtime.replicas.settings import Limits, sampling
 
 from .conftest import MODEL, Maker

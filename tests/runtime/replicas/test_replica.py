@@ -16,18 +16,17 @@ from placewright.runtime.compat.verl.pool import RayResourcePool
 from placewright.runtime.compat.verl.pool_manager import split_resource_pool
 from placewright.runtime.compat.verl.worker_classes import RayClassWithInitArgs
 from placewright.runtime.compat.verl.worker_group import RayWorkerGroup
-from placewright.runtime.engines.engine import ReplicaShape, Sampling
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.replicas.engine_replica import EchoReplica, TransformerReplica
-from placewright.runtime.replicas.replica import Replica, RolloutMode, launch_replicas
+from placewright.runtime.replicas.launching import launch_replicas
+from placewright.runtime.replicas.replica import EchoReplica, Replica, RolloutMode
 from placewright.runtime.replicas.worker import ServesReplica
 from placewright.runtime.workers.inside.host import meeting_port
 
 from ...unhindered import unhindered
-from ..engines.local import generated
 
 pytestmark = pytest.mark.ray
 PROMPT = "Which process runs where?"
+EXPECTED = PROMPT[:16]
 TWO = {"tensor_model_parallel_size": 2}
 
 
@@ -45,25 +44,18 @@ def half_free(address: str) -> Iterator[str]:
         ray.util.remove_placement_group(other)
 
 
-@pytest.fixture(scope="module")
-def expected() -> str:
-    """What one worker in this process answers."""
-    tokens = generated("transformer", {}, ReplicaShape(), list(PROMPT.encode()), Sampling(16))
-    return bytes(token for token in tokens if token < 256).decode()
-
-
 def client(replica: Replica) -> openai.AsyncOpenAI:
     return openai.AsyncOpenAI(base_url=f"http://{replica.server_address}/v1", api_key="any", max_retries=0, timeout=60)
 
 
 async def completed(replica: Replica) -> str:
-    got = await client(replica).completions.create(model="transformer", prompt=PROMPT, max_tokens=16, temperature=0)
+    got = await client(replica).completions.create(model="echo", prompt=PROMPT, max_tokens=16, temperature=0)
     return got.choices[0].text
 
 
-def test_a_replica_over_two_nodes_has_a_master_and_a_headless_server_and_answers_as_one_worker_does(half_free: str, expected: str) -> None:
+def test_a_replica_over_two_nodes_has_a_master_and_a_headless_server_and_answers_as_one_worker_does(half_free: str) -> None:
     async def run() -> None:
-        async with TransformerReplica(0, {"tensor_model_parallel_size": 4}, {}, gpus_per_node=2) as replica:
+        async with EchoReplica(0, {"tensor_model_parallel_size": 4}, {}, gpus_per_node=2) as replica:
             await replica.init_standalone()
             assert replica.rollout_mode is RolloutMode.STANDALONE
             assert (len(replica.workers), len(replica.servers)) == (4, 2)
@@ -72,15 +64,15 @@ def test_a_replica_over_two_nodes_has_a_master_and_a_headless_server_and_answers
             reports = [await server._placewright_report.remote() for server in replica.servers]
             assert [report["node"] for report in reports] == nodes
             assert all(len(report["environment"]["CUDA_VISIBLE_DEVICES"].split(",")) == 2 for report in reports)
-            assert await completed(replica) == expected
+            assert await completed(replica) == EXPECTED
             assert await replica.servers[1].get_server_address.remote() == ("", 0)
             tokens = await replica.server_handle.generate.remote(list(PROMPT.encode()), {"max_tokens": 16})
-            assert bytes(token for token in tokens if token < 256).decode() == expected
+            assert bytes(token for token in tokens if token < 256).decode() == EXPECTED
             await replica.sleep()
             with pytest.raises(openai.InternalServerError, match="asleep"):
                 await completed(replica)
             await replica.wake_up()
-            assert await completed(replica) == expected
+            assert await completed(replica) == EXPECTED
             (worker,) = [await worker._placewright_report.remote() for worker in replica.workers[3:]]
             os.kill(worker["pid"], signal.SIGKILL)
             began = unhindered()
@@ -179,12 +171,12 @@ def trainer() -> type:
     return Trainer
 
 
-def test_a_trainers_processes_serve_and_stay_when_the_replica_ends(address: str, expected: str) -> None:
+def test_a_trainers_processes_serve_and_stay_when_the_replica_ends(address: str) -> None:
     async def run(group: RayWorkerGroup, pool: RayResourcePool) -> None:
-        async with TransformerReplica(0, TWO, {}, gpus_per_node=1) as hybrid:
+        async with EchoReplica(0, TWO, {}, gpus_per_node=1) as hybrid:
             await hybrid.init_hybrid(group)
             assert hybrid.workers == group.workers
-            assert await completed(hybrid) == expected
+            assert await completed(hybrid) == EXPECTED
             async with EchoReplica(1, TWO, {}, gpus_per_node=4) as too_far:
                 with pytest.raises(ValueError, match="replica 1 needs workers 2-3 of a group on a pool; this one has 2"):
                     await too_far.init_hybrid(group)

@@ -13,13 +13,13 @@ from typing import Any
 import openai
 import pytest
 from placewright.runtime.engines.engine import ReplicaShape, Sampling
-from placewright.runtime.replicas.channel import ChannelFailed
+from placewright.runtime.replicas.channel import ChannelFailed, bound, new_key
 from placewright.runtime.replicas.server import ReplicaServer
 from placewright.runtime.replicas.settings import Limits, ServerSettings
 
 from ...unhindered import rest, unhindered
 from ..engines.local import generated
-from .conftest import KEY, MODEL, Maker, Replica
+from .conftest import MODEL, Maker, Replica
 
 PROMPT = "Which process runs where?"
 LONG = "x" * 100_000
@@ -131,7 +131,7 @@ def test_what_was_started_is_gone_after_shutdown(replica: Maker) -> None:
         server.shutdown()
     assert all(worker._engine_worker is None for worker in made.workers)
     for worker in made.workers:
-        worker._listening().close()
+        worker._endpoint.close()
     assert threading.active_count() <= before  # a thread of a test before this one may have ended meanwhile
     assert subprocess.run(["curl", "-s", f"{url}/health"]).returncode == 7
 
@@ -142,12 +142,14 @@ def test_a_port_in_use_is_an_error_at_once(replica: Maker) -> None:
         replica("echo", port=taken)
 
 
-def test_a_master_that_nobody_joins_says_so() -> None:
-    server = ReplicaServer(ServerSettings("echo", {}, MODEL, (2, 1, 1), 0, 2, (0,), (), KEY, limits=Limits(join_seconds=0.2)))
+def test_a_server_of_another_node_that_does_not_answer_fails_the_start() -> None:
+    server = ReplicaServer(ServerSettings("echo", {}, MODEL, ReplicaShape(2), 0, 2, (), limits=Limits(join_seconds=1)))
+    nobody = bound("127.0.0.1")  # it does not listen
     try:
-        with pytest.raises(TimeoutError, match="1 of 1 headless servers have not joined"):
-            server.launch_server(*server.get_master_address())
+        with pytest.raises(ChannelFailed, match=r"rank 1 (died, or cannot be reached|did not answer)"):
+            server.launch_server(*server.get_master_address(), [(f"tcp://127.0.0.1:{nobody.getsockname()[1]}", new_key())])
     finally:
+        nobody.close()
         server.shutdown()
 
 

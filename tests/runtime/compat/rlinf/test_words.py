@@ -152,9 +152,9 @@ def test_a_process_that_a_worker_starts_by_other_means_has_the_name_of_a_child(m
 
 def test_what_is_not_here_is_said_where_it_is_imported() -> None:
     with pytest.raises(ImportError, match=r"RLinf's `Channel` is not here: placewright moves no data between workers"):
-        from placewright.runtime.compat.rlinf import Channel  # type: ignore[attr-defined]  # noqa: F401
+        from placewright.runtime.rlinf import Channel  # type: ignore[attr-defined]  # noqa: F401
     with pytest.raises(ImportError, match="cannot import name 'Nothing'"):
-        from placewright.runtime.compat.rlinf import Nothing  # type: ignore[attr-defined]  # noqa: F401
+        from placewright.runtime.rlinf import Nothing  # type: ignore[attr-defined]  # noqa: F401
 
 
 def test_what_no_worker_can_do_is_said_of_groups_too() -> None:

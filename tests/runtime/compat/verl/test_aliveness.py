@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import signal
 import threading
-from typing import Any, Iterator
+from typing import Iterator
 
 import pytest
 from placewright.runtime import RayClassWithInitArgs, RayResourcePool, RayWorkerGroup
-from placewright.runtime.compat.verl.processes import AlivenessCheck
 from placewright.runtime.failure import LaunchFailed
 
 from ...fake import FakePort
@@ -42,14 +41,12 @@ def test_a_group_that_is_closed_is_not_looked_after(aborted: threading.Event) ->
     group.start_worker_aliveness_check(every_n_seconds=0.01)
     group.close()
     assert not aborted.wait(0.1)
-    assert not any(thread.name == "placewright-aliveness" for thread in threading.enumerate())
+    assert not any(thread.name == "placewright-watch" for thread in threading.enumerate())
 
 
 def test_who_is_dead_already_is_said_at_once() -> None:
-    class Port:
-        def names(self) -> set[str]:
-            return {"a"}
-
-    port: Any = Port()
-    with pytest.raises(LaunchFailed, match="`b` died"):
-        AlivenessCheck(port, ["a", "b"], 1).start()
+    port = FakePort(8)
+    group = RayWorkerGroup(RayResourcePool([2], max_colocate_count=1, on=port), RayClassWithInitArgs(Actor), name_prefix="x")
+    port.kill("xActor_0:1")
+    with pytest.raises(LaunchFailed, match="`xActor_0:1` died"):
+        group.start_worker_aliveness_check()

@@ -94,7 +94,3 @@ def test_classes_in_one_process_have_their_options_together(create: Any) -> None
     critic.update_options({"runtime_env": {"env_vars": {"A": "3"}}})
     with pytest.raises(ValueError, match="`A` is '1' for `actor` and '3' for `critic`, which share a process"):
         create({"actor": actor, "critic": critic})
-
-
-def test_an_object_of_the_class_can_be_made_in_this_process() -> None:
-    assert isinstance(RayClassWithInitArgs(Critic, config={"b": 1.0})(), Critic)

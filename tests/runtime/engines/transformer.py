@@ -1,4 +1,4 @@
-"""A small transformer in NumPy, split over tensor-parallel workers.
+"""A small transformer in NumPy, split over tensor-parallel workers: an engine that is wrong if any call or array is.
 
 Every worker computes partial sums from its own shard alone; the server adds them up in rank order,
 twice a layer, as an all-reduce would. The weights are random and equal for equal seeds, whatever
@@ -15,12 +15,13 @@ from operator import add
 from typing import Any, AsyncGenerator, Mapping, Sequence
 
 import numpy as np
-
-from ..failure import failed
-from .engine import BYTES, Engine, EngineWorker, ReplicaShape, Sampling
+from placewright.runtime.engines.engine import BYTES, ENGINES, Engine, EngineWorker, ReplicaShape, Sampling
+from placewright.runtime.failure import failed
 
 Array = Any
 """Array of float64, unless stated otherwise."""
+Rows = Any
+"""Such an array as lists, as it travels."""
 MOST = 4096
 
 
@@ -102,52 +103,58 @@ def choose(logits: Any, sampling: Sampling, draws: Any) -> int:
     return int(order[np.searchsorted(total[:candidates], draws.random() * total[min(candidates, len(total)) - 1], side="right")])
 
 
+def ranks_of(shape: ReplicaShape, data: int, stage: int) -> range:
+    """Return the ranks of a pipeline stage of a data-parallel copy."""
+    first = (data * shape.pipeline + stage) * shape.tensor
+    return range(first, first + shape.tensor)
+
+
 class TransformerWorker(EngineWorker):
     """Worker with the shards of a pipeline stage; answers are partial sums for the server."""
 
     def __init__(self, settings: Mapping[str, Any], shape: ReplicaShape, rank: int) -> None:
         super().__init__(settings, shape, rank)
         model = Model.of(settings)
-        part, parts = shape.tensor_rank(rank), shape.tensor
+        part, parts = rank % shape.tensor, shape.tensor
         self._tokens = np.array_split(np.arange(BYTES + 1), parts)[part]
         self._embedding = model.embedding()[self._tokens]
         self._head = model.head()
         heads, columns = (slice(part * size // parts, (part + 1) * size // parts) for size in (model.heads, model.mlp))
         self._attention, self._feed_forward = {}, {}
         for layer in range(model.layers):
-            if layer * shape.pipeline // model.layers == shape.stage(rank):
+            if layer * shape.pipeline // model.layers == rank // shape.tensor % shape.pipeline:
                 projections, output = model.attention(layer)
                 up, down = model.feed_forward(layer)
                 self._attention[layer] = projections[:, :, heads], output[heads]
                 self._feed_forward[layer] = up[:, columns], down[columns]
         self._cache: dict[int, dict[int, tuple[Array, Array]]] = {}
 
-    def embed(self, tokens: list[int]) -> Array:
+    def embed(self, tokens: list[int]) -> Rows:
         """Return [tokens, hidden]: the rows of this rank's tokens, zero for others."""
         known = np.isin(tokens, self._tokens)
         rows = np.where(known, np.asarray(tokens) - self._tokens[0], 0)
-        return self._embedding[rows] * known[:, None]
+        return (self._embedding[rows] * known[:, None]).tolist()
 
-    def attend(self, sequence: int, layer: int, x: Array, position: int) -> Array:
+    def attend(self, sequence: int, layer: int, x: Rows, position: int) -> Rows:
         """Return [tokens, hidden]: the part of this rank's heads. The tokens enter the KV cache."""
         projections, output = self._attention[layer]
-        queries, keys, values = np.einsum("td,dchs->cths", normed(x), projections)
+        queries, keys, values = np.einsum("td,dchs->cths", normed(np.asarray(x)), projections)
         queries, keys = rotated(queries, position), rotated(keys, position)
         cache = self._cache.setdefault(sequence, {})
         if layer in cache:
             keys, values = (np.concatenate([old, new]) for old, new in zip(cache[layer], (keys, values)))
         cache[layer] = keys, values
-        return np.einsum("ths,hsd->td", attended(queries, keys, values), output)
+        return np.einsum("ths,hsd->td", attended(queries, keys, values), output).tolist()
 
-    def transform(self, layer: int, x: Array) -> Array:
+    def transform(self, layer: int, x: Rows) -> Rows:
         """Return [tokens, hidden]: the part of this rank's columns."""
         up, down = self._feed_forward[layer]
-        return np.maximum(normed(x) @ up, 0) @ down
+        return (np.maximum(normed(np.asarray(x)) @ up, 0) @ down).tolist()
 
-    def score(self, x: Array, tokens: list[int]) -> Array:
+    def score(self, x: Rows, tokens: list[int]) -> Rows:
         """Return [tokens, share of `tokens`]: logits of this rank's share."""
-        share = np.array_split(np.asarray(tokens), self.shape.tensor)[self.shape.tensor_rank(self.rank)]
-        return normed(x) @ self._head[:, share]
+        share = np.array_split(np.asarray(tokens), self.shape.tensor)[self.rank % self.shape.tensor]
+        return (normed(np.asarray(x)) @ self._head[:, share]).tolist()
 
     def forget(self, sequence: int) -> None:
         """Free the cache of an ended answer."""
@@ -209,14 +216,17 @@ class TransformerEngine(Engine):
 
     async def logits(self, sequence: int, tokens: Sequence[int], position: int, copy: int = 0) -> Any:
         """Return float64 logits [tokens, printable tokens] from `position` on."""
-        first, last = self.shape.ranks(copy, 0), self.shape.ranks(copy, self.shape.pipeline - 1)
+        first, last = ranks_of(self.shape, copy, 0), ranks_of(self.shape, copy, self.shape.pipeline - 1)
         x = await self._sum("embed", [list(tokens)], first)
         for layer in range(self.model.layers):
-            stage = self.shape.ranks(copy, layer * self.shape.pipeline // self.model.layers)
-            x = x + await self._sum("attend", [sequence, layer, x, position], stage)
-            x = x + await self._sum("transform", [layer, x], stage)
-        return np.concatenate(await self.workers.collective_rpc("score", [x, list(PRINTABLE)], last), axis=-1)
+            stage = ranks_of(self.shape, copy, layer * self.shape.pipeline // self.model.layers)
+            x = x + await self._sum("attend", [sequence, layer, x.tolist(), position], stage)
+            x = x + await self._sum("transform", [layer, x.tolist()], stage)
+        return np.concatenate(await self.workers.collective_rpc("score", [x.tolist(), list(PRINTABLE)], last), axis=-1)
 
     async def _sum(self, method: str, args: Sequence[Any], ranks: Sequence[int]) -> Any:
         """Sum the workers' partial results in rank order, so that equal calls give equal bits."""
-        return reduce(add, await self.workers.collective_rpc(method, args, ranks))
+        return reduce(add, map(np.asarray, await self.workers.collective_rpc(method, args, ranks)))
+
+
+ENGINES["transformer"] = (__name__, "TransformerEngine")
