@@ -1,6 +1,6 @@
 """The whole path of an engine behind a replica: start, stream, sleep, hang up, kill, close.
 
-With vLLM (a CPU build will do) where it is installed, `pytest -m vllm`; with the small transformer everywhere.
+With vLLM (a CPU build will do) where it is installed, `pytest -m vllm`; with the echo everywhere.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from urllib.request import urlopen
 import openai
 import pytest
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.replicas.engine_replica import get_replica_class
-from placewright.runtime.replicas.replica import Replica
+from placewright.runtime.replicas.replica import Replica, get_replica_class
 
 from ...unhindered import unhindered
 
 VLLM = [pytest.mark.vllm, pytest.mark.skipif(find_spec("vllm") is None, reason="vLLM is not installed"), pytest.mark.timeout(900)]
 END = "<end>"
-PROMPT = "Which process runs where?"
+PROMPT, SAID = "Which process runs where?", 50_000
 
 
 def byte_model(folder: Path) -> dict[str, Any]:
@@ -75,13 +74,14 @@ async def not_asleep(replica: Replica, client: openai.AsyncOpenAI) -> None:
 
 @pytest.mark.ray
 @pytest.mark.parametrize(
-    ("engine", "model", "sleeps"),
-    [("transformer", no_model, asleep_and_awake), pytest.param("vllm", byte_model, not_asleep, marks=VLLM)],
-    ids=["transformer", "vllm"],
+    ("engine", "model", "sleeps", "length"),
+    [("echo", no_model, asleep_and_awake, SAID), pytest.param("vllm", byte_model, not_asleep, 1500, marks=VLLM)],
+    ids=["echo", "vllm"],
 )
 def test_an_engine_streams_sleeps_and_dies_and_nothing_is_left(
-    engine: str, model: Callable[[Path], dict[str, Any]], sleeps: Callable[[Replica, openai.AsyncOpenAI], Any], address: str, tmp_path: Path
-) -> None:
+    engine: str, model: Callable[[Path], dict[str, Any]], sleeps: Callable[[Replica, openai.AsyncOpenAI], Any], length: int,
+    address: str, tmp_path: Path,
+) -> None:  # fmt: skip
     async def run() -> list[int]:
         async with get_replica_class(engine)(0, {}, model(tmp_path), gpus_per_node=1) as replica:
             await replica.init_standalone()
@@ -93,12 +93,12 @@ def test_an_engine_streams_sleeps_and_dies_and_nothing_is_left(
             with pytest.raises(openai.BadRequestError):
                 await client.completions.create(model="tiny", prompt=[10**6], max_tokens=1)
             await sleeps(replica, client)
-            left = await client.completions.create(model="tiny", prompt=PROMPT, max_tokens=900, stream=True)
+            left = await client.completions.create(model="tiny", prompt="x" * length, max_tokens=length, stream=True)
             await anext(left)
             await left.close()
             assert await text_of(client) == whole
             pids = [(await actor._placewright_report.remote())["pid"] for actor in (*replica.workers, *replica.servers)]
-            stream = await client.completions.create(model="tiny", prompt=PROMPT, max_tokens=900, stream=True)
+            stream = await client.completions.create(model="tiny", prompt="x" * length, max_tokens=length, stream=True)
             await anext(stream)
             os.kill(pids[0], signal.SIGKILL)
             with pytest.raises(openai.APIError, match="died, or cannot be reached"):
