@@ -13,7 +13,12 @@ Data = dict[str, Any]
 
 def merged(text: str, keys: Mapping[str, object], without: tuple[str, ...] = ()) -> Data:
     """Return the tree of a file with dotted keys set, `without` some sections."""
-    tree: Data = {name: value for name, value in yaml.safe_load(text).items() if name not in without}
+    return nested(keys, {name: value for name, value in yaml.safe_load(text).items() if name not in without})
+
+
+def nested(keys: Mapping[str, object], tree: Data | None = None) -> Data:
+    """Return a tree with dotted keys set."""
+    tree = {} if tree is None else tree
     for path, value in keys.items():
         *owners, last = path.split(".")
         section = tree
