@@ -42,3 +42,8 @@ class NativeForm(Form):
     plan = key(
         form_of(PlanForm), default=PlanForm(), description="what counts and degrees are chosen by, such as `{workflow: rollout -> actor}`"
     )
+
+
+def file_form() -> type[Form]:
+    """See `Dialect.file_form`."""
+    return NativeForm

@@ -10,7 +10,7 @@ import ast
 import json
 from dataclasses import field
 from functools import cache, cached_property
-from typing import Any, Iterable, Iterator, Mapping
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from ...configuration.settings import Default
 from ...record import dataclass
@@ -19,6 +19,7 @@ from ...releases.evidence import choose_by_masks, mask_of
 from ...releases.release import ALWAYS, Range, Release, read_releases
 from ...text.document import Document
 from ...text.tree import MapNode, Scalar, find
+from ..released import infer_release
 from . import names
 from .names import AGENTIC, ALL_BLOCKS, FACTS, RELEASES, REWARDS, RLVR, STRATEGY
 
@@ -225,7 +226,12 @@ def _ranges_of(strategy: str) -> list[Range]:
 # Releases that a file can be for.
 
 
-def shown_release(document: Document) -> ReleaseChoice:
+def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice:
+    """See `Dialect.release_of`."""
+    return infer_release(RELEASES, document, roots, _shown_release)
+
+
+def _shown_release(document: Document) -> ReleaseChoice:
     """Return the newest release that a file does not exclude.
 
     ROLL refuses unknown strategies and silently drops unknown keys: a strategy excludes all

@@ -19,7 +19,7 @@ from ...reading import Reading
 from ...roles import role_of
 from ...text.edit import to_yaml
 from ...text.tree import find, plain
-from ..dialect import Degrees, Rendering
+from ..dialect import UNCHANGED, Degrees, Rendering
 from ..merging import nested
 from ..written import check_places, edits_of, read_again, refused
 from . import names
@@ -304,7 +304,7 @@ def _environments(groups: int) -> Data:
 # Answers: a `device_mapping` per role left to hints; all else in the file stays.
 
 
-def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Edit]:
+def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED) -> list[Edit]:
     """Return the edits that give open roles their devices or workers; raises UnusableInput (PW603)."""
     problem, source, values = reading.problem, reading.source, dict[str, object]()
     if problem is None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Iterator
 
-from ....component import COLOCATED, KEYS, SUBSET, Component, Relation
-from ....machines.node_group import NODE
-from ....placements.assignment import Assignment, seats
-from ....problem import Problem
+from ...component import COLOCATED, KEYS, SUBSET, Component, Relation
+from ...machines.node_group import NODE
+from ...placements.assignment import Assignment, seats
+from ...problem import Problem
 
 
 def colocations(problem: Problem) -> tuple[Relation, ...] | None:

@@ -9,22 +9,22 @@ from dataclasses import replace
 from functools import partial
 from typing import Sequence
 
-from ....component import Component
-from ....findings.finding import UnusableInput
-from ....findings.span import Edit
-from ....hints.amount import KEY, degrees_of
-from ....placements.assignment import Assignment, seats
-from ....placements.run import Run
-from ....placements.runs_text import placement_list, placement_text
-from ....problem import Problem
-from ....ranks import merge, write_ranks
-from ....reading import Reading
-from ....text.edit import plain_or_quoted
-from ....text.tree import MapNode, leaves
-from ...dialect import UNCHANGED, Degrees
-from ...written import Values, check_places, edits_of, read_again, refused
-from ..reader import read
-from .shared import sharing
+from ...component import Component
+from ...findings.finding import UnusableInput
+from ...findings.span import Edit
+from ...hints.amount import KEY, degrees_of
+from ...placements.assignment import Assignment, seats
+from ...placements.run import Run
+from ...placements.runs_text import placement_list, placement_text
+from ...problem import Problem
+from ...ranks import merge, write_ranks
+from ...reading import Reading
+from ...text.edit import plain_or_quoted
+from ...text.tree import MapNode, leaves
+from ..dialect import UNCHANGED, Degrees
+from ..written import Values, check_places, edits_of, read_again, refused
+from .reader import read
+from .sharing import sharing
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED) -> list[Edit]:
