@@ -19,7 +19,7 @@ PLACES = ("num_nodes", "num_gpus_per_node", *(f"{block}.{key}" for block in ALL_
 """Keys whose whole content is in the Problem of a file."""
 ONE_POOL = False
 _HOMES = {
-    "file_form": ".reader", "read": ".reader", "release_of": ".profile", "render": ".writing", "training_file": ".training",
+    "file_form": ".reader", "read": ".reader", "release_of": ".profile", "render": ".writing", "training_file": ".writing",
     "write": ".writing",
 }  # fmt: skip
 

@@ -124,20 +124,11 @@ def range_text(ids: range) -> str:
     return text_of(Ids((ids,)))
 
 
-@dataclass(frozen=True, slots=True)
-class IdDifference:
-    """Mismatch of two lists: first `position` in the first list, and `count` of mismatches."""
-
-    position: int
-    count: int
-
-
-def difference(ids: Ids, second: Ids, shift: int) -> IdDifference | None:
-    """Compare ids with those ``shift`` positions later in a second list. None if equal where both exist."""
+def differing(ids: Ids, second: Ids, shift: int) -> list[int]:
+    """Return the positions of ids that differ from the ids ``shift`` positions later in a second list."""
     start = max(-shift, 0)
     beside = enumerate(zip(ids.listed[start:], second.listed[start + shift :]), start)
-    differing = [position for position, (id_, counterpart) in beside if id_ != counterpart]
-    return IdDifference(differing[0], len(differing)) if differing else None
+    return [position for position, (id_, counterpart) in beside if id_ != counterpart]
 
 
 def common(ids: Ids, second: Ids) -> tuple[range, ...]:

@@ -13,7 +13,7 @@ from ...releases.release import spans_of
 from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
-from ...text.tree import Entry, MapNode, Scalar
+from ...text.tree import Entry, MapNode, Scalar, with_value
 from ..unread import counting_keys, report_unread
 from . import names
 from .blocks import ConfigurationBlocks, pipeline_of
@@ -40,13 +40,15 @@ def misspelt(name: str, known: Iterable[str]) -> str | None:
 
 def _with_commas(notes: Notes, root: MapNode, path: str = "") -> MapNode:
     """Repair `device_mapping` values with a comma in a flow map, with findings."""
+    entries = []
     for entry in root:
         block, key = entry.value, f"{path}{entry.key.text}"
-        if isinstance(block, MapNode):
-            own = block.entry(DEVICES) if block.flow else None
-            meant = _joined(notes, block, own, key) if own else block if path else _with_commas(notes, block, f"{key}.")
-            root = root if meant is block else _with_block(root, entry.key.text, meant)
-    return root
+        own = block.entry(DEVICES) if isinstance(block, MapNode) and block.flow else None
+        if isinstance(block, MapNode) and (own or not path):
+            meant = _joined(notes, block, own, key) if own else _with_commas(notes, block, f"{key}.")
+            entry = entry if meant is block else Entry(entry.key, meant)
+        entries.append(entry)
+    return root if entries == list(root) else replace(root, entries=tuple(entries))
 
 
 def _joined(notes: Notes, block: MapNode, own: Entry, subject: str) -> MapNode:
@@ -142,7 +144,7 @@ def _with_workers(notes: Notes, root: MapNode, block: Role, mapping: MapNode) ->
             message = f"`{block.key}` has no key `{entry.key.text}`"
             edit, why = notes.renamed(entry, close), (_missed(close), AT_CREATION)
             notes.error(CODE, block.key, message, entry.key.span, "not a key", f"write `{close}`", edit, *why)
-            return _within(root, block.key, _renamed(mapping, {entry.key.text: close}))
+            return with_value(root, block.key, _renamed(mapping, {entry.key.text: close}))
     for entry in names.dotted_keys(root):
         role, _, key = entry.key.text.rpartition(".")
         if role == block.key and key in (DEVICES, WORLD_SIZE):
@@ -150,7 +152,7 @@ def _with_workers(notes: Notes, root: MapNode, block: Role, mapping: MapNode) ->
             notes.error(CODE, role, message, entry.key.span, "not a path", f"write `{key}:` below `{role}:`", None, *why)
             moved = Entry(replace(entry.key, text=key), entry.value)
             remaining = MapNode(tuple(line for line in root if line is not entry), root.span, root.flow)
-            return _within(remaining, block.key, MapNode((*mapping.entries, moved), mapping.span, mapping.flow))
+            return with_value(remaining, block.key, MapNode((*mapping.entries, moved), mapping.span, mapping.flow))
     return root
 
 
@@ -165,17 +167,6 @@ def _started(document: Document) -> tuple[Pipeline, list[Role]]:
 def _renamed(mapping: MapNode, meant: dict[str, str]) -> MapNode:
     entries = (Entry(replace(entry.key, text=meant.get(entry.key.text, entry.key.text)), entry.value) for entry in mapping)
     return replace(mapping, entries=tuple(entries))
-
-
-def _within(root: MapNode, path: str, block: MapNode) -> MapNode:
-    """Replace the map at a path of at most two keys."""
-    group, _, inner = path.partition(".")
-    owner = root.get(group)
-    return _with_block(root, group, _with_block(owner, inner, block) if inner and isinstance(owner, MapNode) else block)
-
-
-def _with_block(root: MapNode, key: str, block: MapNode) -> MapNode:
-    return replace(root, entries=tuple(Entry(entry.key, block) if entry.key.text == key else entry for entry in root))
 
 
 # Keys that ROLL drops silently: misspelt keys, roles of other pipelines, keys with dots.

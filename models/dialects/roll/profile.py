@@ -97,11 +97,6 @@ def _facts() -> dict[str, dict[str, list[list[Any]]]]:
     return sections
 
 
-@cache
-def _trainer_arguments() -> dict[str, list[Any]]:
-    return {key: [] for key in json.loads((FACTS / "trainer_arguments.json").read_text("utf-8"))}
-
-
 @dataclass(frozen=True)
 class Profile:
     """Classes, keys and defaults of a release."""
@@ -143,7 +138,8 @@ class Profile:
     @cached_property
     def megatron_keys(self) -> dict[str, list[Any]]:
         """Keys of `strategy_config` for Megatron: ROLL's own arguments, then those of transformers."""
-        return {**self.keys("mcore_adapter.TrainingArguments"), **_trainer_arguments()}
+        of_transformers = json.loads((FACTS / "trainer_arguments.json").read_text("utf-8"))
+        return {**self.keys("mcore_adapter.TrainingArguments"), **{key: [] for key in of_transformers}}
 
     def blocks(self, config: str) -> tuple[str, ...]:
         """Return the worker blocks of a configuration class."""
@@ -158,11 +154,6 @@ class Profile:
     def strategies(self) -> tuple[str, ...]:
         """Strategies of workers."""
         return self.words("StrategyArguments", "strategy_name")
-
-    @property
-    def default_strategy(self) -> str:
-        """Strategy of `strategy_args` without a name."""
-        return str(self.keys("StrategyArguments")["strategy_name"][1])
 
 
 def _words(kind: str) -> tuple[str, ...]:

@@ -17,8 +17,8 @@ from ...text.edit import in_flow_map
 from ...text.tree import Scalar
 from ..checks import Divides, Equals, Facts, Number, OneOf
 from . import names
-from .ids import Ids, common, difference, positions, range_text
-from .job import Role, RoleFacts, RollChecks, number, shown, whole_of
+from .ids import Ids, common, differing, positions, range_text
+from .job import Role, RoleFacts, RollChecks, number, whole_of
 from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AGENTIC_REWARD, AT_LOAD, CRITICS, NEVER, REFERENCES, SGLANG, VLLM
 from .strategies import data_parallel, degrees, in_groups_of
 
@@ -63,13 +63,13 @@ class ModeChecks(RollChecks):
         if agentic or async_ratio < 0:
             return
         if async_ratio < 1:
-            message = f"`{RATIO}: {shown(async_ratio)}` is neither 0 nor at least 1, which the rlvr pipelines demand"
+            message = f"`{RATIO}: {async_ratio:g}` is neither 0 nor at least 1, which the rlvr pipelines demand"
             at, help = settings.at(RATIO) or settings.top, "write `1`, or `0` to generate and train in turn"
             self.notes.error(MODES, ACTOR_INFER, message, at, "below 1", help, settings.becomes(RATIO, "1"), AT_LOAD)
         infer = self.setup.role(ACTOR_INFER)
         for role in self.setup.all(ACTOR_TRAIN, CRITICS, names.REWARDS, REFERENCES) if infer is not None else ():
             if infer is not None and (both := common(infer.devices, role.devices)):
-                message = f"{infer.key} and {role.key} share {with_noun(sum(map(len, both)), 'GPU')}, but `{RATIO}` is {shown(async_ratio)}"
+                message = f"{infer.key} and {role.key} share {with_noun(sum(map(len, both)), 'GPU')}, but `{RATIO}` is {async_ratio:g}"
                 help = f"give {role.key} other GPUs, or write `{RATIO}: 0`"
                 why = (f"{infer.key} generates while {role.key} works", "ROLL warns of it as it reads the configuration")
                 self.notes.warn(MODES, infer.key, message, role.place, f"shared with {infer.key}", help, None, *why)
@@ -141,7 +141,7 @@ class ModeChecks(RollChecks):
             too_few = f"infer_dp {workers} < 2"
             self.notes.error(MODES, infer.key, message, infer.place, f"{workers} worker", help, edit, going_on, AFTER_MODELS, too_few, OFF)
         if async_ratio is not None and async_ratio <= 0:
-            message = f"{within}, but `{RATIO}` is {shown(async_ratio)}"
+            message = f"{within}, but `{RATIO}` is {async_ratio:g}"
             at, help = self.settings.at(RATIO) or infer.place, f"write `{RATIO}: 1`, give both the same GPUs, or write `{MODE}: false`"
             why = (going_on, AFTER_MODELS, OFF)
             self.notes.error(MODES, infer.key, message, at, "not above 0", help, self.settings.becomes(RATIO, "1"), *why)
@@ -208,7 +208,7 @@ class ModeChecks(RollChecks):
             why = (demand, AFTER_MODELS, 'ROLL says no more than "colocating mode"', OFF)
             self.notes.error(MODES, train.key, message, train.place, with_noun(trains, "GPU"), help, None, *why)
         if async_ratio:
-            message = f"{both}, so `{RATIO}` must be 0, but it is {shown(async_ratio)}"
+            message = f"{both}, so `{RATIO}` must be 0, but it is {async_ratio:g}"
             at, edit = self.settings.at(RATIO) or train.place, self.settings.becomes(RATIO, "0")
             help = f"write `{RATIO}: 0`, or give {infer.key} at least one more worker's GPUs than {train.key} has"
             none_left = "no GPU is left to generate meanwhile"
@@ -230,7 +230,7 @@ class ModeChecks(RollChecks):
         if alone and COLOCATED in hinted:
             why, help, edit = f"there is a {AGENTIC_REWARD}", "drop the hint", None
             if async_ratio:
-                why = f"`{RATIO}` is {shown(async_ratio)}"
+                why = f"`{RATIO}` is {async_ratio:g}"
                 help, edit = f"drop the hint, or write `{RATIO}: 0`", self.settings.becomes(RATIO, "0")
             message, at = f"the hints give {train.key} and {infer.key} the same GPUs, but {why}", hinted[COLOCATED].span or train.span
             self.notes.error(MODES, train.key, message, at, "the same GPUs", help, edit, f"{REASON} refuses that")
@@ -357,13 +357,13 @@ class TransferChecks(RollChecks):
         """Check that every rank hands its weights to a worker on its own GPU."""
         trains, infers, per_worker = train.devices.listed, infer.devices.listed, infer.num_gpus_per_worker
         shift = train.devices.lowest - infer.devices.lowest
-        mismatch = difference(train.devices, infer.devices, shift)
-        if mismatch is None:
+        mismatches = differing(train.devices, infer.devices, shift)
+        if not mismatches:
             return
-        rank, at = mismatch.position, mismatch.position + shift
+        rank, at = mismatches[0], mismatches[0] + shift
         source, target = (_place(id_, self.setup.per_node) for id_ in (trains[rank], infers[at]))
         message = f"rank {rank} of {train.key} ({source}) sends weights to worker {at // per_worker} of {infer.key} ({target})"
-        why = [f"{mismatch.count} ranks send to another GPU"] if mismatch.count > 1 else []
+        why = [f"{len(mismatches)} ranks send to another GPU"] if len(mismatches) > 1 else []
         # A worker of sglang sees all GPUs of the worker.
         workers = [set(infers[first : first + per_worker]) for first in range(0, len(infers), per_worker)]
         beside = [(position, id_) for position, id_ in enumerate(trains, shift) if 0 <= position < len(infers)]

@@ -16,11 +16,12 @@ from ...placements.run import Run
 from ...placements.sound import in_turn
 from ...problem import Problem
 from ...reading import Reading
-from ...roles import role_of
+from ...roles import ACTOR, CRITIC, role_of
 from ...text.edit import to_yaml
 from ...text.tree import find, plain
+from ...training_job import TrainingJob
 from ..dialect import UNCHANGED, Degrees, Rendering
-from ..merging import nested
+from ..merging import merged, nested, titled
 from ..written import check_places, edits_of, read_again, refused
 from . import names
 from .ids import Ids, text_of
@@ -62,7 +63,6 @@ class _RollWriter:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.reasons, self.losses = problem, list[Finding](), list[Finding]()
-        self.ids: dict[str, Ids] = {}
         self.ranks = 1
         self.pipeline, self.parts = self._parts()
         self.keys = self._keys()
@@ -165,7 +165,6 @@ class _RollWriter:
         if ids.count % size:
             message = f"the {with_noun(ids.count, 'accelerator')} of `{name}` {are(ids.count)} no whole workers of {size}"
             self.refuse(name, message, "give it a multiple")
-        self.ids[part] = ids
         # DPO's reference must not take more pairs at once than a step has.
         batch: Data = {"infer_batch_size": 1} if self.pipeline.name == "dpo" and part == REFERENCES else {}
         return block | batch | {names.DEVICES: text_of(ids)}
@@ -257,19 +256,9 @@ class _RollWriter:
             rounds = next((component.least for component in self.problem.components if self.keys[component.name] == VAL_ENV), 1)
             if DEFAULT_BATCH % rounds:
                 data["val_batch_size"] = -(-DEFAULT_BATCH // rounds) * rounds
-            if pipeline.updates_models and not self._is_plain():
-                data["partial_gpu_mode"] = False
+            if pipeline.updates_models:
+                data["partial_gpu_mode"] = False  # the placement is given, in turn or apart
         return data
-
-    def _is_plain(self) -> bool:
-        """Return True if `partial_gpu_mode` accepts the placement.
-
-        Training and inference are disjoint, or share all devices without a reward; the reference is
-        on the devices of training.
-        """
-        train, infer, reference = (self.ids.get(part, Ids()) for part in (ACTOR_TRAIN, ACTOR_INFER, REFERENCES))
-        together = train.ranges == infer.ranges and AGENTIC_REWARD not in self.ids
-        return (together or not set(train) & set(infer)) and (not reference.count or reference.ranges == train.ranges)
 
 
 def _nodes_of_workers(runs: Sequence[Run]) -> list[list[int]]:
@@ -299,6 +288,40 @@ def _pipeline(parts: set[str]) -> str:
 def _environments(groups: int) -> Data:
     """Return keys of environments, a single environment per worker."""
     return {"num_env_groups": groups, "group_size": 1, "max_env_num_per_worker": 1, "tags": ["env"], "num_groups_partition": [groups]}
+
+
+# Configuration of a whole job (RLVR): the placement and the batches.
+
+ESTIMATORS = {"grpo": "grpo", "dapo": "grpo", "ppo": "gae", "rloo": "reinforce", "reinforce++": "reinforce"}
+"""Algorithm -> `adv_estimator`. Source: ROLL, roll/configs/base_config.py and roll/utils/functionals.py."""
+
+_RECOMPUTED = {"recompute_granularity": "full", "recompute_method": "uniform", "recompute_num_layers": 1}
+"""Activations computed again, as the estimate of memory has it."""
+
+
+def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
+    """Return the file. Raises UnusableInput (PW606) if ROLL cannot express the problem."""
+    keys: dict[str, object] = {
+        "rollout_batch_size": job.prompts,
+        "num_return_sequences_in_group": job.samples,
+        "prompt_length": job.prompt,
+        "response_length": job.response,
+        "adv_estimator": ESTIMATORS[job.algorithm],
+        "pretrain": job.model,
+        "actor_infer.strategy_args.strategy_config.gpu_memory_utilization": job.utilization / 100,
+    }
+    for role, section in ((ACTOR, "actor_train"), (CRITIC, "critic")):
+        if role in job.ranks:
+            steps = job.mini_batch * job.samples // (job.micro_batch * job.ranks[role])
+            keys |= {
+                f"{section}.training_args.per_device_train_batch_size": job.micro_batch,
+                f"{section}.training_args.gradient_accumulation_steps": steps,
+            }
+    placed = merged(render(problem).text, {})
+    for section in ("actor_train", "critic"):
+        if placed.get(section, {}).get("strategy_args", {}).get("strategy_name") == "megatron_train":
+            keys |= {f"{section}.strategy_args.strategy_config.{name}": value for name, value in _RECOMPUTED.items()}
+    return titled(f"{title}. Add your `rewards` and the data of `actor_train`.", merged(render(problem).text, keys))
 
 
 # Answers: a `device_mapping` per role left to hints; all else in the file stays.
