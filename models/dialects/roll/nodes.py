@@ -234,13 +234,13 @@ class DeviceReservation(RollChecks):
         """Yield (help, edit) to keep the roles on existing devices: the same ids, the first ids, or fewer."""
         every = [role.devices for role in self.beyond]
         below = [_below(ids, limit) for ids in every]
-        as_many = [Ids.of([range(min(ids.count, limit))]) for ids in every]
-        fewer = [[_below(ids.sliced(slice(ids.count // part)), limit) for ids in every] for part in (2, 4)]
+        as_many = [Ids.of(range(min(ids.count, limit))) for ids in every]
+        fewer = [[_below(Ids(ids.listed[: ids.count // part]), limit) for ids in every] for part in (2, 4)]
         for candidate in (below, as_many, *fewer) if all(ids.solid for ids in every) else (as_many, below, *fewer):
             texts, edits = dict[str, list[str]](), list[Edit]()
             for role, ids in zip(self.beyond, candidate):
                 size = max(role.num_gpus_per_worker, 1)
-                whole = ids.sliced(slice(ids.count // size * size))
+                whole = Ids(ids.listed[: ids.count // size * size])
                 better, edit = ids_edit(self.notes, role, whole)
                 is_here = edit is not None and edit.span.file == self.notes.document.source.name
                 if edit is None or not is_here or not whole.count or not overlaps_no_edit(self.notes, edit):
@@ -253,7 +253,7 @@ class DeviceReservation(RollChecks):
 
 
 def _below(ids: Ids, limit: int) -> Ids:
-    return Ids.of(range(id_, id_ + 1) for id_ in ids if id_ < limit)
+    return Ids(tuple(id_ for id_ in ids if id_ < limit))
 
 
 # Roles as components: devices of each worker.

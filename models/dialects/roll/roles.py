@@ -19,6 +19,7 @@ from ..checks import Divides, Facts, Number
 from . import names
 from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, ConfigurationBlocks
 from .device_mapping import ids_edit, overlaps_no_edit, read_devices
+from .ids import Ids
 from .job import Role, RollChecks, RollSetup
 from .misspelt import KeyChecks
 from .names import ACTOR_INFER, ACTOR_TRAIN, AT_LOAD, CONFIG, CRITICS, DEVICES, INFERENCE, PER_WORKER, SGLANG, STRATEGY, VLLM, WORLD_SIZE
@@ -200,7 +201,7 @@ class RoleWorkers(RollChecks):
         world, rest = divmod(count, size)
         if rest:
             lower = count - rest
-            better, edit = ids_edit(self.notes, role, role.devices.sliced(slice(lower))) if lower else ("", None)
+            better, edit = ids_edit(self.notes, role, Ids(role.devices.listed[:lower])) if lower else ("", None)
             message = f"the {count} device ids of `{role.key}` cannot be divided among workers of {size}: {rest} would be left"
             help = f"name {lower} or {lower + size} devices: `{better}`" if lower else f"name {size} devices"
             self.notes.error("PW111", role.key, message, role.place, with_noun(count, "id"), help, edit, AT_LOAD)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import lcm
-from typing import Callable, Collection
+from typing import Callable, Collection, Sequence
 
 from ...component import Component, Parallel
 from ...configuration.settings import Amount, plain_value
@@ -153,7 +153,7 @@ MOST_WORKERS = 4096
 """Limit on checked sglang workers across nodes; our own."""
 
 
-def _engine_fault(worker_ids: list[int], rank: int, size: int, per_node: int) -> str:
+def _engine_fault(worker_ids: Sequence[int], rank: int, size: int, per_node: int) -> str:
     """Return the reason why an engine cannot start; "" if none."""
     node = worker_ids[0] // per_node
     sees = len({id_ for id_ in worker_ids if id_ // per_node == node})
