@@ -78,7 +78,7 @@ def data_parallel(setup: RollSetup, role: Role) -> int | None:
 
 
 _SOURCE = "ROLL, roll/distributed/strategy/"
-_STAGE, _RANKS = whole_of("zero_optimization.stage", MATCHES, 0, CONFIG), whole_of("data_parallel_size", MATCHES, 1, CONFIG)
+_STAGE = whole_of("zero_optimization.stage", MATCHES, 0, CONFIG)
 
 
 def _world(facts: Facts) -> Number | None:
@@ -87,9 +87,9 @@ def _world(facts: Facts) -> Number | None:
     return None if world is None else Number(world, f"{facts.subject} has {with_noun(world, 'worker')}", note=note)
 
 
-def _has_ranks(facts: Facts) -> bool:
-    ranks = _RANKS(facts)
-    return ranks is not None and ranks.value > 1
+def _ranks(facts: Facts) -> Number | None:
+    ranks = whole_of("data_parallel_size", MATCHES, 1, CONFIG)(facts)
+    return ranks if ranks is not None and ranks.value > 1 else None
 
 
 CHECKS: dict[str, tuple[Check, ...]] = {
@@ -97,8 +97,8 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     DEEPSPEED[1]: (Equals(code=MATCHES, source=f"{_SOURCE}deepspeed_strategy.py", when=IN_WORKERS, left=_STAGE, right=3),),
     VLLM: (
         Equals(
-            code=MATCHES, source=f"{_SOURCE}vllm_strategy.py", when=IN_WORKERS, releases=Range(since="0.2.0"), only_if=_has_ranks,
-            left=_RANKS, right=_world, message="{left}, but {right}",
+            code=MATCHES, source=f"{_SOURCE}vllm_strategy.py", when=IN_WORKERS, releases=Range(since="0.2.0"), left=_ranks, right=_world,
+            message="{left}, but {right}",
         ),
     ),
 }  # fmt: skip
