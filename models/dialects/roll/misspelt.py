@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from difflib import SequenceMatcher
-from typing import Iterable
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
@@ -12,7 +10,7 @@ from ...findings.span import Edit, Span
 from ...releases.release import spans_of
 from ...text.document import Document
 from ...text.interpolation import Interpolator
-from ...text.nearest import nearest
+from ...text.nearest import closest, nearest
 from ...text.tree import Entry, MapNode, Scalar, with_value
 from ..unread import counting_keys, report_unread
 from . import names
@@ -23,16 +21,6 @@ from .profile import Defaults, Pipeline, maps, profile_of, releases_with_key
 
 CODE = "PW104"
 IGNORED = "ROLL ignores it silently"
-_MISSPELT = 0.88
-"""Minimum similarity of a misspelling; configurations have keys of their own that resemble known ones."""
-
-
-def misspelt(name: str, known: Iterable[str]) -> str | None:
-    """Return the known key that `name` misspells by a letter or two. None if there is none."""
-    near = [key for key in dict.fromkeys(known) if abs(len(key) - len(name)) < 3]
-    close = None if name in near else nearest(name, near)
-    return close if close and SequenceMatcher(None, name.lower(), close).ratio() >= _MISSPELT else None
-
 
 # Commas in a flow map: `{device_mapping: list(range(0,8))}` parses as
 # `device_mapping: list(range(0` and a key `8))`.
@@ -223,7 +211,7 @@ class KeyChecks(RollChecks):
             message = f"`{name}` is no role of ROLL's {pipeline.name} pipeline"
             notes.warn(CODE, name, message, entry.key.span, "not a role", help, edit, IGNORED)
         elif not isinstance(value, MapNode):
-            close = misspelt(name, (*names.JOB_KEYS, *keys))
+            close = closest(name, (*names.JOB_KEYS, *keys), min(1, len(name) // 8))
             if close and f"${{{name}}}" not in source:
                 is_twice = root.get(close) is not None
                 help, edit = notes.to_rename(root, entry, close) if is_twice else (f"is `{close}` meant?", None)

@@ -18,7 +18,6 @@ from ...text.nearest import SLIP, closest
 from ...text.tree import MapNode, Scalar
 from ..checks import AtLeast, Check, Divides, Equals, Facts, Number, divisors, run_checks
 from .job import Role, RoleFacts, RollChecks, RollSetup, amount_of, whole_of
-from .misspelt import misspelt
 from .names import CONFIG, DEEPSPEED, DEGREE_KEYS, FSDP2, IN_WORKERS, PER_WORKER, SGLANG, STRATEGY, VLLM
 from .profile import releases_with_argument
 from .roles import REWRITTEN
@@ -173,10 +172,7 @@ _OF_VLLM = tuple(f"{name}_parallel_size" for name in ("tensor", "pipeline", "dat
 def _meant(role: Role, name: str, known: Collection[str]) -> str | None:
     """Return the argument that an unknown one probably means: by abbreviation or spelling."""
     degree = DEGREE_KEYS[role.strategy or ""].get(name.removesuffix("_size"), "").rpartition(".")[2]
-    if degree or role.by_megatron:
-        return degree or closest(name, known, min(SLIP, len(name) // 3))
-    variant = name.replace("_model_", "_")
-    return variant if variant in known else misspelt(name, known)
+    return degree or closest(name if role.by_megatron else name.replace("_model_", "_"), known, min(SLIP, len(name) // 3))
 
 
 _BY = "the strategy of the role makes it"
