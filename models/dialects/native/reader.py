@@ -29,8 +29,8 @@ from ...text.nearest import nearest
 from ...text.source import Source
 from ...text.tree import ListNode, MapNode, Scalar, Value
 from ..dialect import Machines
+from . import KEYS, NAME
 from .placement import place_by_list, place_by_text
-from .recognise import KEYS, NAME
 from .sections import read_allowed, read_work
 
 UNKNOWN = Cluster(Nodes(()), counted=False)
