@@ -21,7 +21,7 @@ from ...text.edit import to_yaml
 from ...text.tree import find, plain
 from ...training_job import TrainingJob
 from ..dialect import UNCHANGED, Degrees, Rendering
-from ..merging import merged, nested, titled
+from ..merging import merged, put, titled
 from ..written import check_places, edits_of, read_again, refused
 from . import names
 from .ids import Ids, text_of
@@ -340,7 +340,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
         if numbers is None:
             raise refused(name, f"the strategy of `{name}` has no keys for {parallel}")
         values |= {f"{name}.{key}": value for key, value in numbers.items()}
-    edits = edits_of(source, source.root, nested(values))
+    edits = edits_of(source, source.root, put({}, values))
     _check(reading, problem, assignment, degrees, edits, open_)
     return edits
 

@@ -19,7 +19,8 @@ from ...reading import FileSession, Reading
 from ...record import dataclass
 from ...text.document import Document
 from ...text.tree import MapNode, find, leaves, with_value
-from ..following import Chosen, all_refused, with_dependent_degrees, with_hint
+from ..all_refused import Chosen, all_refused
+from ..following import with_dependent_degrees, with_hint
 from ..skeleton import HINTS
 from .pools import FIT
 from .programs import SPEC

@@ -25,7 +25,8 @@ from ....roles import ROLES
 from ....text.document import Document
 from ....text.nearest import nearest
 from ....text.tree import Entry, MapNode, Scalar, Value, find, kind_of, with_value
-from ...following import Chosen, all_refused, interpolates, with_dependent_degrees, with_hint
+from ...all_refused import Chosen, all_refused
+from ...following import interpolates, with_dependent_degrees, with_hint
 from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, listed, task_facts, time_advice
 from ..modes.degrees import SECTIONS
 from ..modes.state import TASKS, Placer, placer_of
