@@ -19,7 +19,7 @@ from ..text.tree import ListNode, MapNode, plain
 from .following import scalars_by_path
 
 Values = Mapping[str, Any]
-"""Key -> number, list, map of keys, or text as in a block map of YAML."""
+"""Key -> number, list, map of keys, or text of a block map in YAML."""
 
 
 def refused(name: str, why: str) -> UnusableInput:
@@ -28,7 +28,7 @@ def refused(name: str, why: str) -> UnusableInput:
 
 
 def edits_of(source: Source, owner: MapNode, values: Values, path: str = "") -> list[Edit]:
-    """Return the edits that set values in a map of the file; missing keys are added at the end.
+    """Return the edits that set values in a map; missing keys are added at its end.
 
     Raises UnusableInput (PW603) for a value without a place of its own.
     """
@@ -79,19 +79,19 @@ def _text(value: Any, flow: bool, quoted: bool = False, line: str = "") -> str:
 
 
 def read_again(reading: Reading, edits: list[Edit], changed: Collection[str], read: Callable[[Document], Reading]) -> Problem | None:
-    """Return the problem of the edited text; refuse a change of other values than at `changed` paths."""
+    """Return the problem of the edited text. Refuse a change of values beside the `changed` paths."""
     source = reading.source.edited(edits)
     try:
-        others = _others(source.root, changed)
+        values = _values(source.root, changed)
         problem = read(replace(reading.document.compose(source), release=reading.document.release)).problem
     except UnusableInput as broken:
         raise refused("", f"with it, {broken}") from None
-    if others != _others(reading.source.root, changed):
+    if values != _values(reading.source.root, changed):
         raise refused("", "another value of it would change")
     return problem
 
 
-def _others(root: MapNode, changed: Collection[str]) -> dict[str, object]:
+def _values(root: MapNode, changed: Collection[str]) -> dict[str, object]:
     """Return the values of a file by path, without those at or below `changed` paths."""
     inside = tuple(f"{path}." for path in changed)
     return {path: leaf.value for path, leaf in scalars_by_path(root) if not f"{path}.".startswith(inside)}

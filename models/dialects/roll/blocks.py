@@ -200,7 +200,7 @@ def pipeline_of(notes: Notes, settings: Settings, program: Program | None) -> Pi
         return any(settings.has(key) for key in keys)
 
     def is_shown(pipeline: str, keys: Sequence[Sequence[str]] = (), without: Sequence[str] = (), alternative: str = "") -> bool:
-        """Return True if the file has a key of each group, and none of the others."""
+        """Return True if the file has a key of each group, and none of `without`."""
         releases = pipelines()[pipeline].releases
         is_known = not releases.until or notes.choice is None or notes.choice.has(releases)
         return is_known and all(has(*group) for group in keys) and not has(*without)

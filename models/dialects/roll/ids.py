@@ -97,7 +97,7 @@ def range_text(ids: range) -> str:
 
 
 def differing(ids: Ids, second: Ids, shift: int) -> list[int]:
-    """Return the positions of ids that differ from the ids ``shift`` positions later in a second list."""
+    """Return the positions of ids unlike the ids ``shift`` positions later in a second list."""
     start = max(-shift, 0)
     beside = enumerate(zip(ids.listed[start:], second.listed[start + shift :]), start)
     return [position for position, (id_, counterpart) in beside if id_ != counterpart]
