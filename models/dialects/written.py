@@ -28,7 +28,7 @@ def refused(name: str, why: str) -> UnusableInput:
 
 
 def edits_of(source: Source, owner: MapNode, values: Values, path: str = "") -> list[Edit]:
-    """Return the edits that set values in a map; missing keys are added at its end.
+    """Return the edits that set values in a map; missing keys come last.
 
     Raises UnusableInput (PW603) for a value without a place of its own.
     """

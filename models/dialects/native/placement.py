@@ -60,26 +60,15 @@ def place_by_text(
     amount = sum(run.amount for run in runs)
     sizes = {max(1, pair.resources // pair.processes) for pair in placement.pairs}
     component = with_placement_amounts(component, runs, cluster.kind(labels), sizes, findings)
-    candidates = (
-        candidate for candidate in (replace(component, parallel=parallel) for parallel in degrees) if amount % candidate.unit == 0
-    )
     if component.contiguous and component.stride > 1:
-        component = next(candidates, component)
+        candidates = (replace(component, parallel=parallel) for parallel in degrees)
+        component = next((candidate for candidate in candidates if amount % candidate.unit == 0), component)
     if component.unit > component.group_size:
         if amount % component.unit:
-            message = f"the {with_noun(amount, 'accelerator')} of `{component.name}` {are(amount)} no whole blocks of {component.unit}, so its stride cannot be kept"
+            shown, rest = with_noun(amount, "accelerator"), amount % component.unit
+            message = f"the {shown} of `{component.name}` {are(amount)} no whole blocks of {component.unit}, so its stride cannot be kept"
             advice = f"give it a multiple of {component.unit}"
-            findings.append(
-                error(
-                    "PW206",
-                    component.name,
-                    message,
-                    written.span,
-                    label=with_noun(amount, "accelerator"),
-                    help=advice,
-                    amount=amount % component.unit,
-                )
-            )
+            findings.append(error("PW206", component.name, message, written.span, label=shown, help=advice, amount=rest))
             return None
         runs = compress(strided(component, runs), cluster.kind(labels), labels[0])
     return replace(component, runs=runs, spans=spans)
@@ -132,17 +121,8 @@ def place_by_list(component: Component, written: ListNode, cluster: Cluster, fin
         value = find(item, fault.key) if fault.key else None
         edit = Edit(value.span, in_flow_map(fault.better)) if value and fault.better else None
         advice = f"write `{edit.text}`" if edit else fault.help or "write entries such as `{ranks: 0-3, node: 0, accelerators: 0-3}`"
-        findings.append(
-            error(
-                fault.code,
-                component.name,
-                f"`{component.name}`: {fault.message}",
-                (value or item).span,
-                label=fault.label,
-                help=advice,
-                edit=edit,
-            )
-        )
+        message, at = f"`{component.name}`: {fault.message}", (value or item).span
+        findings.append(error(fault.code, component.name, message, at, label=fault.label, help=advice, edit=edit))
     if faults:
         return None
     sizes_by_rank: dict[int, int] = {}
@@ -159,17 +139,11 @@ def _entries(component: Component, written: ListNode, cluster: Cluster, faults: 
         data = {entry.key.text: entry.value for entry in item} if isinstance(item, MapNode) else {}
         label = _text(data["node_group"]) if "node_group" in data else component.node_groups[0]
         if label not in component.node_groups:
-            exist = ", ".join(f"`{group}`" for group in component.node_groups)
-            faults.append(
-                ListFault(
-                    "PW107",
-                    f"`{label}` is none of its node groups",
-                    position,
-                    "node_group",
-                    "not one of its groups",
-                    f"name one of {exist}",
-                )
+            message, help_ = (
+                f"`{label}` is none of its node groups",
+                f"name one of {', '.join(f'`{group}`' for group in component.node_groups)}",
             )
+            faults.append(ListFault("PW107", message, position, "node_group", "not one of its groups", help_))
             continue
         if {"accelerators", "hardware"} <= data.keys():
             faults.append(ListFault("PW302", "an entry holds accelerators or hardware, not both", position, "hardware", "both are named"))

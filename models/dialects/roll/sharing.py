@@ -28,8 +28,6 @@ from .strategies import data_parallel, degrees, in_groups_of
 
 MODES, BATCH_NUMBERS = "PW123", "PW403"
 RATIO, LEVEL = "async_generation_ratio", "generate_opt_level"
-
-
 MODE = "partial_gpu_mode"
 REASON = "ROLL's `partial_gpu_mode`"
 OFF = f"`{MODE}: false` turns this check off"
@@ -101,7 +99,7 @@ class ModeChecks(RollChecks):
         """Demand the reference on the GPUs of training; ROLL only warns if several teachers differ."""
         references, settings = list(self.setup.all(REFERENCES)), self.settings
         if len(references) == 1:
-            self._relate(COLOCATED, references[0], train)
+            self._relate(references[0], (COLOCATED, train))
         held = [role.ids for role in references if role.ids is not None]
         together = Ids.of(*held)
         if train.ids is not None and 1 < len(references) == len(held) and together.ranges != train.ids.ranges:
@@ -118,17 +116,12 @@ class ModeChecks(RollChecks):
             help, edit = f"write `{MODE}: false`, or turn the reference off", settings.becomes(MODE, "false")
             self.notes.error(MODES, REFERENCES, message, settings.at(adapters) or train.span, "no reference", help, edit, why, AFTER_MODELS)
 
-    def _relate(self, kind: str, first: Role, second: Role) -> None:
-        """Add a relation that the mode demands, where the first role has a component."""
-        if component := self.setup.components.get(first.key):
-            self.setup.relations.append(Relation(kind, (first.key, second.key), component.spans.get("placement"), REASON))
-
-    def _relate_critic(self, train: Role, infer: Role) -> None:
-        """Place the critic within inference and apart from training."""
-        critic = self.setup.role(CRITICS)
-        for kind, role in ((SUBSET, infer), (DISJOINT, train)):
-            if critic is not None and role.key in self.setup.components:
-                self._relate(kind, critic, role)
+    def _relate(self, first: Role | None, *relations: tuple[str, Role]) -> None:
+        """Add relations that the mode demands, between roles with components."""
+        component = self.setup.components.get(first.key) if first is not None else None
+        for kind, second in relations if component is not None else ():
+            if component is not None and second.key in self.setup.components:
+                self.setup.relations.append(Relation(kind, (component.name, second.key), component.spans.get("placement"), REASON))
 
     def _check_part(self, train: Role, infer: Role) -> None:
         """Check training on a part of inference: whole workers go on, the others give way."""
@@ -145,7 +138,7 @@ class ModeChecks(RollChecks):
             at, help = self.settings.at(RATIO) or infer.place, f"write `{RATIO}: 1`, give both the same GPUs, or write `{MODE}: false`"
             why = (going_on, AFTER_MODELS, OFF)
             self.notes.error(MODES, infer.key, message, at, "not above 0", help, self.settings.becomes(RATIO, "1"), *why)
-        self._relate_critic(train, infer)
+        self._relate(self.setup.role(CRITICS), (SUBSET, infer), (DISJOINT, train))
         if workers is None or workers > 1:
             self._check_freed_workers(train, self.setup.role(CRITICS), infer)
 
@@ -223,7 +216,7 @@ class ModeChecks(RollChecks):
         async_ratio, reward = self.ratio, self.setup.role(AGENTIC_REWARD)
         hinted = {relation.implies: relation for relation in self.setup.hinted if set(relation.components) == {train.key, infer.key}}
         if SUBSET in hinted and hinted[SUBSET].components[0] == train.key and async_ratio is not None and async_ratio > 0:
-            self._relate_critic(train, infer)
+            self._relate(self.setup.role(CRITICS), (SUBSET, infer), (DISJOINT, train))
             self._reserve_worker(train, infer)
             return
         alone = bool(async_ratio) or reward is not None
