@@ -6,6 +6,7 @@ A stated release wins; else the dialect looks for evidence.
 from __future__ import annotations
 
 import json
+import re
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Iterator, Sequence
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Callable, Iterator, Sequence
 from ..dialect_names import FRAMEWORKS
 from ..findings.finding import Finding, UnusableInput, error, warning
 from ..releases.choice import ReleaseChoice, newest, stated
-from ..releases.evidence import choose_by_keys, installed, of_version, ranges_from, release_beside
+from ..releases.evidence import choose_by_keys, installed, ranges_from, release_beside
 from ..releases.release import Range, Release, read_releases
 from ..text.document import Document
 from ..text.nearest import nearest
@@ -39,6 +40,30 @@ def known_framework(text: str) -> str:
     return f"{name.lower()}=={version}"
 
 
+_LAST = 9_999
+
+
+def _closest(version: str, known: Sequence[str]) -> str | None:
+    """Return the known release with the nearest number, or by spelling.
+
+    Of equally near releases it is the newer one.
+    """
+    numbers = {name: _numbers(name) for name in known}
+    wanted, dotted = _numbers(version), [name for name in known if numbers[name]]
+    if not wanted or not dotted:
+        return nearest(version, known)
+    return min(reversed(dotted), key=lambda name: [abs(has - wants) for has, wants in zip(numbers[name], wanted)])
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return the three numbers of a version; empty for other texts.
+
+    A version without a patch stands for the last patch of its series.
+    """
+    parts = re.match(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?![0-9])", version)
+    return tuple(_LAST if part is None else int(part) for part in parts.groups()) if parts else ()
+
+
 def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str], roots: Sequence[str] = ()) -> ReleaseChoice | None:
     """Return the release of a document; None for a native file.
 
@@ -54,8 +79,8 @@ def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str],
         release = table.named(version)
         if release is None:
             known = [entry.name for entry in table]
-            close = of_version(table, version) or nearest(version.strip(), known)
-            help_ = f"write `{name}=={close.name if isinstance(close, Release) else close}`; " if close else ""
+            close = _closest(version.strip(), known)
+            help_ = f"write `{name}=={close}`; " if close else ""
             message = f"{table.framework} {version.strip() or '(no version)'} is not a known release"
             raise UnusableInput([error("PW015", "", message, help=f"{help_}known releases are {', '.join(known)}")])
         if stated_releases.setdefault(name, release) != release:
