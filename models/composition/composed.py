@@ -20,8 +20,8 @@ from ..text.document import Document, DocumentKind, Setting
 from ..text.environment import Environment
 from ..text.interpolation import Interpolator
 from ..text.source import MAX_BYTES, Source
-from ..text.tree import MANDATORY, ListNode, MapNode, Scalar, Value, find, kind_of
-from .defaults import SELF, DefaultsEntry, DefaultsNode, GroupChoice, GroupChoices, Option, word
+from ..text.tree import MANDATORY, MapNode, Scalar, Value, find, kind_of
+from .defaults import SELF, DefaultsEntry, DefaultsNode, GroupChoice, GroupChoices, option_of, word
 from .places import Added, Library, Located, OutsideRoots, PathPart, SearchPath, part_of, searched
 from .settings import CommandSettings, Path, RefusedSetting, Unmergeable, apply_setting, embed, mark_unknown, merged, refused_by_hydra
 
@@ -61,7 +61,7 @@ class GroupSettings:
 
     def _sort(self, setting: Setting, findings: list[Finding]) -> None:
         key = setting.key if setting.package is None else f"{setting.key}@{setting.package}"
-        option, value = _option(setting.value), setting.value
+        option, value = option_of(setting.value), setting.value
         if setting.kind is DocumentKind.FORCE:
             findings.append(_wrong(setting, "a group cannot be added with `++`", f"write `{setting.text[1:]}`"))
         elif setting.kind is DocumentKind.DELETE and value is not None and not isinstance(option, str):
@@ -75,14 +75,6 @@ class GroupSettings:
             self.appended.append(DefaultsEntry(setting.key, option, value.span, True, setting.package, appended=True))
         else:
             self.choices.overrides[key] = GroupChoice(option, value.span, "PW012")
-
-
-def _option(value: Value | None) -> Option:
-    if isinstance(value, Scalar) and isinstance(value.value, str):
-        return value.text
-    if isinstance(value, ListNode) and all(isinstance(item, Scalar) and isinstance(item.value, str) for item in value.items):
-        return tuple(item.text for item in value.items if isinstance(item, Scalar))
-    return None
 
 
 def _wrong(setting: Setting, message: str, help_: str) -> Finding:

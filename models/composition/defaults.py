@@ -201,13 +201,19 @@ def _read(item: Value, findings: list[Finding]) -> DefaultsEntry | None:
 
 
 def _pair_entry(key: str, value: Value, span: Span, findings: list[Finding]) -> DefaultsEntry | None:
-    if isinstance(value, Scalar) and value.is_null:
-        return keyed(key, None, span)
-    if isinstance(value, Scalar) and isinstance(value.value, str):
-        return keyed(key, value.text, span)
-    if isinstance(value, ListNode) and all(isinstance(item, Scalar) and isinstance(item.value, str) for item in value.items):
-        return keyed(key, tuple(item.text for item in value.items if isinstance(item, Scalar)), span)
+    option = option_of(value)
+    if option is not None or (isinstance(value, Scalar) and value.is_null):
+        return keyed(key, option, span)
     findings.append(_wrong(f"what `{key}` chooses must be a name or a list of names, but it is {kind_of(value)}", value))
+    return None
+
+
+def option_of(value: Value | None) -> Option:
+    """Return the option or options that a value names; None for other values."""
+    if isinstance(value, Scalar) and isinstance(value.value, str):
+        return value.text
+    if isinstance(value, ListNode) and all(isinstance(item, Scalar) and isinstance(item.value, str) for item in value.items):
+        return tuple(item.text for item in value.items if isinstance(item, Scalar))
     return None
 
 

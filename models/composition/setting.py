@@ -7,7 +7,6 @@ hydra/core/override_parser. The longest token wins; of equally long tokens, the 
 from __future__ import annotations
 
 import re
-from typing import Callable
 
 from ..findings.finding import UnusableInput, error
 from ..findings.span import Edit, Span
@@ -53,7 +52,6 @@ _TOKENS = {
 MAX_NESTING = 32
 _PIECES = {"word", "null", "int", "float", "bool", "reference", "other", ":", "escape", "space"}
 _SWEEPS = {"choice", "range", "interval", "glob", "shuffle"}
-_CASTS: dict[str, Callable[[Plain], Plain]] = {"int": lambda value: int(value or 0), "float": lambda value: float(value or 0), "str": str}
 
 
 def read_setting(text: str, span: Span) -> Setting:
@@ -175,7 +173,7 @@ class Values:
         if kind == "{":
             return self._map(depth)
         if kind == "word" and self.position + 1 < len(self.tokens) and self.tokens[self.position + 1].kind == "(":
-            return self._function(depth)
+            raise self._function()
         if kind == "quoted":
             token = self._take(kind)
             return as_scalar(_unquoted(token.text), token.span)
@@ -199,27 +197,15 @@ class Values:
             entries[key.text] = Entry(key, self._element(depth + 1))
         return MapNode(tuple(entries.values()), _from(start, self._take("}").span), flow=True)
 
-    def _function(self, depth: int) -> Value:
-        name = self._take("word")
+    def _function(self) -> UnusableInput:
+        """Return the refusal of a call: none is computed here."""
+        name, start = self._take("word"), self.text.index("=") + 1
         if name.text in _SWEEPS:
             why = f"`{name.text}` sweeps over values, which Hydra refuses without `--multirun`"
-            raise invalid_setting(self.text, why, name.span, "write one value")
-        if name.text not in _CASTS:
-            start = self.text.index("=") + 1
-            quoted = f"'{self.text[start:]}'" if "'" not in self.text else f'"{self.text[start:]}"'
-            help_ = f"write its result, or `{self.text[:start]}{quoted}` for a text"
-            raise invalid_setting(self.text, f"`{name.text}` is not computed here", name.span, help_)
-        self._take("(")
-        value = self._element(depth + 1)
-        end = self._take(")").span
-        cast = _CASTS.get(name.text)
-        plain = getattr(value, "value", None)
-        if cast is None or not isinstance(plain, (int, float, str)):
-            raise invalid_setting(self.text, f"`{name.text}` is not computed here", name.span, "write its result")
-        try:
-            return as_scalar(cast(plain), _from(name.span, end))
-        except (ValueError, OverflowError):
-            raise invalid_setting(self.text, f"`{name.text}` cannot be made of this", name.span, "write its result") from None
+            return invalid_setting(self.text, why, name.span, "write one value")
+        quoted = f"'{self.text[start:]}'" if "'" not in self.text else f'"{self.text[start:]}"'
+        help_ = f"write its result, or `{self.text[:start]}{quoted}` for a text"
+        return invalid_setting(self.text, f"`{name.text}` is not computed here", name.span, help_)
 
     def _primitive(self, pieces: set[str]) -> Scalar:
         tokens = []

@@ -62,9 +62,7 @@ def load(
     composer : folders for the `defaults` of the file, and command-line overrides; default: the
         file's own folder.
     """
-    readings = load_all(path, machines, dialect, level, composer)
-    name = path.name if isinstance(path, Source) else str(path)
-    return _rereadable(_first(readings), ReadParameters(name, machines, dialect, level, composer))
+    return _first(load_all(path, machines, dialect, level, composer))
 
 
 def load_all(
@@ -81,9 +79,7 @@ def load_all(
         source = path if isinstance(path, Source) else Source.read(path)
     except UnusableInput as problem:
         return [Reading(Document.unread(str(path)), "unknown", None, problem.findings)]
-    readings = read_all(source, machines, dialect, level, composer)
-    as_read = ReadParameters(source.name, machines, dialect, level, composer)
-    return [_rereadable(reading, replace(as_read, number=number)) for number, reading in enumerate(readings)]
+    return read_all(source, machines, dialect, level, composer)
 
 
 def load_settings(
@@ -101,13 +97,7 @@ def read(
     source: Source, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> Reading:
     """Read a text; see `load`."""
-    reading = _first(read_all(source, machines, dialect, level, composer))
-    return _rereadable(reading, ReadParameters(source.name, machines, dialect, level, composer))
-
-
-def _rereadable(reading: Reading, as_read: ReadParameters) -> Reading:
-    """Return the reading with the way to read another text of its file."""
-    return replace(reading, session=replace(reading.session, as_before=as_read))
+    return _first(read_all(source, machines, dialect, level, composer))
 
 
 @dataclass(frozen=True)
@@ -127,11 +117,9 @@ class ReadParameters:
 
     def __call__(self, text: str, machines: Machines = None) -> Reading:
         """Read a text as a version of the file, on other machines if given."""
-        source, machines = Source(self.name, text), self.machines if machines is None else machines
-        if self.number is None:
-            return read(source, machines, self.dialect, self.level, self.composer)
-        readings = read_all(source, machines, self.dialect, self.level, self.composer)
-        return readings[min(self.number, len(readings) - 1)]
+        machines = self.machines if machines is None else machines
+        readings = read_all(Source(self.name, text), machines, self.dialect, self.level, self.composer)
+        return _first(readings) if self.number is None else readings[min(self.number, len(readings) - 1)]
 
 
 def read_all(
@@ -140,10 +128,15 @@ def read_all(
     """Read a text: one Reading, or a Reading per program of a script; see `load`."""
     composer = composer or Composer()
     try:
-        made = _documents(source, composer)
+        documents = _documents(source, composer)
+        readings = [_read(source, partial(_same, document), machines, dialect, level, composer) for document in documents]
     except UnusableInput as problem:
-        return [Reading(_empty(source), "unknown" if dialect == "auto" else dialect, None, problem.findings)]
-    return _drop_unknown_programs([_read(source, partial(_same, document), machines, dialect, level, composer) for document in made])
+        readings = [Reading(_empty(source), "unknown" if dialect == "auto" else dialect, None, problem.findings)]
+    how = ReadParameters(source.name, machines, dialect, level, composer)
+    return [
+        replace(reading, session=replace(reading.session, as_before=replace(how, number=number)))
+        for number, reading in enumerate(_drop_unknown_programs(readings))
+    ]
 
 
 def _drop_unknown_programs(readings: list[Reading]) -> list[Reading]:
@@ -271,6 +264,8 @@ def _empty(source: Source) -> Document:
 def _first(readings: Sequence[Reading]) -> Reading:
     """Return the first reading, with a warning if there are several."""
     reading, program = readings[0], readings[0].document.program
+    if isinstance(how := reading.session.as_before, ReadParameters):
+        reading = replace(reading, session=replace(reading.session, as_before=replace(how, number=None)))
     if len(readings) == 1 or program is None:
         return reading
     message = f"`{reading.source.name}` starts {len(readings)} programs, of which only the first is read: `{program.name}`"

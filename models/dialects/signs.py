@@ -1,6 +1,9 @@
-"""Keys of a file as evidence for a dialect."""
+"""Parts of a dialect that are loaded first: evidence in a file, and the homes of the other parts."""
 
 from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Mapping
 
 from ..record import dataclass
 
@@ -19,3 +22,10 @@ class Signs:
     def any(self) -> tuple[str, ...]:
         """All keys, the sure keys first."""
         return (*self.sure, *self.weak)
+
+
+def part_of(package: str, homes: Mapping[str, str], name: str) -> Any:
+    """Return a function of a dialect from its module; files of other dialects load none."""
+    if name not in homes:
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    return getattr(import_module(homes[name], package), name)

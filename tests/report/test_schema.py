@@ -232,7 +232,7 @@ def test_the_schema_beside_the_examples_is_this_one() -> None:
 
 def test_the_keys_of_a_native_file_are_those_of_its_form() -> None:
     """They are written down again, so that recognising a file loads no forms."""
+    from placewright.models.dialects.native import KEYS
     from placewright.models.dialects.native.form import NativeForm
-    from placewright.models.dialects.native.recognise import KEYS
 
     assert tuple(NativeForm.keys) == KEYS

@@ -3,68 +3,54 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Sequence
+from typing import Any
 
-from ...level import DEFAULT_LEVEL
-from .recognise import KEYS, NAME, signs
+from ...roles import ROLES
+from ...text.nearest import nearest
+from ...text.tree import MapNode, Scalar
+from ..signs import Signs, part_of
 
-if TYPE_CHECKING:
-    from ...findings.span import Edit
-    from ...placements.assignment import Assignment
-    from ...problem import Problem
-    from ...reading import Reading
-    from ...releases.choice import ReleaseChoice
-    from ...text.document import Document
-    from ...text.form import Form
-    from ...training_job import TrainingJob
-    from ..dialect import Degrees, Machines, Rendering
+__all__ = ["NAME", "ONE_POOL", "PLACES", "PROGRAMS", "RELEASES", "signs"]
 
-__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "file_form", "read", "release_of", "render", "signs", "write"]
-
+NAME = "native"
+KEYS = ("cluster", "allow", "components", "relations", "links", "objective", "work", "plan")
+"""Keys of a native file; `NativeForm` has their types."""
+_OF_COMPONENTS = ("accelerators", "colocate_with", "memory", "node_group", "parallel", "placement", "processes", "seconds", "within")
+"""Keys of a component that identify a native file."""
+_OTHERS = ("apiVersion", "asyncapi", "openapi", "swagger")
+"""Top-level keys of other file formats with `components:`."""
 PROGRAMS: tuple[str, ...] = ()
 """Empty: no program of a script is recognised by name."""
-
 RELEASES: Path | None = None
 """None: a native file has no framework."""
-
 PLACES = KEYS
 """Keys whose content is fully in the Problem of a file."""
 ONE_POOL = False
+_HOMES = {"file_form": ".form", "read": ".reader", "render": ".rendering", "training_file": ".rendering", "write": ".writing"}
 
 
-def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:
-    """See `Dialect.release_of`."""
-    return None
+def __getattr__(name: str) -> Any:
+    return part_of(__name__, _HOMES, name)
 
 
-def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
-    """See `Dialect.read`; loads the reader on demand."""
-    from .reader import read as found
+def signs(root: MapNode) -> Signs:
+    """Return `components` as evidence for a native file.
 
-    return found(document, machines, level)
-
-
-def file_form() -> type[Form]:
-    """See `Dialect.file_form`."""
-    from .form import NativeForm
-
-    return NativeForm
-
-
-def render(problem: Problem) -> Rendering:
-    """See `Dialect.render`; loads the writer on demand."""
-    from .writing.render import render as rendered
-
-    return rendered(problem)
-
-
-def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
-    """See `Dialect.training_file`; a native file says the batches in `plan`, which stays."""
-    return f"# {title}\n{render(problem).text}"
-
-
-def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:
-    """See `Dialect.write`."""
-    from .writing.write import write as written
-
-    return written(reading, assignment, degrees or {})
+    Sure with a shorthand as `cluster`, native or misspelt native keys, roles as names, or components
+    without keys; else weak, as for a list. Empty for other file formats and, without a shorthand and
+    native keys, for files with foreign top-level keys.
+    """
+    components = root.get("components")
+    if components is None or any(root.get(key) is not None for key in _OTHERS):
+        return Signs()
+    lines = list(components) if isinstance(components, MapNode) else []
+    inner, names = [line.value for line in lines], {line.key.text for line in lines}
+    keys = {entry.key.text for value in inner if isinstance(value, MapNode) for entry in value}
+    if isinstance(root.get("cluster"), Scalar) or keys.intersection(_OF_COMPONENTS):
+        return Signs(("components",))
+    if not all(entry.key.text in KEYS for entry in root):
+        return Signs()
+    is_native = (
+        (not keys and isinstance(components, MapNode)) or names.intersection(ROLES) or any(nearest(key, _OF_COMPONENTS) for key in keys)
+    )
+    return Signs(("components",)) if is_native else Signs(weak=("components",))

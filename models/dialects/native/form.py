@@ -9,8 +9,7 @@ from ...machines.cluster_file import ClusterForm
 from ...machines.shorthand import SHORTHAND_PATTERN
 from ...text.form import Form, ValueKind, as_items, form_of, key, list_of, map_of
 from ...text.values import OneOfValues, or_list, word_or_map
-from .allowed import ALLOWED
-from .sections import WorkForm
+from .sections import ALLOWED, WorkForm
 
 _Allowed = OneOfValues("word", ALLOWED)
 _Shorthand = ValueKind(str, {"type": "string", "pattern": SHORTHAND_PATTERN})
@@ -42,3 +41,8 @@ class NativeForm(Form):
     plan = key(
         form_of(PlanForm), default=PlanForm(), description="what counts and degrees are chosen by, such as `{workflow: rollout -> actor}`"
     )
+
+
+def file_form() -> type[Form]:
+    """See `Dialect.file_form`."""
+    return NativeForm

@@ -1,24 +1,30 @@
-"""Explicit placement of a component as text: `placement: 0-7`, numbered by its node groups."""
+"""Explicit placement of a component: a text such as `placement: 0-7`, numbered by its node groups, or a list of entries.
+
+Example of a list: `placement: [{ranks: 0-3, node: 0, accelerators: 0-3}]`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterable, Iterator, Sequence
+from typing import Collection, Iterable, Iterator, Sequence
 
 from ...component import Component, Parallel
 from ...findings.finding import Finding, error
 from ...findings.span import Edit, Span
-from ...findings.wording import are, with_noun
+from ...findings.wording import are, plural, with_noun
 from ...machines.cluster import Cluster
-from ...placements.assignment import Seat, compress, seats
+from ...machines.node_group import ACCELERATOR, NODE
+from ...placements.assignment import Assignment, Seat, compress, seats
+from ...placements.placement_list import ListedPlacement, ListFault, read_list
 from ...placements.placement_text import numbered, read_placement, runs_of
 from ...placements.run import Run
 from ...placements.sound import why_not
+from ...quantity import Counts, add, holds, nearest, write_counts
 from ...text.edit import in_flow_map, plain_or_quoted
 from ...text.source import Source
-from ...text.tree import Scalar
-from .agreed import with_placement_amounts
+from ...text.tree import ListNode, MapNode, Scalar, Value, find, plain
 
+CODE = "PW209"
 MAX_PROCESSES = 1 << 20
 
 
@@ -54,26 +60,15 @@ def place_by_text(
     amount = sum(run.amount for run in runs)
     sizes = {max(1, pair.resources // pair.processes) for pair in placement.pairs}
     component = with_placement_amounts(component, runs, cluster.kind(labels), sizes, findings)
-    candidates = (
-        candidate for candidate in (replace(component, parallel=parallel) for parallel in degrees) if amount % candidate.unit == 0
-    )
     if component.contiguous and component.stride > 1:
-        component = next(candidates, component)
+        candidates = (replace(component, parallel=parallel) for parallel in degrees)
+        component = next((candidate for candidate in candidates if amount % candidate.unit == 0), component)
     if component.unit > component.group_size:
         if amount % component.unit:
-            message = f"the {with_noun(amount, 'accelerator')} of `{component.name}` {are(amount)} no whole blocks of {component.unit}, so its stride cannot be kept"
+            shown, rest = with_noun(amount, "accelerator"), amount % component.unit
+            message = f"the {shown} of `{component.name}` {are(amount)} no whole blocks of {component.unit}, so its stride cannot be kept"
             advice = f"give it a multiple of {component.unit}"
-            findings.append(
-                error(
-                    "PW206",
-                    component.name,
-                    message,
-                    written.span,
-                    label=with_noun(amount, "accelerator"),
-                    help=advice,
-                    amount=amount % component.unit,
-                )
-            )
+            findings.append(error("PW206", component.name, message, written.span, label=shown, help=advice, amount=rest))
             return None
         runs = compress(strided(component, runs), cluster.kind(labels), labels[0])
     return replace(component, runs=runs, spans=spans)
@@ -111,3 +106,113 @@ def _place(written: Scalar, source: Source, start: int, end: int) -> Span:
     if shift < 0 or written.origin is not None:
         return written.span
     return written.span.part(shift + start, shift + max(end, start + 1))
+
+
+def place_by_list(component: Component, written: ListNode, cluster: Cluster, findings: list[Finding]) -> Component | None:
+    """Return the component with its runs; None and findings if the list is invalid.
+
+    `written` has the right form (`PlacedForm`).
+    """
+    faults: list[ListFault] = []
+    entries = list(_entries(component, written, cluster, faults))
+    runs = read_list(entries, cluster, faults) if not faults else ()
+    for fault in faults:
+        item = written.items[fault.entry]
+        value = find(item, fault.key) if fault.key else None
+        edit = Edit(value.span, in_flow_map(fault.better)) if value and fault.better else None
+        advice = f"write `{edit.text}`" if edit else fault.help or "write entries such as `{ranks: 0-3, node: 0, accelerators: 0-3}`"
+        message, at = f"`{component.name}`: {fault.message}", (value or item).span
+        findings.append(error(fault.code, component.name, message, at, label=fault.label, help=advice, edit=edit))
+    if faults:
+        return None
+    sizes_by_rank: dict[int, int] = {}
+    for run in runs:
+        sizes_by_rank[run.ranks.start] = sizes_by_rank.get(run.ranks.start, 0) + run.each
+    sizes = {max(1, size) for size in sizes_by_rank.values()}
+    component = with_placement_amounts(component, runs, cluster.kind(component.node_groups), sizes, findings)
+    return replace(component, runs=runs, spans={**component.spans, "placement": written.span})
+
+
+def _entries(component: Component, written: ListNode, cluster: Cluster, faults: list[ListFault]) -> Iterator[ListedPlacement]:
+    """Yield the entries, each with node group and kind of resource."""
+    for position, item in enumerate(written.items):
+        data = {entry.key.text: entry.value for entry in item} if isinstance(item, MapNode) else {}
+        label = _text(data["node_group"]) if "node_group" in data else component.node_groups[0]
+        if label not in component.node_groups:
+            message, help_ = (
+                f"`{label}` is none of its node groups",
+                f"name one of {', '.join(f'`{group}`' for group in component.node_groups)}",
+            )
+            faults.append(ListFault("PW107", message, position, "node_group", "not one of its groups", help_))
+            continue
+        if {"accelerators", "hardware"} <= data.keys():
+            faults.append(ListFault("PW302", "an entry holds accelerators or hardware, not both", position, "hardware", "both are named"))
+            continue
+        key = next((key for key in ("accelerators", "hardware") if key in data), "")
+        kind = {"": NODE, "accelerators": ACCELERATOR}.get(key, cluster.groups[label].kind)
+        if key == "hardware" and kind in (ACCELERATOR, NODE):
+            message = f"`{label}` numbers {kind.lower()}s, so an entry in it names no hardware"
+            faults.append(ListFault("PW302", message, position, "hardware", "no hardware"))
+            continue
+        yield ListedPlacement(_text(data["ranks"]), _text(data["node"]), label, kind, _texts(data[key]) if key else None)
+
+
+def _text(value: Value) -> str:
+    return str(plain(value))
+
+
+def _texts(value: Value) -> tuple[str, ...]:
+    return tuple(map(_text, value.items)) if isinstance(value, ListNode) else (_text(value),)
+
+
+# Comparison with the hints of the component.
+
+
+def with_placement_amounts(
+    component: Component, runs: Sequence[Run], kind: str, sizes: Collection[int], findings: list[Finding]
+) -> Component:
+    """Return the component with the amounts of its placement; differing hints become findings.
+
+    `sizes` is the set of resource counts of the processes. A process that shares a resource with
+    other processes counts as if it had the resource alone, as in the rule on placed components
+    (solver/rules/amounts/all_placed.py).
+    """
+    assignment = Assignment({component.name: runs})
+    processes, occupied = assignment.world_size(component.name), assignment.held(component.name, kind)
+    per_process = 1 if kind == NODE or len(sizes) != 1 else max(1, *sizes)
+    if kind == NODE and "amount" in component.spans:
+        return component  # the rule reports it
+    if kind != NODE and (fault := _fault(component, kind, processes, (occupied, assignment.amount(component.name)), sizes)):
+        findings.append(fault)
+    amount, has_amount = processes * per_process, "amount" in component.spans
+    least, most = (min(component.least, amount), max(component.most, amount)) if has_amount else (amount, amount)
+    return replace(component, per_process=per_process, least=least, most=most, counts=add(component.counts, amount) if has_amount else ())
+
+
+def _fault(component: Component, kind: str, processes: int, occupied: tuple[int, int], sizes: Collection[int]) -> Finding | None:
+    """Return an error if the placement does not match the hints, else None.
+
+    `occupied` is the number of resources, with a shared resource counted once and counted per
+    process.
+    """
+    name, spans, per_process = component.name, component.spans, component.per_process
+    noun = "accelerator" if kind == ACCELERATOR else kind
+    requested = component.counts or ((component.least, component.most),)
+    if "accelerators" in spans and not any(map(component.may_have, occupied)):
+        return _mismatch(component, "accelerators", requested, noun, occupied[0])
+    if "accelerators_per_process" in spans and set(sizes) != {per_process}:
+        gives = " or ".join(map(str, sorted(sizes)))
+        message = f"{name} asks for {with_noun(per_process, noun)} a process, its placement gives {gives}"
+        advice = f"place {per_process} a process, or {f'ask for {gives}' if len(sizes) == 1 else 'drop `accelerators_per_process`'}"
+        return error(CODE, name, message, spans["accelerators_per_process"], help=advice)
+    requested = tuple((-(-low // per_process), high // per_process) for low, high in requested)
+    if "processes" in spans and not holds(requested, processes):
+        return _mismatch(component, "processes", requested, "process", processes)
+    return None
+
+
+def _mismatch(component: Component, key: str, requested: Counts, noun: str, placed: int) -> Finding:
+    wanted = nearest(requested, placed)
+    message = f"{component.name} asks for {write_counts(requested)} {plural(noun, requested[-1][1])}, {placed} {are(placed)} placed"
+    advice = f"place {wanted}, or ask for {placed}"
+    return error(CODE, component.name, message, component.spans[key], help=advice, witnesses=(placed,), amount=abs(wanted - placed))

@@ -29,11 +29,9 @@ from ...text.nearest import nearest
 from ...text.source import Source
 from ...text.tree import ListNode, MapNode, Scalar, Value
 from ..dialect import Machines
-from .allowed import read_allowed
-from .listed import place_by_list
-from .placement import place_by_text
-from .recognise import KEYS, NAME
-from .sections import read_work
+from . import KEYS, NAME
+from .placement import place_by_list, place_by_text
+from .sections import read_allowed, read_work
 
 UNKNOWN = Cluster(Nodes(()), counted=False)
 """Cluster of a file that names none."""

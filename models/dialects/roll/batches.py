@@ -13,7 +13,7 @@ from ...releases.release import Range
 from ...text.tree import ListNode, MapNode, Scalar
 from ..checks import AtLeast, Divides, Facts, Number, multiples_near
 from . import names
-from .job import Role, RoleFacts, RollChecks, RollSetup, amount_of, number
+from .job import Role, RoleFacts, RollChecks, RollSetup, number
 from .names import ACTOR_TRAIN, AFTER_MODELS, AFTER_ROLLOUT, AT_LOAD, AT_TRAINING, CRITICS, NEVER, REFERENCES, TRAIN_ENV, VAL_ENV
 from .strategies import data_parallel, degrees
 
@@ -163,7 +163,7 @@ class BatchChecks(RollChecks):
         if role.ids.count % replica == 0 and ranks > 1:
             over = Number(ranks, f"the {with_noun(ranks, 'data parallel rank')} of {role.key}")
             Divides(
-                code=UNEVEN_SHARES, source="ROLL, roll/utils/config_utils.py", when=AT_LOAD, left=amount_of(facts, batch), right=over,
+                code=UNEVEN_SHARES, source="ROLL, roll/utils/config_utils.py", when=AT_LOAD, left=batch, right=over,
                 suggest=nearest(batch.value, step), message="{left} over {right} leaves {rest} over",
             ).run(facts)  # fmt: skip
 
@@ -343,7 +343,7 @@ class BatchChecks(RollChecks):
         if total.value > 0 or (env == VAL_ENV and total.value == 0):
             facts = Facts(self.notes, self.settings, env)
             Divides(
-                code=BATCH_NUMBERS, source=_CONFIG, when=AT_LOAD, releases=DIVIDE[env], left=amount_of(facts, total), right=Number(step, text, group, note),
+                code=BATCH_NUMBERS, source=_CONFIG, when=AT_LOAD, releases=DIVIDE[env], left=total, right=Number(step, text, group, note),
                 suggest=nearest(total.value, step), edits=is_settled,
             ).run(facts)  # fmt: skip
 
@@ -357,7 +357,7 @@ class BatchChecks(RollChecks):
             return
         facts, needed = Facts(self.notes, self.settings, env), -(-total.value // environments)
         right = Number(needed, f"{needed}: {with_noun(environments, 'environment')} run a batch of {total.value}")
-        AtLeast(code=BATCH_NUMBERS, source=_CONFIG, when=AT_LOAD, left=amount_of(facts, most), right=right).run(facts)
+        AtLeast(code=BATCH_NUMBERS, source=_CONFIG, when=AT_LOAD, left=most, right=right).run(facts)
 
     def _check_partition(self, env: str, groups: Amount, total: Amount | None) -> bool:
         """Return True if the groups of all tags add up, or are unknown. Else add an error."""

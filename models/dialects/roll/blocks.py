@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Iterator, NamedTuple
+from typing import Iterator, NamedTuple, Sequence
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
@@ -14,7 +14,7 @@ from ..checks import Facts, OneOf
 from . import names
 from .job import Role, RollChecks, RollSetup
 from .names import ACTOR_TRAIN, AT_LOAD, CRITICS, REFERENCES, REWARDS, TEACHERS
-from .profile import Pipeline, pipelines
+from .profile import Pipeline, fact_file, pipelines
 
 RULE = "PW123"
 STARTS = "PW101"
@@ -195,43 +195,28 @@ def pipeline_of(notes: Notes, settings: Settings, program: Program | None) -> Pi
 
     If another pipeline with other roles fits the keys too, the guess is noted as unchecked.
     """
-    launcher = program.name.replace("\\", "/").rsplit("/", 1)[-1] if program is not None else ""
-    started = [pipeline for pipeline in pipelines().values() if pipeline.launcher == launcher]
-    if started:
-        return started[0] if len(started) == 1 else _distilled(settings)
-    guess, alternative = _by_keys(settings, lambda name: notes.choice is None or notes.choice.has(pipelines()[name].releases))
-    if alternative:
-        why = f"the file does not say which pipeline it is for; it was read as one for {guess.launcher}, not {pipelines()[alternative].launcher}"
-        notes.unsure(RULE, "", why, True, "Verify the script that starts it")
-    return guess
-
-
-def _by_keys(settings: Settings, is_possible: Callable[[str], bool]) -> tuple[Pipeline, str]:
-    """Guess the pipeline from the keys. The second result names another possible one, or is ""."""
 
     def has(*keys: str) -> bool:
         return any(settings.has(key) for key in keys)
 
+    def is_shown(pipeline: str, keys: Sequence[Sequence[str]] = (), without: Sequence[str] = (), alternative: str = "") -> bool:
+        """Return True if the file has a key of each group, and none of `without`."""
+        releases = pipelines()[pipeline].releases
+        is_known = not releases.until or notes.choice is None or notes.choice.has(releases)
+        return is_known and all(has(*group) for group in keys) and not has(*without)
+
+    launcher = program.name.replace("\\", "/").rsplit("/", 1)[-1] if program is not None else ""
+    started = [pipeline for pipeline in pipelines().values() if pipeline.launcher == launcher]
+    if started:
+        return started[0] if len(started) == 1 else _distilled(settings)
     if has(names.STUDENT_TRAIN, names.STUDENT_INFER) or settings.flag("is_pure_opd", RULE):
-        return (pipelines()["sft"] if has(names.SFT_TRAIN) else _distilled(settings)), ""
-    trains = has(*(f"{ACTOR_TRAIN}.{key}" for key in (names.DEVICES, names.WORLD_SIZE, names.STRATEGY)))
-    rolls_out = has(names.ACTOR_INFER, REWARDS, "adv_estimator")
-    name, alternative = "rlvr", ""
-    if has(names.SFT_TRAIN):
-        name = "sft"
-    elif has(names.STUDENTS):
-        name = "distill"
-    elif has(names.TRAIN_ENV, names.VAL_ENV, "custom_envs", "env_manager_cls"):
-        name = "agentic" if trains or not has(names.ACTOR_INFER) else "agentic_rollout"
-    elif has(ACTOR_TRAIN) and has(REFERENCES, "chosen_key") and not rolls_out:
-        name = "dpo"
-    elif is_possible("reward_fl") and has("train_batch_size") and has(ACTOR_TRAIN) and not rolls_out:
-        name = "reward_fl"
-    elif not has(ACTOR_TRAIN) and has(names.ACTOR_INFER):
-        name, alternative = "rlvr_rollout", "rlvr"
-    elif has(f"{ACTOR_TRAIN}.model_args.lora_target", names.REWARD_MODEL):
-        alternative = "rlvr_vl"
-    return pipelines()[name], alternative
+        return pipelines()["sft"] if has(names.SFT_TRAIN) else _distilled(settings)
+    guess = next(guess for guess in fact_file("guesses") if is_shown(**guess))
+    pipeline, alternative = pipelines()[guess["pipeline"]], guess.get("alternative")
+    if alternative:
+        why = f"the file does not say which pipeline it is for; it was read as one for {pipeline.launcher}, not {pipelines()[alternative].launcher}"
+        notes.unsure(RULE, "", why, True, "Verify the script that starts it")
+    return pipeline
 
 
 def _distilled(settings: Settings) -> Pipeline:

@@ -126,7 +126,7 @@ def _read_value(text: str, value: Any) -> Expression:
         return _faulty(whole, message, "refused", better, AT_CREATION if isinstance(wrong[0], float) else AT_LOAD)
     if ids and ids.lowest < 0:
         message = f"{ids.lowest} is no device id: ROLL looks for a node of that number, which is a KeyError"
-        ids = Ids.of_numbers([id_ for id_ in ids if id_ >= 0])
+        ids = Ids(tuple(id_ for id_ in ids if id_ >= 0))
         return Expression(ids, MappingFault(whole, message, "below 0", _from_ranks(text), AT_CREATION))
     return Expression(ids)
 
@@ -138,7 +138,7 @@ def _ids(items: list[Any]) -> Ids | None:
     texts = [str(item).removesuffix(".0") for item in items if not isinstance(item, int)]
     if len(items) > MAX_IDS or not all(item.isascii() and item.isdecimal() and len(item) < 9 for item in texts):
         return None
-    ids = Ids.of_numbers([int(item) if isinstance(item, int) else int(str(item).removesuffix(".0")) for item in items])
+    ids = Ids(tuple(int(item) if isinstance(item, int) else int(str(item).removesuffix(".0")) for item in items))
     return ids if len(ids.parts) <= MAX_PARTS else None
 
 
@@ -171,7 +171,7 @@ def _from_ranks(text: str) -> str:
         return ""
     pieces = [piece.partition("-") for piece in text.split(",")]
     parts = [range(int(first), int(last or first) + 1) for first, _, last in pieces]
-    return text_of(Ids.of(parts)) if all(parts) and max(part[-1] for part in parts) < MAX_ID else ""
+    return text_of(Ids.of(*parts)) if all(parts) and max(part[-1] for part in parts) < MAX_ID else ""
 
 
 def _line_starts(text: str) -> list[int]:

@@ -1,10 +1,10 @@
-"""Device ids in written order, stored as progressions, and comparisons of two lists."""
+"""Device ids in written order, and comparisons of two lists."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import groupby
-from typing import Iterable, Iterator, Sequence
+from itertools import chain, groupby
+from typing import Iterable, Iterator
 
 from ...ranks import merge, without
 from ...record import dataclass
@@ -12,52 +12,44 @@ from ...record import dataclass
 
 @dataclass(frozen=True)
 class Ids:
-    """Ordered device ids of a role, as nonempty progressions; an id may occur several times."""
+    """Ordered device ids of a role; an id may occur several times."""
 
-    parts: tuple[range, ...] = ()
-
-    @staticmethod
-    def of(parts: Iterable[range]) -> Ids:
-        """Build ids from progressions, joining adjacent ones."""
-        joined: list[range] = []
-        for part in parts:
-            longer = _joined(joined[-1], part) if joined and part else None
-            if longer is not None:
-                joined[-1] = longer
-            elif part:
-                joined.append(part)
-        return Ids(tuple(joined))
+    listed: tuple[int, ...] = ()
 
     @staticmethod
-    def of_numbers(numbers: Sequence[int]) -> Ids:
-        """Build ids from single numbers."""
-        parts, start = list[range](), 0
+    def of(*parts: Iterable[int]) -> Ids:
+        """Build ids from parts."""
+        return Ids(tuple(chain(*parts)))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.listed)
+
+    @property
+    def count(self) -> int:
+        """Number of ids, repeated ids included."""
+        return len(self.listed)
+
+    @cached_property
+    def highest(self) -> int:
+        """Highest id; -1 without ids."""
+        return max(self.listed, default=-1)
+
+    @cached_property
+    def lowest(self) -> int:
+        """Lowest id; 0 without ids."""
+        return min(self.listed, default=0)
+
+    @cached_property
+    def parts(self) -> tuple[range, ...]:
+        """Ids as arithmetic progressions, each as long as possible."""
+        numbers, parts, start = self.listed, list[range](), 0
         while start < len(numbers):
             end, step = start + 1, numbers[start + 1] - numbers[start] if start + 1 < len(numbers) else 1
             while step and end < len(numbers) and numbers[end] - numbers[end - 1] == step:
                 end += 1
             parts.append(range(numbers[start], numbers[end - 1] + (1 if step >= 0 else -1), step or 1))
             start = end
-        return Ids(tuple(parts))
-
-    def __iter__(self) -> Iterator[int]:
-        for part in self.parts:
-            yield from part
-
-    @cached_property
-    def count(self) -> int:
-        """Number of ids, repeated ids included."""
-        return sum(map(len, self.parts))
-
-    @cached_property
-    def highest(self) -> int:
-        """Highest id; -1 without ids."""
-        return max((end for part in self.parts for end in (part[0], part[-1])), default=-1)
-
-    @cached_property
-    def lowest(self) -> int:
-        """Lowest id; 0 without ids."""
-        return min((end for part in self.parts for end in (part[0], part[-1])), default=0)
+        return tuple(parts)
 
     @cached_property
     def ranges(self) -> tuple[range, ...]:
@@ -83,27 +75,7 @@ class Ids:
     @property
     def ascending(self) -> bool:
         """True if the ids are strictly ascending."""
-        steps = all(part.step > 0 or len(part) == 1 for part in self.parts)
-        return steps and all(before[-1] < after[0] for before, after in zip(self.parts, self.parts[1:]))
-
-    @cached_property
-    def listed(self) -> list[int]:
-        """List of single ids; a text names at most `MAX_IDS`."""
-        return list(self)
-
-    def sliced(self, which: slice) -> Ids:
-        """Return the ids at the positions of a slice."""
-        if len(self.parts) == 1:
-            return Ids.of([self.parts[0][which]])
-        return Ids.of_numbers(self.listed[which])
-
-
-def _joined(part: range, following: range) -> range | None:
-    """Join two progressions if the second continues the first; else None."""
-    step = part.step if len(part) > 1 else following[0] - part[-1]
-    if step and following[0] == part[-1] + step and (len(following) == 1 or following.step == step):
-        return range(part[0], following[-1] + (1 if step > 0 else -1), step)
-    return None
+        return all(before < after for before, after in zip(self.listed, self.listed[1:]))
 
 
 def text_of(ids: Ids) -> str:
@@ -121,23 +93,14 @@ def text_of(ids: Ids) -> str:
 
 def range_text(ids: range) -> str:
     """Format a progression: `list(range(0,8))`."""
-    return text_of(Ids((ids,)))
+    return text_of(Ids.of(ids))
 
 
-@dataclass(frozen=True, slots=True)
-class IdDifference:
-    """Mismatch of two lists: first `position` in the first list, and `count` of mismatches."""
-
-    position: int
-    count: int
-
-
-def difference(ids: Ids, second: Ids, shift: int) -> IdDifference | None:
-    """Compare ids with those ``shift`` positions later in a second list. None if equal where both exist."""
+def differing(ids: Ids, second: Ids, shift: int) -> list[int]:
+    """Return the positions of ids unlike the ids ``shift`` positions later in a second list."""
     start = max(-shift, 0)
     beside = enumerate(zip(ids.listed[start:], second.listed[start + shift :]), start)
-    differing = [position for position, (id_, counterpart) in beside if id_ != counterpart]
-    return IdDifference(differing[0], len(differing)) if differing else None
+    return [position for position, (id_, counterpart) in beside if id_ != counterpart]
 
 
 def common(ids: Ids, second: Ids) -> tuple[range, ...]:
@@ -148,4 +111,4 @@ def common(ids: Ids, second: Ids) -> tuple[range, ...]:
 def positions(ids: Ids, ranges: tuple[range, ...]) -> tuple[range, ...]:
     """Return the positions of the ids within some ranges, ascending."""
     wanted = {id_ for ids_range in ranges for id_ in ids_range}
-    return Ids.of(range(at, at + 1) for at, id_ in enumerate(ids) if id_ in wanted).ranges
+    return Ids(tuple(at for at, id_ in enumerate(ids) if id_ in wanted)).ranges

@@ -7,7 +7,7 @@ from typing import Callable, Iterator
 
 from ...component import Component, Parallel, Relation
 from ...configuration.notes import Notes
-from ...configuration.settings import Amount, Settings
+from ...configuration.settings import Amount, Settings, plain_value
 from ...derivation import Derivation, Figure
 from ...findings.span import Span
 from ...findings.wording import with_noun
@@ -15,7 +15,7 @@ from ...job import Share
 from ...machines.cluster import Cluster
 from ...model_cards import ModelUse
 from ...record import dataclass
-from ...text.tree import MapNode, Scalar, Value
+from ...text.tree import MapNode, Value
 from ..checks import Facts, Number
 from ..dialect import Machines
 from .ids import Ids
@@ -220,23 +220,12 @@ def whole_of(path: str, code: str, least: int, below: str = "") -> Callable[[Fac
     """Build a term: whole number at a path, or at `below` + path in the block of the subject."""
 
     def term(facts: Facts) -> Number | None:
-        amount = facts.settings.whole(f"{facts.subject}.{below}{path}" if below else path, code, least=least, exact=True)
-        return None if amount is None else amount_of(facts, amount)
+        return facts.of(facts.settings.whole(f"{facts.subject}.{below}{path}" if below else path, code, least=least, exact=True))
 
     return term
 
 
 def number(settings: Settings, path: str, rule: str, default: float) -> float | None:
     """Return the number at a path: the default if unset, None if unknown."""
-    if settings.is_open(path, rule):
-        return None
-    value = settings.at(path)
-    if value is None:
-        return default
-    written = value.value if isinstance(value, Scalar) else None
-    return float(written) if isinstance(written, (int, float)) and not isinstance(written, bool) else None
-
-
-def shown(value: float) -> str:
-    """Format a number without a trailing `.0`."""
-    return str(int(value)) if value.is_integer() else str(value)
+    value = None if settings.is_open(path, rule) else plain_value(settings, path, default)
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from difflib import SequenceMatcher
-from typing import Iterable
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
@@ -12,8 +10,8 @@ from ...findings.span import Edit, Span
 from ...releases.release import spans_of
 from ...text.document import Document
 from ...text.interpolation import Interpolator
-from ...text.nearest import nearest
-from ...text.tree import Entry, MapNode, Scalar
+from ...text.nearest import closest, nearest
+from ...text.tree import Entry, MapNode, Scalar, with_value
 from ..unread import counting_keys, report_unread
 from . import names
 from .blocks import ConfigurationBlocks, pipeline_of
@@ -23,16 +21,6 @@ from .profile import Defaults, Pipeline, maps, profile_of, releases_with_key
 
 CODE = "PW104"
 IGNORED = "ROLL ignores it silently"
-_MISSPELT = 0.88
-"""Minimum similarity of a misspelling; configurations have keys of their own that resemble known ones."""
-
-
-def misspelt(name: str, known: Iterable[str]) -> str | None:
-    """Return the known key that `name` misspells by a letter or two. None if there is none."""
-    near = [key for key in dict.fromkeys(known) if abs(len(key) - len(name)) < 3]
-    close = None if name in near else nearest(name, near)
-    return close if close and SequenceMatcher(None, name.lower(), close).ratio() >= _MISSPELT else None
-
 
 # Commas in a flow map: `{device_mapping: list(range(0,8))}` parses as
 # `device_mapping: list(range(0` and a key `8))`.
@@ -40,13 +28,15 @@ def misspelt(name: str, known: Iterable[str]) -> str | None:
 
 def _with_commas(notes: Notes, root: MapNode, path: str = "") -> MapNode:
     """Repair `device_mapping` values with a comma in a flow map, with findings."""
+    entries = []
     for entry in root:
         block, key = entry.value, f"{path}{entry.key.text}"
-        if isinstance(block, MapNode):
-            own = block.entry(DEVICES) if block.flow else None
-            meant = _joined(notes, block, own, key) if own else block if path else _with_commas(notes, block, f"{key}.")
-            root = root if meant is block else _with_block(root, entry.key.text, meant)
-    return root
+        own = block.entry(DEVICES) if isinstance(block, MapNode) and block.flow else None
+        if isinstance(block, MapNode) and (own or not path):
+            meant = _joined(notes, block, own, key) if own else _with_commas(notes, block, f"{key}.")
+            entry = entry if meant is block else Entry(entry.key, meant)
+        entries.append(entry)
+    return root if entries == list(root) else replace(root, entries=tuple(entries))
 
 
 def _joined(notes: Notes, block: MapNode, own: Entry, subject: str) -> MapNode:
@@ -142,7 +132,7 @@ def _with_workers(notes: Notes, root: MapNode, block: Role, mapping: MapNode) ->
             message = f"`{block.key}` has no key `{entry.key.text}`"
             edit, why = notes.renamed(entry, close), (_missed(close), AT_CREATION)
             notes.error(CODE, block.key, message, entry.key.span, "not a key", f"write `{close}`", edit, *why)
-            return _within(root, block.key, _renamed(mapping, {entry.key.text: close}))
+            return with_value(root, block.key, _renamed(mapping, {entry.key.text: close}))
     for entry in names.dotted_keys(root):
         role, _, key = entry.key.text.rpartition(".")
         if role == block.key and key in (DEVICES, WORLD_SIZE):
@@ -150,7 +140,7 @@ def _with_workers(notes: Notes, root: MapNode, block: Role, mapping: MapNode) ->
             notes.error(CODE, role, message, entry.key.span, "not a path", f"write `{key}:` below `{role}:`", None, *why)
             moved = Entry(replace(entry.key, text=key), entry.value)
             remaining = MapNode(tuple(line for line in root if line is not entry), root.span, root.flow)
-            return _within(remaining, block.key, MapNode((*mapping.entries, moved), mapping.span, mapping.flow))
+            return with_value(remaining, block.key, MapNode((*mapping.entries, moved), mapping.span, mapping.flow))
     return root
 
 
@@ -165,17 +155,6 @@ def _started(document: Document) -> tuple[Pipeline, list[Role]]:
 def _renamed(mapping: MapNode, meant: dict[str, str]) -> MapNode:
     entries = (Entry(replace(entry.key, text=meant.get(entry.key.text, entry.key.text)), entry.value) for entry in mapping)
     return replace(mapping, entries=tuple(entries))
-
-
-def _within(root: MapNode, path: str, block: MapNode) -> MapNode:
-    """Replace the map at a path of at most two keys."""
-    group, _, inner = path.partition(".")
-    owner = root.get(group)
-    return _with_block(root, group, _with_block(owner, inner, block) if inner and isinstance(owner, MapNode) else block)
-
-
-def _with_block(root: MapNode, key: str, block: MapNode) -> MapNode:
-    return replace(root, entries=tuple(Entry(entry.key, block) if entry.key.text == key else entry for entry in root))
 
 
 # Keys that ROLL drops silently: misspelt keys, roles of other pipelines, keys with dots.
@@ -232,7 +211,7 @@ class KeyChecks(RollChecks):
             message = f"`{name}` is no role of ROLL's {pipeline.name} pipeline"
             notes.warn(CODE, name, message, entry.key.span, "not a role", help, edit, IGNORED)
         elif not isinstance(value, MapNode):
-            close = misspelt(name, (*names.JOB_KEYS, *keys))
+            close = closest(name, (*names.JOB_KEYS, *keys), min(1, len(name) // 8))
             if close and f"${{{name}}}" not in source:
                 is_twice = root.get(close) is not None
                 help, edit = notes.to_rename(root, entry, close) if is_twice else (f"is `{close}` meant?", None)

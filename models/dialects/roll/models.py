@@ -7,22 +7,9 @@ from ...estimate import DISTRIBUTED, FSDP, FULL, NONE, SELECTIVE, MemoryInput
 from ...estimate import MEGATRON as MEGATRON_SHARDS
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits, vocabulary_split, with_sizes
 from ...model_cards.stages import places_of, stage_splits, stages_in
+from . import names
 from .job import Role, RollSetup
-from .names import (
-    ACTOR_INFER,
-    ACTOR_TRAIN,
-    CRITICS,
-    DPO,
-    FSDP2,
-    IN_ENGINE,
-    REFERENCES,
-    SFT_TRAIN,
-    STRATEGY,
-    STUDENTS,
-    TEACHERS,
-    VLLM,
-    WITH_MODEL,
-)
+from .names import ACTOR_INFER, ACTOR_TRAIN, CRITICS, FSDP2, REFERENCES, STRATEGY, STUDENTS, TEACHERS, VLLM, WITH_MODEL
 from .strategies import StrategyDegrees, degrees
 
 HINTS = "placewright.components"
@@ -61,7 +48,7 @@ def models(setup: RollSetup) -> None:
 
 def _splits(setup: RollSetup, role: Role, role_degrees: StrategyDegrees) -> tuple[Split, ...]:
     if role.is_engine:
-        return engine_splits(places_of(tp=role_degrees.tp), IN_ENGINE)
+        return engine_splits(places_of(tp=role_degrees.tp), names.IN_ENGINE)
     if role.by_ulysses:
         known = not any(accelerator.vendor == WITHOUT_ULYSSES for node in setup.cluster.nodes for accelerator in node.accelerators[:1])
         return ulysses_splits(role_degrees.cp.value, places_of(sp=role_degrees.cp), WITH_MODEL) if known else ()
@@ -79,11 +66,11 @@ def _splits(setup: RollSetup, role: Role, role_degrees: StrategyDegrees) -> tupl
 
 def _key(setup: RollSetup, role: Role) -> str:
     """Return the key of the role's model path."""
-    if role.part == SFT_TRAIN:
+    if role.part == names.SFT_TRAIN:
         return "pretrain"
     for parts in TOGETHER:
         if role.part in parts:
-            used_parts = [part for part in parts if setup.pipeline.config != DPO or part != ACTOR_INFER]
+            used_parts = [part for part in parts if setup.pipeline.config != names.DPO or part != ACTOR_INFER]
             members = [next(setup.declared(part), None) for part in used_parts]
             if role in members and not all(role and setup.settings.has(role.path(MODEL)) for role in members):
                 return AT_TOP.get(role.part, "pretrain")

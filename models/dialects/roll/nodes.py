@@ -102,8 +102,8 @@ def nodes_reserved(setup: RollSetup, left_to_solve: bool) -> tuple[int, list[Fin
     stated = written.value if written else 1
     if not known:
         return stated, []
-    first = max(known, key=_highest)
-    highest, devices = _highest(first), setup.per_node
+    first = max(known, key=lambda role: role.devices.highest)
+    highest, devices = first.devices.highest, setup.per_node
     nodes = highest // devices + 1
     if left_to_solve:
         return max(nodes, stated), []
@@ -115,10 +115,6 @@ def nodes_reserved(setup: RollSetup, left_to_solve: bool) -> tuple[int, list[Fin
     message = f"`{NODES}` is {stated}, but ROLL replaces it with {nodes}: the highest device id is {highest}, with {devices} a node"
     help, edit = f"write `{NODES}: {nodes}`", written.becomes(nodes)
     return nodes, [warning(REWRITTEN, "", message, written.span, label=f"becomes {nodes}", help=help, edit=edit)]
-
-
-def _highest(role: Role) -> int:
-    return role.devices.highest
 
 
 # Reservation: whole nodes, with as many devices as the driver's machine.
@@ -155,7 +151,7 @@ class DeviceReservation(RollChecks):
         self.has = sum(group.count for group in self.large)
         if self.has or any(role.on_devices for role in self.roles):
             limit = self.has * self.per_node
-            self.beyond = [role for role in self.roles if role.counts and _highest(role) >= limit]
+            self.beyond = [role for role in self.roles if role.counts and role.devices.highest >= limit]
 
     def cluster(self, all_of_them: bool) -> Cluster:
         """Return the nodes of the job in rank order, with `per_node` devices per node.
@@ -216,9 +212,9 @@ class DeviceReservation(RollChecks):
         """Add one finding for all roles that name missing devices, with verified helps."""
         roles, devices, limit = self.beyond, self.per_node, self.has * self.per_node
         ids = f"ids 0-{limit - 1}" if limit > 1 else "id 0 alone" if limit else "no id"
-        first = max(roles, key=_highest)
+        first = max(roles, key=lambda role: role.devices.highest)
         names = f"`{first.key}` names device" if len(roles) == 1 else f"{len(roles)} roles name devices up to"
-        message = f"{names} {_highest(first)}, on node {_highest(first) // devices}, but the cluster has {self._describe()}"
+        message = f"{names} {first.devices.highest}, on node {first.devices.highest // devices}, but the cluster has {self._describe()}"
         help, edit = next(((help, edit) for help, edit in self._within(limit) if verifies(edit, None)), ("", None))
         if verifies(None, self._of_needed_size()):
             larger = f"give a cluster of {with_noun(self.needed, 'node')} of {devices}: `--cluster {self.needed}x{devices}`"
@@ -238,13 +234,13 @@ class DeviceReservation(RollChecks):
         """Yield (help, edit) to keep the roles on existing devices: the same ids, the first ids, or fewer."""
         every = [role.devices for role in self.beyond]
         below = [_below(ids, limit) for ids in every]
-        as_many = [Ids.of([range(min(ids.count, limit))]) for ids in every]
-        fewer = [[_below(ids.sliced(slice(ids.count // part)), limit) for ids in every] for part in (2, 4)]
+        as_many = [Ids.of(range(min(ids.count, limit))) for ids in every]
+        fewer = [[_below(Ids(ids.listed[: ids.count // part]), limit) for ids in every] for part in (2, 4)]
         for candidate in (below, as_many, *fewer) if all(ids.solid for ids in every) else (as_many, below, *fewer):
             texts, edits = dict[str, list[str]](), list[Edit]()
             for role, ids in zip(self.beyond, candidate):
                 size = max(role.num_gpus_per_worker, 1)
-                whole = ids.sliced(slice(ids.count // size * size))
+                whole = Ids(ids.listed[: ids.count // size * size])
                 better, edit = ids_edit(self.notes, role, whole)
                 is_here = edit is not None and edit.span.file == self.notes.document.source.name
                 if edit is None or not is_here or not whole.count or not overlaps_no_edit(self.notes, edit):
@@ -257,7 +253,7 @@ class DeviceReservation(RollChecks):
 
 
 def _below(ids: Ids, limit: int) -> Ids:
-    return Ids.of(range(id_, id_ + 1) for id_ in ids if id_ < limit)
+    return Ids(tuple(id_ for id_ in ids if id_ < limit))
 
 
 # Roles as components: devices of each worker.

@@ -1,6 +1,7 @@
 """Facts of ROLL by release: classes with keys, types and defaults; pipelines and programs.
 
-tools/roll_profile.py makes keys.json from checkouts; pipelines.json was read from the sources.
+tools/roll_profile.py makes keys.json from checkouts: section -> name -> runs ``[since, until, value...]``;
+the other files were read from the sources. guesses.json: in order, the pipeline of a file by its keys.
 trainer_arguments.json has the fields of `TrainingArguments` of transformers 4.48.3, 4.57.6 and 5.2.0.
 """
 
@@ -10,7 +11,7 @@ import ast
 import json
 from dataclasses import field
 from functools import cache, cached_property
-from typing import Any, Iterable, Iterator, Mapping
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from ...configuration.settings import Default
 from ...record import dataclass
@@ -19,20 +20,10 @@ from ...releases.evidence import choose_by_masks, mask_of
 from ...releases.release import ALWAYS, Range, Release, read_releases
 from ...text.document import Document
 from ...text.tree import MapNode, Scalar, find
+from ..released import infer_release
 from . import names
 from .names import AGENTIC, ALL_BLOCKS, FACTS, RELEASES, REWARDS, RLVR, STRATEGY
 
-_OF_JOB = {
-    AGENTIC: ("partial_gpu_mode",), RLVR: ("num_return_sequences_in_group",),
-    "PPOConfig": ("adv_estimator", "enable_reference", "use_kl_loss", "is_pure_opd", "use_opd", "pure_opd_pipeline_type", "ppo_epochs"),
-    "ScheduleConfig": ("max_running_requests", "generate_opt_level"),
-    "BaseConfig": ("num_nodes", "num_gpus_per_node", "rollout_batch_size", "val_batch_size"),
-}  # fmt: skip
-_OF_WORKERS = {
-    "WorkerConfig": ("num_gpus_per_worker", "infer_batch_size", "max_concurrency"),
-    "agentic.EnvManagerConfig": names.ENVIRONMENT_KEYS,
-}
-"""Class -> keys with a default."""
 _CLASS_OF = {
     REWARDS: "rlvr.RewardConfig", names.AGENTIC_REWARD: "agentic.RewardConfig",
     names.TRAIN_ENV: "agentic.EnvManagerConfig", names.VAL_ENV: "agentic.EnvManagerConfig",
@@ -80,25 +71,20 @@ class Pipeline:
 
 
 @cache
+def fact_file(name: str) -> Any:
+    """Return a data file of the facts."""
+    return json.loads((FACTS / f"{name}.json").read_text("utf-8"))
+
+
+@cache
 def pipelines() -> dict[str, Pipeline]:
     """Return the pipelines of all releases by name."""
     by_name = {}
-    for name, entry in json.loads((FACTS / "pipelines.json").read_text("utf-8")).items():
-        releases, creates = Range(entry.pop("since", ""), entry.pop("until", "")), tuple(entry.pop("creates"))
-        by_name[name] = Pipeline(name, creates=creates, releases=releases, **entry)
+    for name, entry in fact_file("pipelines").items():
+        facts = {key: value for key, value in entry.items() if key not in ("since", "until", "creates")}
+        releases = Range(entry.get("since", ""), entry.get("until", ""))
+        by_name[name] = Pipeline(name, creates=tuple(entry["creates"]), releases=releases, **facts)
     return by_name
-
-
-@cache
-def _facts() -> dict[str, dict[str, list[list[Any]]]]:
-    """Return the facts of all releases: section -> name -> runs ``[since, until, value...]``."""
-    sections: dict[str, dict[str, list[list[Any]]]] = json.loads((FACTS / "keys.json").read_text("utf-8"))
-    return sections
-
-
-@cache
-def _trainer_arguments() -> dict[str, list[Any]]:
-    return {key: [] for key in json.loads((FACTS / "trainer_arguments.json").read_text("utf-8"))}
 
 
 @dataclass(frozen=True)
@@ -112,7 +98,7 @@ class Profile:
     def _own(self) -> dict[str, dict[str, list[Any]]]:
         """Class -> keys without inherited ones -> type and default."""
         own: dict[str, dict[str, list[Any]]] = {}
-        for name, runs in _facts()["keys"].items():
+        for name, runs in fact_file("keys")["keys"].items():
             if (value := self._at(runs)) is not None:
                 owner, _, key = name.rpartition(".")
                 own.setdefault(owner, {})[key] = value
@@ -126,13 +112,13 @@ class Profile:
     def keys(self, name: str) -> dict[str, list[Any]]:
         """Return the keys of a class, inherited ones included: type and default; {} if unknown."""
         if name not in self._known:
-            value = self._at(_facts()["classes"].get(name, ()))
+            value = self._at(fact_file("keys")["classes"].get(name, ()))
             self._known[name] = {} if value is None else {**self.keys(value[0]), **self._own.get(name, {})}
         return self._known[name]
 
     def source(self, name: str) -> str:
         """Return the file of a class."""
-        source = self._at(_facts()["classes"][name])
+        source = self._at(fact_file("keys")["classes"][name])
         return f"ROLL, {source[1]}" if source else "ROLL"
 
     def keys_of(self, part: str) -> frozenset[str]:
@@ -142,7 +128,7 @@ class Profile:
     @cached_property
     def megatron_keys(self) -> dict[str, list[Any]]:
         """Keys of `strategy_config` for Megatron: ROLL's own arguments, then those of transformers."""
-        return {**self.keys("mcore_adapter.TrainingArguments"), **_trainer_arguments()}
+        return {**self.keys("mcore_adapter.TrainingArguments"), **{key: [] for key in fact_file("trainer_arguments")}}
 
     def blocks(self, config: str) -> tuple[str, ...]:
         """Return the worker blocks of a configuration class."""
@@ -157,11 +143,6 @@ class Profile:
     def strategies(self) -> tuple[str, ...]:
         """Strategies of workers."""
         return self.words("StrategyArguments", "strategy_name")
-
-    @property
-    def default_strategy(self) -> str:
-        """Strategy of `strategy_args` without a name."""
-        return str(self.keys("StrategyArguments")["strategy_name"][1])
 
 
 def _words(kind: str) -> tuple[str, ...]:
@@ -185,20 +166,21 @@ class Defaults(Mapping[str, Default]):
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
+        self.owners: dict[str, dict[str, list[str]]] = fact_file("defaults")
 
     def __getitem__(self, path: str) -> Default:
         key, of_workers = path.rpartition(".")[2], "." in path
-        for owner, keys in (_OF_WORKERS if of_workers else _OF_JOB).items():
+        for owner, keys in self.owners["workers" if of_workers else "job"].items():
             for name in (owner, RLVR) if key in keys else ():  # before 0.1.3 there is no PPOConfig
                 if key in self.profile.keys(name):
                     return Default(self.profile.keys(name)[key][1], self.profile.source(name))
         raise KeyError(path)
 
     def __iter__(self) -> Iterator[str]:
-        return iter([key for keys in _OF_JOB.values() for key in keys])
+        return iter([key for keys in self.owners["job"].values() for key in keys])
 
     def __len__(self) -> int:
-        return sum(map(len, _OF_JOB.values()))
+        return sum(map(len, self.owners["job"].values()))
 
 
 def releases_with(strategy: str) -> tuple[Release, ...]:
@@ -218,14 +200,19 @@ def releases_with_argument(key: str) -> tuple[Release, ...]:
 
 
 def _ranges_of(strategy: str) -> list[Range]:
-    runs = _facts()["keys"]["StrategyArguments.strategy_name"]
+    runs = fact_file("keys")["keys"]["StrategyArguments.strategy_name"]
     return [Range(*run[:2]) for run in runs if strategy in _words(run[2])]
 
 
 # Releases that a file can be for.
 
 
-def shown_release(document: Document) -> ReleaseChoice:
+def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice:
+    """See `Dialect.release_of`."""
+    return infer_release(RELEASES, document, roots, _shown_release)
+
+
+def _shown_release(document: Document) -> ReleaseChoice:
     """Return the newest release that a file does not exclude.
 
     ROLL refuses unknown strategies and silently drops unknown keys: a strategy excludes all
@@ -237,8 +224,8 @@ def shown_release(document: Document) -> ReleaseChoice:
         if isinstance(name, Scalar) and isinstance(name.value, str):
             known[f"strategy_name: {name.value}"] = mask_of(table, _ranges_of(name.value))
     program = document.program.name.replace("\\", "/").rpartition("/")[2] if document.program else ""
-    if program in _facts()["programs"]:
-        known[program] = mask_of(table, [Range(*run[:2]) for run in _facts()["programs"][program]])
+    if program in fact_file("keys")["programs"]:
+        known[program] = mask_of(table, [Range(*run[:2]) for run in fact_file("keys")["programs"][program]])
     possible = sum(1 << release.index for release in choose_by_masks(table, known).possible)
     for path, first in _since(document.root).items():
         mask = (1 << len(table.releases)) - (1 << first)
@@ -275,7 +262,7 @@ def _first_releases() -> dict[tuple[str, str], int]:
     indices: dict[tuple[str, str], int] = {}
     jobs = {"BaseConfig", "PPOConfig", "ScheduleConfig", *(pipeline.config for pipeline in pipelines().values())}
     table = read_releases(RELEASES)
-    for name, runs in _facts()["keys"].items():
+    for name, runs in fact_file("keys")["keys"].items():
         owner, _, key = name.rpartition(".")
         since = table.named(runs[0][0]) if runs[0][0] else None
         place, index = ("" if owner in jobs else owner, key), since.index if since else 0

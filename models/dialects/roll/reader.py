@@ -11,7 +11,7 @@ from ...configuration.settings import Settings
 from ...findings.causes import skeleton
 from ...findings.finding import UnusableInput
 from ...findings.span import Edit, apply_edits
-from ...hints.block import timed_names, without
+from ...hints.block import FileForm, timed_names, without
 from ...job import Capabilities, HintedJob, Job
 from ...level import DEFAULT_LEVEL, TRAINING
 from ...machines.cluster import Cluster
@@ -21,6 +21,7 @@ from ...problem import Problem
 from ...quantity import times
 from ...reading import FileSession, Reading
 from ...text.document import Document
+from ...text.form import Form
 from ...text.nearest import nearest
 from ...text.source import Source
 from ...text.tree import MapNode, Value
@@ -35,7 +36,7 @@ from .models import models
 from .names import ENVIRONMENT_VARIABLES, HINTS, NAME, NOTICES
 from .nodes import DeviceReservation, devices_per_node, nodes_reserved, opened, placed_component
 from .planning import RollOpening, error_keys
-from .profile import Defaults, profile_of
+from .profile import Defaults, profile_of, release_of
 from .roles import read_roles, warn_unused_roles
 from .sharing import ModeChecks, TransferChecks
 from .strategies import StrategyChecks
@@ -53,10 +54,17 @@ roll/distributed/executor/cluster.py.
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
     """Read a document into a problem and findings. See `Dialect.read`."""
+    if document.release is None:
+        document = replace(document, release=release_of(document))
     reading = read_with(document, machines, level)
     if not timed_names(document.root.get(HINTS)):
         return reading
     return replace(reading, session=FileSession(opening=RollOpening(read_with, tried, document, machines, level)), opens=True)
+
+
+def file_form() -> type[Form]:
+    """See `Dialect.file_form`."""
+    return FileForm
 
 
 def read_with(document: Document, machines: Machines, level: str, hints: bool = True, trial: bool = False) -> Reading:

@@ -19,7 +19,8 @@ from ..checks import Divides, Facts, Number
 from . import names
 from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, ConfigurationBlocks
 from .device_mapping import ids_edit, overlaps_no_edit, read_devices
-from .job import Role, RollChecks, RollSetup, amount_of
+from .ids import Ids
+from .job import Role, RollChecks, RollSetup
 from .misspelt import KeyChecks
 from .names import ACTOR_INFER, ACTOR_TRAIN, AT_LOAD, CONFIG, CRITICS, DEVICES, INFERENCE, PER_WORKER, SGLANG, STRATEGY, VLLM, WORLD_SIZE
 from .profile import profile_of, releases_with
@@ -107,7 +108,7 @@ class RoleWorkers(RollChecks):
             notes.wrong_type(role.key, path, value, "a map with `strategy_name`", f"remove `{STRATEGY}`, or write the map", edit)
             return None
         if name is None:
-            return profile.default_strategy
+            return str(profile.keys("StrategyArguments")["strategy_name"][1])
         written = str(name.value) if isinstance(name, Scalar) else ""
         if written not in profile.strategies:
             self.unknown.setdefault(written, []).append((role.key, name))
@@ -200,7 +201,7 @@ class RoleWorkers(RollChecks):
         world, rest = divmod(count, size)
         if rest:
             lower = count - rest
-            better, edit = ids_edit(self.notes, role, role.devices.sliced(slice(lower))) if lower else ("", None)
+            better, edit = ids_edit(self.notes, role, Ids(role.devices.listed[:lower])) if lower else ("", None)
             message = f"the {count} device ids of `{role.key}` cannot be divided among workers of {size}: {rest} would be left"
             help = f"name {lower} or {lower + size} devices: `{better}`" if lower else f"name {size} devices"
             self.notes.error("PW111", role.key, message, role.place, with_noun(count, "id"), help, edit, AT_LOAD)
@@ -276,7 +277,7 @@ class RoleWorkers(RollChecks):
         if most.value > 0:
             Divides(
                 code="PW403", source="ROLL, roll/pipeline/agentic/agentic_config.py", when=AT_LOAD, releases=WHOLE_WORKERS,
-                left=Number(environments, text), right=amount_of(facts, most), change="right",
+                left=Number(environments, text), right=most, change="right",
                 message=f"{text} of `{role.key}` cannot fill workers of {most.value}: {{rest}} left over",
             ).run(facts)  # fmt: skip
             workers, formula = -(-environments // most.value), f"{text}, {most.value} a worker, rounded up"

@@ -17,8 +17,8 @@ from ...text.edit import in_flow_map
 from ...text.tree import Scalar
 from ..checks import Divides, Equals, Facts, Number, OneOf
 from . import names
-from .ids import Ids, common, difference, positions, range_text
-from .job import Role, RoleFacts, RollChecks, number, shown, whole_of
+from .ids import Ids, common, differing, positions, range_text
+from .job import Role, RoleFacts, RollChecks, number, whole_of
 from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AGENTIC_REWARD, AT_LOAD, CRITICS, NEVER, REFERENCES, SGLANG, VLLM
 from .strategies import data_parallel, degrees, in_groups_of
 
@@ -28,8 +28,6 @@ from .strategies import data_parallel, degrees, in_groups_of
 
 MODES, BATCH_NUMBERS = "PW123", "PW403"
 RATIO, LEVEL = "async_generation_ratio", "generate_opt_level"
-
-
 MODE = "partial_gpu_mode"
 REASON = "ROLL's `partial_gpu_mode`"
 OFF = f"`{MODE}: false` turns this check off"
@@ -63,13 +61,13 @@ class ModeChecks(RollChecks):
         if agentic or async_ratio < 0:
             return
         if async_ratio < 1:
-            message = f"`{RATIO}: {shown(async_ratio)}` is neither 0 nor at least 1, which the rlvr pipelines demand"
+            message = f"`{RATIO}: {async_ratio:g}` is neither 0 nor at least 1, which the rlvr pipelines demand"
             at, help = settings.at(RATIO) or settings.top, "write `1`, or `0` to generate and train in turn"
             self.notes.error(MODES, ACTOR_INFER, message, at, "below 1", help, settings.becomes(RATIO, "1"), AT_LOAD)
         infer = self.setup.role(ACTOR_INFER)
         for role in self.setup.all(ACTOR_TRAIN, CRITICS, names.REWARDS, REFERENCES) if infer is not None else ():
             if infer is not None and (both := common(infer.devices, role.devices)):
-                message = f"{infer.key} and {role.key} share {with_noun(sum(map(len, both)), 'GPU')}, but `{RATIO}` is {shown(async_ratio)}"
+                message = f"{infer.key} and {role.key} share {with_noun(sum(map(len, both)), 'GPU')}, but `{RATIO}` is {async_ratio:g}"
                 help = f"give {role.key} other GPUs, or write `{RATIO}: 0`"
                 why = (f"{infer.key} generates while {role.key} works", "ROLL warns of it as it reads the configuration")
                 self.notes.warn(MODES, infer.key, message, role.place, f"shared with {infer.key}", help, None, *why)
@@ -101,9 +99,9 @@ class ModeChecks(RollChecks):
         """Demand the reference on the GPUs of training; ROLL only warns if several teachers differ."""
         references, settings = list(self.setup.all(REFERENCES)), self.settings
         if len(references) == 1:
-            self._relate(COLOCATED, references[0], train)
+            self._relate(references[0], (COLOCATED, train))
         held = [role.ids for role in references if role.ids is not None]
-        together = Ids(tuple(part for ids in held for part in ids.parts))
+        together = Ids.of(*held)
         if train.ids is not None and 1 < len(references) == len(held) and together.ranges != train.ids.ranges:
             message = f"the {len(held)} teachers hold {write_ranks(together.ranges)}, but {train.key} {write_ranks(train.ids.ranges)}"
             help, why = f"give the teachers together the GPUs of {train.key}", "ROLL warns of it after all models are loaded"
@@ -118,17 +116,12 @@ class ModeChecks(RollChecks):
             help, edit = f"write `{MODE}: false`, or turn the reference off", settings.becomes(MODE, "false")
             self.notes.error(MODES, REFERENCES, message, settings.at(adapters) or train.span, "no reference", help, edit, why, AFTER_MODELS)
 
-    def _relate(self, kind: str, first: Role, second: Role) -> None:
-        """Add a relation that the mode demands, where the first role has a component."""
-        if component := self.setup.components.get(first.key):
-            self.setup.relations.append(Relation(kind, (first.key, second.key), component.spans.get("placement"), REASON))
-
-    def _relate_critic(self, train: Role, infer: Role) -> None:
-        """Place the critic within inference and apart from training."""
-        critic = self.setup.role(CRITICS)
-        for kind, role in ((SUBSET, infer), (DISJOINT, train)):
-            if critic is not None and role.key in self.setup.components:
-                self._relate(kind, critic, role)
+    def _relate(self, first: Role | None, *relations: tuple[str, Role]) -> None:
+        """Add relations that the mode demands, between roles with components."""
+        component = self.setup.components.get(first.key) if first is not None else None
+        for kind, second in relations if component is not None else ():
+            if component is not None and second.key in self.setup.components:
+                self.setup.relations.append(Relation(kind, (component.name, second.key), component.spans.get("placement"), REASON))
 
     def _check_part(self, train: Role, infer: Role) -> None:
         """Check training on a part of inference: whole workers go on, the others give way."""
@@ -141,11 +134,11 @@ class ModeChecks(RollChecks):
             too_few = f"infer_dp {workers} < 2"
             self.notes.error(MODES, infer.key, message, infer.place, f"{workers} worker", help, edit, going_on, AFTER_MODELS, too_few, OFF)
         if async_ratio is not None and async_ratio <= 0:
-            message = f"{within}, but `{RATIO}` is {shown(async_ratio)}"
+            message = f"{within}, but `{RATIO}` is {async_ratio:g}"
             at, help = self.settings.at(RATIO) or infer.place, f"write `{RATIO}: 1`, give both the same GPUs, or write `{MODE}: false`"
             why = (going_on, AFTER_MODELS, OFF)
             self.notes.error(MODES, infer.key, message, at, "not above 0", help, self.settings.becomes(RATIO, "1"), *why)
-        self._relate_critic(train, infer)
+        self._relate(self.setup.role(CRITICS), (SUBSET, infer), (DISJOINT, train))
         if workers is None or workers > 1:
             self._check_freed_workers(train, self.setup.role(CRITICS), infer)
 
@@ -177,9 +170,9 @@ class ModeChecks(RollChecks):
                 message = f"{role.key} names GPUs more than once, so {infer.key} is refused to give way for it"
                 why = "ROLL notices this only at the first training step (`target_gpus has duplicates`)"
                 self.notes.error("PW108", role.key, message, role.place, "an id appears twice", "write every id once", None, why)
-        freed = Ids((*train.devices.parts, *(critic.devices.parts if critic else ())))
+        freed = Ids.of(train.devices, critic.devices if critic else ())
         # ROLL's check sorts the ids.
-        left, left_of_sorted = _left(infers, per_worker, freed), _left(Ids(infers.ranges), per_worker, freed)
+        left, left_of_sorted = _left(infers, per_worker, freed), _left(Ids.of(*infers.ranges), per_worker, freed)
         if not left or not left_of_sorted:
             message = f"every worker of {infer.key} holds a GPU that training needs, so none is left to generate meanwhile"
             help = f"leave a worker of {infer.key} without GPUs of training and critic, or write `{MODE}: false`"
@@ -208,7 +201,7 @@ class ModeChecks(RollChecks):
             why = (demand, AFTER_MODELS, 'ROLL says no more than "colocating mode"', OFF)
             self.notes.error(MODES, train.key, message, train.place, with_noun(trains, "GPU"), help, None, *why)
         if async_ratio:
-            message = f"{both}, so `{RATIO}` must be 0, but it is {shown(async_ratio)}"
+            message = f"{both}, so `{RATIO}` must be 0, but it is {async_ratio:g}"
             at, edit = self.settings.at(RATIO) or train.place, self.settings.becomes(RATIO, "0")
             help = f"write `{RATIO}: 0`, or give {infer.key} at least one more worker's GPUs than {train.key} has"
             none_left = "no GPU is left to generate meanwhile"
@@ -223,14 +216,14 @@ class ModeChecks(RollChecks):
         async_ratio, reward = self.ratio, self.setup.role(AGENTIC_REWARD)
         hinted = {relation.implies: relation for relation in self.setup.hinted if set(relation.components) == {train.key, infer.key}}
         if SUBSET in hinted and hinted[SUBSET].components[0] == train.key and async_ratio is not None and async_ratio > 0:
-            self._relate_critic(train, infer)
+            self._relate(self.setup.role(CRITICS), (SUBSET, infer), (DISJOINT, train))
             self._reserve_worker(train, infer)
             return
         alone = bool(async_ratio) or reward is not None
         if alone and COLOCATED in hinted:
             why, help, edit = f"there is a {AGENTIC_REWARD}", "drop the hint", None
             if async_ratio:
-                why = f"`{RATIO}` is {shown(async_ratio)}"
+                why = f"`{RATIO}` is {async_ratio:g}"
                 help, edit = f"drop the hint, or write `{RATIO}: 0`", self.settings.becomes(RATIO, "0")
             message, at = f"the hints give {train.key} and {infer.key} the same GPUs, but {why}", hinted[COLOCATED].span or train.span
             self.notes.error(MODES, train.key, message, at, "the same GPUs", help, edit, f"{REASON} refuses that")
@@ -357,13 +350,13 @@ class TransferChecks(RollChecks):
         """Check that every rank hands its weights to a worker on its own GPU."""
         trains, infers, per_worker = train.devices.listed, infer.devices.listed, infer.num_gpus_per_worker
         shift = train.devices.lowest - infer.devices.lowest
-        mismatch = difference(train.devices, infer.devices, shift)
-        if mismatch is None:
+        mismatches = differing(train.devices, infer.devices, shift)
+        if not mismatches:
             return
-        rank, at = mismatch.position, mismatch.position + shift
+        rank, at = mismatches[0], mismatches[0] + shift
         source, target = (_place(id_, self.setup.per_node) for id_ in (trains[rank], infers[at]))
         message = f"rank {rank} of {train.key} ({source}) sends weights to worker {at // per_worker} of {infer.key} ({target})"
-        why = [f"{mismatch.count} ranks send to another GPU"] if mismatch.count > 1 else []
+        why = [f"{len(mismatches)} ranks send to another GPU"] if len(mismatches) > 1 else []
         # A worker of sglang sees all GPUs of the worker.
         workers = [set(infers[first : first + per_worker]) for first in range(0, len(infers), per_worker)]
         beside = [(position, id_) for position, id_ in enumerate(trains, shift) if 0 <= position < len(infers)]
@@ -404,7 +397,7 @@ class TransferChecks(RollChecks):
                 text = " and ".join(f"{member.key} `{range_text(new_range)}`" for member, new_range in zip(broken, new_ranges))
                 partners = [partner for partner in broken if partner is not role]
                 # Users may apply the edit alone.
-                alone = _adds_no_sharing(role, Ids((new_ranges[position],)), partners)
+                alone = _adds_no_sharing(role, Ids.of(new_ranges[position]), partners)
                 fix = Fix(f"give {text}", _written(role, new_ranges[position]) if alone else None)
             component = self.setup.components[role.key]
             self.setup.components[role.key] = replace(component, fixes={**component.fixes, SOLID: fix})
@@ -419,7 +412,7 @@ class TransferChecks(RollChecks):
         sizes = [role.devices.distinct for role in broken]
         together = len(broken) == 2 and broken[0].devices.ranges == broken[1].devices.ranges
         for ranges in product(*([range(at, at + size) for at in starts if at + size <= end] for size in sizes)):
-            new = [Ids((new_range,)) for new_range in ranges]
+            new = [Ids.of(new_range) for new_range in ranges]
             if len(new) == 2 and (ranges[0] != ranges[1] if together else common(new[0], new[1])):
                 continue
             if all(_adds_no_sharing(role, new_ids, unchanged) for role, new_ids in zip(broken, new)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import lcm
-from typing import Callable, Collection
+from typing import Callable, Collection, Sequence
 
 from ...component import Component, Parallel
 from ...configuration.settings import Amount, plain_value
@@ -18,7 +18,6 @@ from ...text.nearest import SLIP, closest
 from ...text.tree import MapNode, Scalar
 from ..checks import AtLeast, Check, Divides, Equals, Facts, Number, divisors, run_checks
 from .job import Role, RoleFacts, RollChecks, RollSetup, amount_of, whole_of
-from .misspelt import misspelt
 from .names import CONFIG, DEEPSPEED, DEGREE_KEYS, FSDP2, IN_WORKERS, PER_WORKER, SGLANG, STRATEGY, VLLM
 from .profile import releases_with_argument
 from .roles import REWRITTEN
@@ -78,7 +77,7 @@ def data_parallel(setup: RollSetup, role: Role) -> int | None:
 
 
 _SOURCE = "ROLL, roll/distributed/strategy/"
-_STAGE, _RANKS = whole_of("zero_optimization.stage", MATCHES, 0, CONFIG), whole_of("data_parallel_size", MATCHES, 1, CONFIG)
+_STAGE = whole_of("zero_optimization.stage", MATCHES, 0, CONFIG)
 
 
 def _world(facts: Facts) -> Number | None:
@@ -87,9 +86,9 @@ def _world(facts: Facts) -> Number | None:
     return None if world is None else Number(world, f"{facts.subject} has {with_noun(world, 'worker')}", note=note)
 
 
-def _has_ranks(facts: Facts) -> bool:
-    ranks = _RANKS(facts)
-    return ranks is not None and ranks.value > 1
+def _ranks(facts: Facts) -> Number | None:
+    ranks = whole_of("data_parallel_size", MATCHES, 1, CONFIG)(facts)
+    return ranks if ranks is not None and ranks.value > 1 else None
 
 
 CHECKS: dict[str, tuple[Check, ...]] = {
@@ -97,8 +96,8 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     DEEPSPEED[1]: (Equals(code=MATCHES, source=f"{_SOURCE}deepspeed_strategy.py", when=IN_WORKERS, left=_STAGE, right=3),),
     VLLM: (
         Equals(
-            code=MATCHES, source=f"{_SOURCE}vllm_strategy.py", when=IN_WORKERS, releases=Range(since="0.2.0"), only_if=_has_ranks,
-            left=_RANKS, right=_world, message="{left}, but {right}",
+            code=MATCHES, source=f"{_SOURCE}vllm_strategy.py", when=IN_WORKERS, releases=Range(since="0.2.0"), left=_ranks, right=_world,
+            message="{left}, but {right}",
         ),
     ),
 }  # fmt: skip
@@ -153,7 +152,7 @@ MOST_WORKERS = 4096
 """Limit on checked sglang workers across nodes; our own."""
 
 
-def _engine_fault(worker_ids: list[int], rank: int, size: int, per_node: int) -> str:
+def _engine_fault(worker_ids: Sequence[int], rank: int, size: int, per_node: int) -> str:
     """Return the reason why an engine cannot start; "" if none."""
     node = worker_ids[0] // per_node
     sees = len({id_ for id_ in worker_ids if id_ // per_node == node})
@@ -173,10 +172,7 @@ _OF_VLLM = tuple(f"{name}_parallel_size" for name in ("tensor", "pipeline", "dat
 def _meant(role: Role, name: str, known: Collection[str]) -> str | None:
     """Return the argument that an unknown one probably means: by abbreviation or spelling."""
     degree = DEGREE_KEYS[role.strategy or ""].get(name.removesuffix("_size"), "").rpartition(".")[2]
-    if degree or role.by_megatron:
-        return degree or closest(name, known, min(SLIP, len(name) // 3))
-    variant = name.replace("_model_", "_")
-    return variant if variant in known else misspelt(name, known)
+    return degree or closest(name if role.by_megatron else name.replace("_model_", "_"), known, min(SLIP, len(name) // 3))
 
 
 _BY = "the strategy of the role makes it"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Sequence
+from typing import Collection, Sequence
 
 from ...component import Component, Parallel
 from ...conversion import Data, counts_to_data, dropped, hint_block, lost_demands, moved, other_hints_to_data, refusal
-from ...findings.finding import Finding, UnusableInput, error
+from ...findings.finding import Finding, UnusableInput
 from ...findings.span import Edit
 from ...findings.wording import are, with_noun
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
@@ -16,10 +16,13 @@ from ...placements.run import Run
 from ...placements.sound import in_turn
 from ...problem import Problem
 from ...reading import Reading
-from ...roles import role_of
-from ...text.edit import in_flow_map, line_end, point, to_yaml, with_entry
-from ...text.tree import MapNode, Scalar, find, plain
-from ..dialect import Degrees, Rendering
+from ...roles import ACTOR, CRITIC, role_of
+from ...text.edit import to_yaml
+from ...text.tree import find, plain
+from ...training_job import TrainingJob
+from ..dialect import UNCHANGED, Degrees, Rendering
+from ..merging import merged, put, titled
+from ..written import check_places, edits_of, read_again, refused
 from . import names
 from .ids import Ids, text_of
 from .names import ACTOR_INFER, ACTOR_TRAIN, AGENTIC_REWARD, CRITICS, REFERENCES, REWARDS, STUDENTS, TEACHERS, TRAIN_ENV, VAL_ENV
@@ -60,7 +63,6 @@ class _RollWriter:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.reasons, self.losses = problem, list[Finding](), list[Finding]()
-        self.ids: dict[str, Ids] = {}
         self.ranks = 1
         self.pipeline, self.parts = self._parts()
         self.keys = self._keys()
@@ -163,7 +165,6 @@ class _RollWriter:
         if ids.count % size:
             message = f"the {with_noun(ids.count, 'accelerator')} of `{name}` {are(ids.count)} no whole workers of {size}"
             self.refuse(name, message, "give it a multiple")
-        self.ids[part] = ids
         # DPO's reference must not take more pairs at once than a step has.
         batch: Data = {"infer_batch_size": 1} if self.pipeline.name == "dpo" and part == REFERENCES else {}
         return block | batch | {names.DEVICES: text_of(ids)}
@@ -179,7 +180,7 @@ class _RollWriter:
         if len(sizes) > 1:
             message = f"the processes of `{name}` hold {' or '.join(map(str, sizes))} accelerators, but in ROLL all hold as many"
             self.refuse(name, message, "give all the same number")
-        return Ids.of(range(id_, id_ + 1) for ids in process_ids for id_ in ids), sizes[0]
+        return Ids.of(*process_ids), sizes[0]
 
     def _strategy(self, component: Component, part: str, per_process: int) -> tuple[Data, int]:
         """Return (strategy and devices per worker, accelerators of a worker)."""
@@ -255,19 +256,9 @@ class _RollWriter:
             rounds = next((component.least for component in self.problem.components if self.keys[component.name] == VAL_ENV), 1)
             if DEFAULT_BATCH % rounds:
                 data["val_batch_size"] = -(-DEFAULT_BATCH // rounds) * rounds
-            if pipeline.updates_models and not self._is_plain():
-                data["partial_gpu_mode"] = False
+            if pipeline.updates_models:
+                data["partial_gpu_mode"] = False  # the placement is given, in turn or apart
         return data
-
-    def _is_plain(self) -> bool:
-        """Return True if `partial_gpu_mode` accepts the placement.
-
-        Training and inference are disjoint, or share all devices without a reward; the reference is
-        on the devices of training.
-        """
-        train, infer, reference = (self.ids.get(part, Ids()) for part in (ACTOR_TRAIN, ACTOR_INFER, REFERENCES))
-        together = train.ranges == infer.ranges and AGENTIC_REWARD not in self.ids
-        return (together or not set(train) & set(infer)) and (not reference.count or reference.ranges == train.ranges)
 
 
 def _nodes_of_workers(runs: Sequence[Run]) -> list[list[int]]:
@@ -299,168 +290,94 @@ def _environments(groups: int) -> Data:
     return {"num_env_groups": groups, "group_size": 1, "max_env_num_per_worker": 1, "tags": ["env"], "num_groups_partition": [groups]}
 
 
+# Configuration of a whole job (RLVR): the placement and the batches.
+
+ESTIMATORS = {"grpo": "grpo", "dapo": "grpo", "ppo": "gae", "rloo": "reinforce", "reinforce++": "reinforce"}
+"""Algorithm -> `adv_estimator`. Source: ROLL, roll/configs/base_config.py and roll/utils/functionals.py."""
+
+_RECOMPUTED = {"recompute_granularity": "full", "recompute_method": "uniform", "recompute_num_layers": 1}
+"""Activations computed again, as the estimate of memory has it."""
+
+
+def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
+    """Return the file. Raises UnusableInput (PW606) if ROLL cannot express the problem."""
+    keys: dict[str, object] = {
+        "rollout_batch_size": job.prompts,
+        "num_return_sequences_in_group": job.samples,
+        "prompt_length": job.prompt,
+        "response_length": job.response,
+        "adv_estimator": ESTIMATORS[job.algorithm],
+        "pretrain": job.model,
+        "actor_infer.strategy_args.strategy_config.gpu_memory_utilization": job.utilization / 100,
+    }
+    for role, section in ((ACTOR, "actor_train"), (CRITIC, "critic")):
+        if role in job.ranks:
+            steps = job.mini_batch * job.samples // (job.micro_batch * job.ranks[role])
+            keys |= {
+                f"{section}.training_args.per_device_train_batch_size": job.micro_batch,
+                f"{section}.training_args.gradient_accumulation_steps": steps,
+            }
+    placed = merged(render(problem).text, {})
+    for section in ("actor_train", "critic"):
+        if placed.get(section, {}).get("strategy_args", {}).get("strategy_name") == "megatron_train":
+            keys |= {f"{section}.strategy_args.strategy_config.{name}": value for name, value in _RECOMPUTED.items()}
+    return titled(f"{title}. Add your `rewards` and the data of `actor_train`.", merged(render(problem).text, keys))
+
+
 # Answers: a `device_mapping` per role left to hints; all else in the file stays.
 
-Lines = dict[str, str]
-"""Key -> value, as text that needs no quotes outside braces."""
 
-
-def _refused(name: str, why: str) -> UnusableInput:
-    return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help="use the plan itself")])
-
-
-def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Edit]:
+def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED) -> list[Edit]:
     """Return the edits that give open roles their devices or workers; raises UnusableInput (PW603)."""
-    if reading.problem is None:
-        raise _refused("", "the file states no problem")
-    writer = _AnswerWriter(reading, reading.problem, assignment, degrees)
-    edits = writer.edits()
-    writer.check(edits)
+    problem, source, values = reading.problem, reading.source, dict[str, object]()
+    if problem is None:
+        raise refused("", "the file states no problem")
+    open_ = {component.name: component for component in problem.hinted}
+    for name, component in open_.items():
+        values |= {f"{name}.{key}": value for key, value in _keys(reading, problem, component, assignment).items()}
+    for name, parallel in degrees.items():
+        numbers = degree_numbers(source.root, name, parallel) if name not in problem.job.planning.tied else {}
+        if numbers is None:
+            raise refused(name, f"the strategy of `{name}` has no keys for {parallel}")
+        values |= {f"{name}.{key}": value for key, value in numbers.items()}
+    edits = edits_of(source, source.root, put({}, values))
+    _check(reading, problem, assignment, degrees, edits, open_)
     return edits
 
 
-class _AnswerWriter:
-    def __init__(self, reading: Reading, problem: Problem, assignment: Assignment, degrees: Degrees) -> None:
-        self.reading, self.problem, self.assignment, self.degrees = reading, problem, assignment, degrees
-        self.source = reading.source
-
-    def edits(self) -> list[Edit]:
-        edits, new = list[Edit](), dict[str, Lines]()
-        for component in self.problem.hinted:
-            name, lines = component.name, self._lines(component)
-            owner = find(self.source.root, name)
-            if isinstance(owner, MapNode) and owner.entries:
-                edits += self._instead(owner, lines)
-                edits += [self._into(name, owner, lines)] if lines else []
-            elif lines and owner is None:
-                new[name] = lines
-            elif lines:
-                raise _refused(name, f"`{name}` is written elsewhere, through an interpolation")
-        if new:
-            edits.append(self._new_blocks(new))
-        for name, parallel in self.degrees.items():
-            edits += self._degrees(name, parallel) if name not in self.problem.job.planning.tied else []
-        return edits
-
-    def _lines(self, component: Component) -> Lines:
-        """Return the keys and values to write for a role."""
-        name, runs, problem = component.name, self.assignment.of(component.name), self.problem
-        if problem.kind(component) != ACCELERATOR:
-            return {names.WORLD_SIZE: str(max((run.ranks.stop for run in runs), default=0))}
-        first = problem.cluster.numbering(component.node_groups).first
-        ids, own = (
-            [first[node] + index for _, process_seats in seats(role_runs) for (node, index), _, _ in process_seats]
-            for role_runs in (runs, problem.job.planning.own.get(name, ()))
-        )
-        is_kept = ids == own and find(self.source.root, f"{name}.{names.DEVICES}") is not None
-        lines = {} if is_kept else {names.DEVICES: text_of(Ids.of(range(id_, id_ + 1) for id_ in ids))}
-        # With shapes, the degrees imply the size of a worker.
-        if component.per_process > 1 and name not in problem.job.planning.shapes:
-            root = self.reading.document.root
-            strategy = find(root, f"{name}.{names.STRATEGY}.strategy_name")
-            if find(root, f"{name}.{names.PER_WORKER}") is None and (strategy is None or plain(strategy) != names.VLLM):
-                lines[names.PER_WORKER] = str(component.per_process)
-        return lines
-
-    def _instead(self, owner: MapNode, lines: Lines) -> list[Edit]:
-        """Return the edits of existing keys, and remove the keys from the lines."""
-        edits = []
-        for key in [key for key in lines if owner.entry(key) is not None]:
-            here, value = owner.get(key), lines.pop(key)
-            if not isinstance(here, Scalar) or here.origin is not None:
-                raise _refused(key, f"`{key}` is no text that could be replaced")
-            if self.source.text[here.span.start : here.span.end] != value:
-                edits.append(Edit(here.span, in_flow_map(value) if owner.flow else value))
-        return edits
-
-    def _into(self, name: str, owner: MapNode, lines: Lines) -> Edit:
-        """Return the edit to add the lines at the end of an existing block."""
-        quoted = {key: f'"{value}"' if owner.flow and key == names.DEVICES else value for key, value in lines.items()}
-        insertions = [with_entry(self.source.text, owner, key, value) for key, value in quoted.items()]
-        edits = [edit for edit in insertions if edit is not None]
-        if len(edits) < len(quoted):
-            raise _refused(name, f"`{name}` has no place for {', '.join(f'`{key}`' for key in quoted)}")
-        return Edit(edits[0].span, "".join(edit.text for edit in edits))
-
-    def _new_blocks(self, blocks: dict[str, Lines]) -> Edit:
-        """Return the edit to add missing blocks at the end of the file."""
-        source, end, first = self.source, line_end(self.source), next(iter(blocks))
-        if source.root.flow or any("." in name for name in blocks):
-            raise _refused(first, f"it has no block `{first}`")
-        text = "" if source.text.endswith(("\n", "\r")) else end
-        for name, lines in blocks.items():
-            text += f"{name}:{end}" + "".join(f"  {key}: {value}{end}" for key, value in lines.items())
-        return Edit(point(source, len(source.text)), text)
-
-    def _degrees(self, role: str, parallel: Parallel) -> list[Edit]:
-        """Return the edits that write chosen degrees into the strategy of a role."""
-        root, values = self.source.root, degree_numbers(self.source.root, role, parallel)
-        if values is None:
-            raise _refused(role, f"the strategy of `{role}` has no keys for {parallel}")
-        edits, added = [], dict[str, Lines]()
-        for key, value in values.items():
-            here = find(root, f"{role}.{key}")
-            if here is None:
-                owner, _, last = f"{role}.{key}".rpartition(".")
-                added.setdefault(owner, {})[last] = str(value)
-            elif not isinstance(here, Scalar):
-                raise _refused(role, f"`{role}.{key}` is no number")
-            elif here.value != value:
-                edits.append(Edit(here.span, str(value)))
-        return edits + [self._into_map(role, path, lines) for path, lines in added.items()]
-
-    def _into_map(self, role: str, path: str, lines: Lines) -> Edit:
-        """Return the edit to add numbers to a map, or to add the map."""
-        owner, flow = find(self.source.root, path), "{" + ", ".join(f"{key}: {value}" for key, value in lines.items()) + "}"
-        if owner is None:
-            path, _, last = path.rpartition(".")
-            owner, lines = find(self.source.root, path), {last: flow}
-        elif isinstance(owner, MapNode) and not owner.entries and self.source.text[owner.span.start : owner.span.end] == "{}":
-            return Edit(owner.span, flow)
-        if not isinstance(owner, MapNode):
-            raise _refused(role, f"`{path}` has no place for its degrees")
-        return self._into(role, owner, lines)
-
-    def check(self, edits: list[Edit]) -> None:
-        """Refuse edits that change anything but the open roles, or misstate the Assignment or degrees."""
-        problem, degrees, before, source = self.problem, self.degrees, self.reading.document, self.source.edited(edits)
-        try:
-            after = plain(source.root)
-            document = replace(before.compose(source), release=before.release)
-            again = tried(document, problem.cluster, "placement", hints=False).problem
-        except UnusableInput as broken:
-            raise _refused("", f"with it, {broken}") from None
-        open_ = {component.name for component in problem.hinted}
-        if _without(after, open_, degrees) != _without(plain(self.source.root), open_, degrees):
-            raise _refused("", "another value of it would change")
-        components = {component.name: component for component in again.components} if again else {}
-        for name, runs in self.assignment.runs.items():
-            component = components.get(name)
-            shape = problem.job.planning.shapes.get(name, {}).get(degrees[name]) if name in degrees else None
-            stated = shape.parallel if shape is not None else degrees.get(name) if name in problem.job.planning.tied else None
-            # No key states data parallel ranks; they follow from the devices.
-            if stated is not None and component and replace(component.parallel, dp=1) != replace(stated, dp=1):
-                raise _refused(name, f"with it, `{name}` would have {component.parallel}")
-            if name not in open_ and problem.kind(problem[name]) != ACCELERATOR:
-                continue  # its nodes follow from the other roles
-            if component is None or component.runs is None or list(seats(component.runs)) != list(seats(runs)):
-                raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
+def _keys(reading: Reading, problem: Problem, component: Component, assignment: Assignment) -> Data:
+    """Return the keys to write for a role."""
+    name, runs, root = component.name, assignment.of(component.name), reading.document.root
+    if problem.kind(component) != ACCELERATOR:
+        return {names.WORLD_SIZE: max((run.ranks.stop for run in runs), default=0)}
+    first = problem.cluster.numbering(component.node_groups).first
+    ids, own = (
+        [first[node] + index for _, process_seats in seats(role_runs) for (node, index), _, _ in process_seats]
+        for role_runs in (runs, problem.job.planning.own.get(name, ()))
+    )
+    is_kept = ids == own and find(reading.source.root, f"{name}.{names.DEVICES}") is not None
+    keys: Data = {} if is_kept else {names.DEVICES: text_of(Ids.of(ids))}
+    # With shapes, the degrees imply the size of a worker.
+    if component.per_process > 1 and name not in problem.job.planning.shapes:
+        strategy = find(root, f"{name}.{names.STRATEGY}.strategy_name")
+        if find(root, f"{name}.{names.PER_WORKER}") is None and (strategy is None or plain(strategy) != names.VLLM):
+            keys[names.PER_WORKER] = component.per_process
+    return keys
 
 
-def _without(root: object, open_: set[str], degrees: Degrees) -> object:
-    """Remove the written keys of open roles from the values, and the blocks left empty."""
-    for name in degrees:
-        for path in sorted({names.PER_WORKER, *(key for keys in names.DEGREE_KEYS.values() for key in keys.values())}):
-            _drop(root, [*name.split("."), *path.split(".")])
-    for name in open_:
-        for key in (names.DEVICES, names.PER_WORKER, names.WORLD_SIZE):
-            _drop(root, [*name.split(".", 1), key])
-    return root
-
-
-def _drop(owner: object, path: list[str]) -> None:
-    if isinstance(owner, dict):
-        if len(path) > 1:
-            _drop(owner.get(path[0]), path[1:])
-        if len(path) == 1 or owner.get(path[0]) == {}:
-            owner.pop(path[0], None)
+def _check(reading: Reading, problem: Problem, assignment: Assignment, degrees: Degrees, edits: list[Edit], open_: Collection[str]) -> None:
+    """Refuse edits that change anything but the open roles, or misstate the Assignment or degrees."""
+    changed = {f"{name}.{key}" for name in open_ for key in (names.DEVICES, names.PER_WORKER, names.WORLD_SIZE)}
+    of_degrees = {names.PER_WORKER, *(key for keys in names.DEGREE_KEYS.values() for key in keys.values())}
+    changed |= {f"{name}.{key}" for name in degrees for key in of_degrees}
+    again = read_again(reading, edits, changed, lambda document: tried(document, problem.cluster, "placement", hints=False))
+    components = {component.name: component for component in again.components} if again else {}
+    for name, parallel in degrees.items():
+        component, shape = components.get(name), problem.job.planning.shapes.get(name, {}).get(parallel)
+        stated = shape.parallel if shape is not None else parallel if name in problem.job.planning.tied else None
+        # No key states data parallel ranks; they follow from the devices.
+        if stated is not None and component and replace(component.parallel, dp=1) != replace(stated, dp=1):
+            raise refused(name, f"with it, `{name}` would have {component.parallel}")
+    # The nodes of workers without devices follow from the other roles.
+    on_cpus = {name for name in assignment.runs if name not in open_ and problem.kind(problem[name]) != ACCELERATOR}
+    check_places(assignment, components, on_cpus)

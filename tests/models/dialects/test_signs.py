@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from placewright.models.dialect_names import DIALECTS
 from placewright.models.dialects.load import read
-from placewright.models.dialects.native.recognise import _OF_COMPONENTS, KEYS
+from placewright.models.dialects.native import _OF_COMPONENTS, KEYS
 from placewright.models.dialects.recognition import dialect_named
 from placewright.models.hints.forms import ComponentForm
 from placewright.models.machines.shorthand import read_shorthand

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import placewright as pw
-from placewright.models.dialects.native.writing.write import write
+from placewright.models.dialects.native.writing import write
 from placewright.models.findings.span import apply_edits
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run

@@ -7,7 +7,7 @@ from random import Random
 
 import placewright as pw
 import pytest
-from placewright.models.dialects.native.writing.write import write
+from placewright.models.dialects.native.writing import write
 from placewright.models.findings.span import apply_edits
 from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import Assignment

@@ -160,7 +160,8 @@ def test_profiles_have_the_blocks_and_words_of_their_release() -> None:
     profiles = {name: profile_of(stated(TABLE, release)) for name in NAMES if (release := TABLE.named(name))}
     assert "reward_model" in profiles["0.3.0"].blocks(RLVR_CONFIG) and "reward_model" not in profiles["0.2.1"].blocks(RLVR_CONFIG)
     assert "reward" in profiles["0.2.0"].blocks(AGENTIC_CONFIG) and "reward" not in profiles["0.1.3"].blocks(AGENTIC_CONFIG)
-    assert profiles["0.2.1"].default_strategy == "deepspeed_train" and profiles["0.3.0"].default_strategy == "fsdp2_train"
+    defaults = {name: profiles[name].keys("StrategyArguments")["strategy_name"][1] for name in ("0.2.1", "0.3.0")}
+    assert defaults == {"0.2.1": "deepspeed_train", "0.3.0": "fsdp2_train"}
     assert "step_reinforce" not in profiles["0.1.0"].words(AGENTIC_CONFIG, "adv_estimator")
     assert all("num_gpus_per_node" in Defaults(profile) for profile in profiles.values())
 

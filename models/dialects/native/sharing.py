@@ -5,10 +5,12 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Iterator
 
-from ....component import COLOCATED, KEYS, SUBSET, Component, Relation
-from ....machines.node_group import NODE
-from ....placements.assignment import Assignment, seats
-from ....problem import Problem
+from ...component import COLOCATED, KEYS, SUBSET, Component, Relation
+from ...machines.node_group import NODE
+from ...placements.assignment import Assignment, seats
+from ...problem import Problem
+
+Masks = dict[tuple[int, str], int]
 
 
 def colocations(problem: Problem) -> tuple[Relation, ...] | None:
@@ -16,18 +18,13 @@ def colocations(problem: Problem) -> tuple[Relation, ...] | None:
 
     Components on the same accelerators are colocated with the first of them.
     """
-    problem = problem.decided(problem.given())
-    masks = {c.name: _held(Assignment({c.name: c.runs}), c.name) for c in problem.components if c.runs is not None}
-    sets = {c.name: number for number, members in enumerate(problem.colocated_sets) for c in members}
     relations: dict[str, Relation] = {}
-    for first, second in combinations(masks, 2):
-        if sets[first] == sets[second]:
-            continue
-        if masks[first] == masks[second]:
-            if masks[first] and first not in relations:
-                relations.setdefault(second, Relation(COLOCATED, (second, first)))
-        elif any(mask & masks[second].get(place, 0) for place, mask in masks[first].items()):
+    explicit = [component.name for component in problem.components if component.runs is not None]
+    for first, second, mask, other_mask in _overlapping(problem, problem.given(), explicit):
+        if mask != other_mask:
             return None
+        if first not in relations:
+            relations.setdefault(second, Relation(COLOCATED, (second, first)))
     return tuple(relations.values())
 
 
@@ -39,30 +36,33 @@ def sharing(problem: Problem, assignment: Assignment) -> dict[str, dict[str, lis
     """
     if problem.job.capabilities.shares_accelerators:
         return {}
-    problem = problem.decided(assignment)
-    masks = {c.name: _held(assignment, c.name) for c in problem.components if problem.kind(c) != NODE}
     stated_pairs = {frozenset(relation.components) for relation in problem.job.relations if relation.implies in (COLOCATED, SUBSET)}
-    sets = {c.name: number for number, members in enumerate(problem.colocated_sets) for c in members}
     keys: dict[str, dict[str, list[str]]] = {}
-    for first, second in combinations(masks, 2):
-        if sets[first] == sets[second] or frozenset((first, second)) in stated_pairs:
+    on_accelerators = [component.name for component in problem.components if problem.kind(component) != NODE]
+    for first, second, mask, other_mask in _overlapping(problem, assignment, on_accelerators):
+        if frozenset((first, second)) in stated_pairs:
             continue
-        if masks[first] == masks[second] and masks[first]:
+        if mask == other_mask:
             if KEYS[COLOCATED] not in keys.get(first, {}):
                 keys.setdefault(second, {}).setdefault(KEYS[COLOCATED], []).append(first)
-        elif _is_within(masks[first], masks[second]):
+        elif _is_within(mask, other_mask):
             keys.setdefault(first, {}).setdefault(KEYS[SUBSET], []).append(second)
-        elif _is_within(masks[second], masks[first]):
+        elif _is_within(other_mask, mask):
             keys.setdefault(second, {}).setdefault(KEYS[SUBSET], []).append(first)
     return keys
 
 
-def _is_within(inner: dict[tuple[int, str], int], outer: dict[tuple[int, str], int]) -> bool:
-    return bool(inner) and all(mask & outer.get(place, 0) == mask for place, mask in inner.items())
+def _overlapping(problem: Problem, assignment: Assignment, names: list[str]) -> Iterator[tuple[str, str, Masks, Masks]]:
+    """Yield pairs that share resources and are not colocated, with their masks."""
+    sets = {component.name: number for number, members in enumerate(problem.decided(assignment).colocated_sets) for component in members}
+    masks = {name: {place: mask for place, mask in assignment.masks(name).items() if mask} for name in names}
+    for first, second in combinations(names, 2):
+        if sets[first] != sets[second] and any(mask & masks[second].get(place, 0) for place, mask in masks[first].items()):
+            yield first, second, masks[first], masks[second]
 
 
-def _held(assignment: Assignment, name: str) -> dict[tuple[int, str], int]:
-    return {place: mask for place, mask in assignment.masks(name).items() if mask}
+def _is_within(inner: Masks, outer: Masks) -> bool:
+    return all(mask & outer.get(place, 0) == mask for place, mask in inner.items())
 
 
 def crossing(problem: Problem) -> Iterator[str]:

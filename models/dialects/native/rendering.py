@@ -5,22 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Sequence
 
-from ....component import KEYS, Component
-from ....conversion import Data, between_to_data, counts_to_data, other_hints_to_data, relation_to_data
-from ....findings.finding import Finding, UnusableInput
-from ....job import Share
-from ....machines.cluster_file import cluster_to_short_data as cluster_to_data
-from ....machines.node_group import CLUSTER_LABEL, NODE
-from ....placements.assignment import compress, seats
-from ....placements.placement_text import numbered, read_placement, runs_of
-from ....placements.run import Run
-from ....placements.runs_text import best_text, labels_used, placement_list
-from ....problem import Problem
-from ....text.edit import number_or_text, to_yaml
-from ...dialect import Rendering
-from ..placement import strided
-from .shared import colocations, crossing
-from .write import text_of
+from ...component import KEYS, Component
+from ...conversion import Data, between_to_data, counts_to_data, other_hints_to_data, relation_to_data
+from ...findings.finding import Finding, UnusableInput
+from ...job import Share
+from ...machines.cluster_file import cluster_to_short_data as cluster_to_data
+from ...machines.node_group import CLUSTER_LABEL, NODE
+from ...placements.assignment import compress, seats
+from ...placements.placement_text import numbered, read_placement, runs_of
+from ...placements.run import Run
+from ...placements.runs_text import best_text, labels_used, placement_list
+from ...problem import Problem
+from ...text.edit import number_or_text, to_yaml
+from ...training_job import TrainingJob
+from ..dialect import Rendering
+from .placement import strided
+from .sharing import colocations, crossing
+from .writing import text_of
 
 
 def render(problem: Problem) -> Rendering:
@@ -40,6 +41,11 @@ def render(problem: Problem) -> Rendering:
     sections = {"allow": allowed, "components": components, "relations": relations, **between_to_data(problem, names), "work": work}
     data |= {key: value for key, value in sections.items() if value}
     return Rendering(to_yaml(data), tuple(losses), names)
+
+
+def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
+    """See `Dialect.training_file`; a native file says the batches in `plan`, which stays."""
+    return f"# {title}\n{render(problem).text}"
 
 
 def _component(problem: Problem, component: Component, names: dict[str, str], losses: list[Finding]) -> Data:

@@ -1,0 +1,106 @@
+"""Answers written into a file: edits of its keys, and the check of the edited text."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any, Callable, Collection, Mapping
+
+from ..component import Component
+from ..findings.finding import UnusableInput, error
+from ..findings.span import Edit
+from ..placements.assignment import Assignment, seats
+from ..problem import Problem
+from ..reading import Reading
+from ..text.document import Document
+from ..text.edit import in_flow_map, indent_of, line_end, point, quotes_keys, with_entry
+from ..text.source import Source
+from ..text.tree import ListNode, MapNode, plain
+from .following import scalars_by_path
+
+Values = Mapping[str, Any]
+"""Key -> number, list, map of keys, or text of a block map in YAML."""
+
+
+def refused(name: str, why: str) -> UnusableInput:
+    """Build the error for an answer that cannot be written (PW603)."""
+    return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help="use the plan itself")])
+
+
+def edits_of(source: Source, owner: MapNode, values: Values, path: str = "") -> list[Edit]:
+    """Return the edits that set values in a map; missing keys come last.
+
+    Raises UnusableInput (PW603) for a value without a place of its own.
+    """
+    edits, missing = list[Edit](), dict[str, Any]()
+    for name, value in values.items():
+        here, key = owner.get(name), f"{path}{name}"
+        if here is None:
+            missing[name] = value
+        elif isinstance(here, MapNode) and isinstance(value, Mapping) and here.entries:
+            edits += edits_of(source, here, value, f"{key}.")
+        elif isinstance(here, MapNode) != isinstance(value, Mapping) or (not isinstance(here, (MapNode, ListNode)) and here.origin):
+            raise refused(key, f"`{key}` is written elsewhere, or in another form")
+        elif plain(here) != value:
+            edits.append(Edit(here.span, _text(value, owner.flow or isinstance(here, MapNode), quotes_keys(source, owner))))
+    return edits + ([_added(source, owner, missing, path)] if missing else [])
+
+
+def _added(source: Source, owner: MapNode, values: Values, path: str) -> Edit:
+    """Return the edit that adds keys at the end of a map."""
+    quoted, end = quotes_keys(source, owner), line_end(source)
+    if owner is source.root and not owner.flow:
+        text = "" if source.text.endswith(("\n", "\r")) else end
+        for name, value in values.items():
+            inner = (f"{end}  {key}: {_text(item, isinstance(item, Mapping))}" for key, item in value.items())
+            text += f"{name}:{''.join(inner)}{end}"
+        return Edit(point(source, len(source.text)), text)
+    if owner.flow and not owner.entries:
+        return Edit(point(source, owner.span.start + 1), ", ".join(f"{key}: {_text(value, True)}" for key, value in values.items()))
+    line = f"{end}{indent_of(owner.entries[0].key.span)}  - "
+    entries = [with_entry(source.text, owner, key, _text(value, owner.flow, quoted, line)) for key, value in values.items()]
+    edits = [edit for edit in entries if edit is not None]
+    if len(edits) < len(entries):
+        raise refused(path.rstrip("."), f"there is no place for {', '.join(f'`{path}{key}`' for key in values)}")
+    return Edit(edits[0].span, "".join(edit.text for edit in edits).replace(f": {end}", f":{end}"))
+
+
+def _text(value: Any, flow: bool, quoted: bool = False, line: str = "") -> str:
+    """Return a value as YAML; as JSON if the keys are `quoted`. Maps in a list of a block map start a `line` each."""
+    if quoted and not (isinstance(value, str) and value.startswith('"')):
+        return json.dumps(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_text(item, True)}" for key, item in value.items()) + "}"
+    if isinstance(value, list) and line and not flow and isinstance(value[0], Mapping):
+        return "".join(f"{line}{_text(item, True)}" for item in value)
+    if isinstance(value, list):
+        return "[" + ", ".join(_text(item, True) for item in value) + "]"
+    return in_flow_map(value) if flow and isinstance(value, str) and not value.startswith('"') else str(value)
+
+
+def read_again(reading: Reading, edits: list[Edit], changed: Collection[str], read: Callable[[Document], Reading]) -> Problem | None:
+    """Return the problem of the edited text. Refuse a change of values beside the `changed` paths."""
+    source = reading.source.edited(edits)
+    try:
+        values = _values(source.root, changed)
+        problem = read(replace(reading.document.compose(source), release=reading.document.release)).problem
+    except UnusableInput as broken:
+        raise refused("", f"with it, {broken}") from None
+    if values != _values(reading.source.root, changed):
+        raise refused("", "another value of it would change")
+    return problem
+
+
+def _values(root: MapNode, changed: Collection[str]) -> dict[str, object]:
+    """Return the values of a file by path, without those at or below `changed` paths."""
+    inside = tuple(f"{path}." for path in changed)
+    return {path: leaf.value for path, leaf in scalars_by_path(root) if not f"{path}.".startswith(inside)}
+
+
+def check_places(assignment: Assignment, components: Mapping[str, Component], without: Collection[str] = ()) -> None:
+    """Refuse components that are not where the assignment has them; `without` some."""
+    for name, runs in assignment.runs.items():
+        component = components.get(name)
+        placed = component.runs if component is not None else None
+        if name not in without and (placed is None or list(seats(placed)) != list(seats(runs))):
+            raise refused(name, f"the place of `{name}`, written down and read again, is another one")
