@@ -10,7 +10,7 @@ from ...findings.span import Edit, Span
 from ...releases.release import spans_of
 from ...text.document import Document
 from ...text.interpolation import Interpolator
-from ...text.nearest import closest, nearest
+from ...text.nearest import SLIP, closest, nearest
 from ...text.tree import Entry, MapNode, Scalar, with_value
 from ..unread import counting_keys, report_unread
 from . import names
@@ -211,7 +211,8 @@ class KeyChecks(RollChecks):
             message = f"`{name}` is no role of ROLL's {pipeline.name} pipeline"
             notes.warn(CODE, name, message, entry.key.span, "not a role", help, edit, IGNORED)
         elif not isinstance(value, MapNode):
-            close = closest(name, (*names.JOB_KEYS, *keys), min(1, len(name) // 8))
+            near = [key for key in (*names.JOB_KEYS, *keys) if abs(len(key) - len(name)) <= SLIP]  # no whole word more or less
+            close = closest(name, near, min(SLIP, len(name) // 8))
             if close and f"${{{name}}}" not in source:
                 is_twice = root.get(close) is not None
                 help, edit = notes.to_rename(root, entry, close) if is_twice else (f"is `{close}` meant?", None)
