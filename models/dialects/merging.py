@@ -11,9 +11,8 @@ from ..text.edit import to_yaml
 Data = dict[str, Any]
 
 
-def merged(text: str, keys: Mapping[str, object], without: tuple[str, ...] = ()) -> Data:
-    """Return the tree of a file with dotted keys set, `without` some sections."""
-    tree: Data = {name: value for name, value in yaml.safe_load(text).items() if name not in without}
+def put(tree: Data, keys: Mapping[str, object]) -> Data:
+    """Set dotted keys in a tree, and return the tree."""
     for path, value in keys.items():
         *owners, last = path.split(".")
         section = tree
@@ -21,6 +20,11 @@ def merged(text: str, keys: Mapping[str, object], without: tuple[str, ...] = ())
             section = section.setdefault(owner, {})
         section[last] = value
     return tree
+
+
+def merged(text: str, keys: Mapping[str, object], without: tuple[str, ...] = ()) -> Data:
+    """Return the tree of a file with dotted keys set, `without` some sections."""
+    return put({name: value for name, value in yaml.safe_load(text).items() if name not in without}, keys)
 
 
 def flat(tree: Mapping[str, Any], before: str = "") -> dict[str, object]:
