@@ -20,7 +20,6 @@ from ...text.tree import Scalar, Value
 from .defaults import Table
 from .programs import FULLY_ASYNC, MAIN_PPO, EntryPoint, ProgramKind, choice_of, facts, module_of
 
-_ROLLOUT = "actor_rollout_ref.rollout"
 ROLES = "PW122"
 _FACTS: Mapping[str, Any] = facts("settings")
 MIGRATES = {program: Range(*releases) for program, releases in _FACTS["migrates"]["programs"].items()}

@@ -36,10 +36,12 @@ _FIXED = {"accelerators_per_process": "per_process", "cpus": "cpus"}
 """Key of the hints -> field of a component that verl fixes."""
 REASON = "verl runs all roles of a pool in the same processes"
 DEGREES, FIT = "PW208", "PW215"
-_ROLES = {
-    "actor": roles.ACTOR, "rollout": roles.ROLLOUT, APART: roles.ROLLOUT, "ref": roles.REFERENCE, "critic": roles.CRITIC,
-    "reward_model": roles.REWARD, "env": roles.ENVIRONMENT,
+NAMES = {
+    roles.ACTOR: "actor", roles.ROLLOUT: "rollout", roles.REFERENCE: "ref", roles.CRITIC: "critic", roles.REWARD: "reward_model",
+    roles.ENVIRONMENT: "env",
 }  # fmt: skip
+"""Role -> name of verl's component. Source: verl, verl/trainer/ppo/utils.py, Role."""
+_ROLES = {name: role for role, name in NAMES.items()} | {APART: roles.ROLLOUT}
 
 
 @dataclass

@@ -399,9 +399,8 @@ def _teachers(settings: Configuration) -> tuple[tuple[Pool, ...], Ranges]:
     known = engine_of(settings, TEACHER)
     replica = known[0].replica if known else 1
     if known and total % replica:
-        message = (
-            f"a replica of the teacher ({with_noun(replica, 'accelerator')}) must divide `teacher_pool` ({count.value} x {size.value})"
-        )
+        of_pool = f"`teacher_pool` ({count.value} x {size.value})"
+        message = f"a replica of the teacher ({with_noun(replica, 'accelerator')}) must divide {of_pool}"
         at, help_ = place_of(known[1]) or size.span or count.span or settings.top, f"set `{known[1]['tp'].name}` to a divisor of {total}"
         settings.notes.error(DEGREES, TEACHER, message, at, f"{total} % {replica} = {total % replica}", help_, None, TEACHER_AT)
     return _pools(settings, ("teacher_pool", pool_size, (TEACHER,))), {}
@@ -440,17 +439,13 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
         return {}
     if needed != total:
         message = f"the teachers need {with_noun(needed, 'accelerator')} ({', '.join(parts)}), but `teacher_pool` has {total}"
-        at, help_ = (
-            settings.place(f"{TEACHERS}.{names[0]}"),
-            f"set `num_replicas` of the teachers, or `{accelerators.name}`, so that they are equal",
-        )
+        help_ = f"set `num_replicas` of the teachers, or `{accelerators.name}`, so that they are equal"
+        at = settings.place(f"{TEACHERS}.{names[0]}")
         notes.error(DEGREES, TEACHER, message, at, f"{needed} of {total}", help_, None, TEACHER_AT)
         return {}
     for name, why in torn:
-        at, help_ = (
-            settings.place(f"{TEACHERS}.{name}"),
-            f"reorder the teachers, or change `{TEACHERS}.{name}.inference.tensor_model_parallel_size`",
-        )
+        help_ = f"reorder the teachers, or change `{TEACHERS}.{name}.inference.tensor_model_parallel_size`"
+        at = settings.place(f"{TEACHERS}.{name}")
         note = "verl notices this when it starts the servers of the teachers"
         notes.error(TORN, f"{TEACHER}_{name}", f"a replica of teacher `{name}` {why}", at, "", help_, None, note)
     return ranges

@@ -283,7 +283,7 @@ class VerlOpening:
         return {name: reader.own(name) for name in names}
 
     def _job_with(self, reading: Reading, problem: Problem, amounts: Amounts, known: Known | None, jobs: list[Job]) -> JobWith:
-        """Return a function from degrees to the job, or to a refusal that is new in `reading`.
+        """Return a function from degrees to the job or a new refusal.
 
         It appends every job to `jobs`.
         """

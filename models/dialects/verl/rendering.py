@@ -18,16 +18,14 @@ from ...placements.run import Run
 from ...pools import Pool, PoolParts, lay_out, rooms_of
 from ...problem import Problem
 from ...record import dataclass
-from ...roles import ACTOR, CRITIC, ENVIRONMENT, REFERENCE, REWARD, ROLLOUT
 from ...text.edit import to_yaml
 from ..dialect import Rendering
 from ..merging import Data, put
+from .job import NAMES
 from .programs import MAIN_PPO, ONE_STEP_OFF, SLOTS, VLA, entry_in
 
 Seats = tuple[tuple[int, int], ...]
 """(node, accelerator) by rank."""
-NAMES = {ACTOR: "actor", ROLLOUT: "rollout", REFERENCE: "ref", CRITIC: "critic", REWARD: "reward_model", ENVIRONMENT: "env"}
-"""Role -> name of verl's component. Source: verl, verl/trainer/ppo/utils.py, Role."""
 _ORDER = ("actor", "ref", "critic", "rollout", "reward_model", "env")
 """Components in verl's order of pool creation."""
 

@@ -21,8 +21,6 @@ from .pools import FIT, Declared, split_servers
 from .programs import ProgramKind
 
 CPUS = "PW502"
-ROOM = (FIT, CPUS)
-"""Codes of parts that do not fit."""
 AT_ONCE = "verl compares these sums as soon as Ray is up"
 LATER = {
     "fully_async_main": "verl checks the pool of the trainer alone, after rollout has loaded its weights",
