@@ -269,17 +269,6 @@ def machines_for(pools: Sequence[Pool], size: int, least: int | None = None) -> 
     return least
 
 
-def as_parts(sizes: Sequence[int]) -> tuple[PoolParts, ...]:
-    """Return the parts of a list of sizes, equal neighbours merged."""
-    parts: list[PoolParts] = []
-    for size in sizes:
-        if parts and parts[-1].size == size:
-            parts[-1] = PoolParts(size, parts[-1].count + 1)
-        else:
-            parts.append(PoolParts(size))
-    return tuple(parts)
-
-
 MAX_NODES = 64
 MAX_STATES = 20_000
 Item = tuple[int, int]

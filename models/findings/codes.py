@@ -79,7 +79,6 @@ CODES = {
     "PW220": "weights are not where they are needed",
     "PW221": "ranks are no whole groups of shards",
     "PW215": "the parts of a pool do not fit on the nodes",
-    "PW216": "the parts of a pool are not alike",
     "PW301": "a component is outside its node groups",
     "PW302": "a component is on the wrong kind of hardware",
     "PW303": "a component is on a node that it must not use",

@@ -66,6 +66,6 @@ def _shows(mended: list[Finding], fresh: Finding) -> bool:
         return True
     if any("is no component of" in finding.message for finding in mended):
         return True
-    if any(finding.code in ("PW104", "PW118", "PW125", "PW216", "PW803") for finding in mended):
+    if any(finding.code in ("PW104", "PW118", "PW125", "PW803") for finding in mended):
         return True
     return (fresh.code > "PW2" or fresh.code in ("PW121", "PW123")) and any(finding.code < "PW2" for finding in mended)

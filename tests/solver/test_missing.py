@@ -51,7 +51,7 @@ def ppo(nodes: object = 1, program: str = "verl.trainer.main_ppo", adv: str = "g
         (ppo(program="mine.train", machines="1x8"), "verl.trainer.main_ppo"),
         (ppo(more="$(cat more.txt)", machines="1x8"), "in the script"),
         (judged("trainer: {nnodes: 1}\n", "1x8"), "--dialect verl"),
-        (judged("resource_pool_spec: {a: [8]}\nmapping: {Role.ActorRollout: a}\n"), "--cluster x8"),
+        (judged("resource_pool_spec: {a: [8]}\nmapping: {Role.ActorRollout: a}\n"), "Verify the settings of the program"),
     ],
 )
 def test_what_decides_and_is_unknown_makes_a_file_incomplete(report: Report, add: str) -> None:

@@ -29,7 +29,7 @@ PROGRAMS: tuple[str, ...] = ("verl.", "recipe.")
 
 PLACES = (
     "trainer.nnodes", "trainer.n_gpus_per_node", "rollout.nnodes", "rollout.n_gpus_per_node", "reward_model.nnodes",
-    "reward_model.n_gpus_per_node", "resource_pool_spec", "mapping", "placewright",
+    "reward_model.n_gpus_per_node", "placewright",
 )  # fmt: skip
 """Keys whose whole content is in the Problem of a file."""
 
@@ -64,7 +64,7 @@ def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice |
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
     """See `Dialect.read`; the reader is loaded here, not for files of other dialects."""
-    from .anew import read as read_document
+    from .reader import read as read_document
 
     if document.release is None:
         document = replace(document, release=release_of(document))

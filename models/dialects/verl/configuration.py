@@ -7,10 +7,10 @@ verl/trainer/main_ppo.py.
 
 from __future__ import annotations
 
-from typing import Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 from ...configuration.notes import Notes
-from ...configuration.settings import PLACEMENT_RULES, Amount, Settings
+from ...configuration.settings import PLACEMENT_RULES, Amount, Plain, Settings, plain_value
 from ...findings.finding import Finding
 from ...findings.span import Span
 from ...releases.choice import ReleaseChoice
@@ -18,34 +18,17 @@ from ...releases.release import Range
 from ...text.interpolation import Interpolator
 from ...text.tree import Scalar, Value
 from .defaults import Table
-from .programs import FULLY_ASYNC, MAIN_PPO, EntryPoint, ProgramKind, choice_of, module_of
+from .programs import FULLY_ASYNC, MAIN_PPO, EntryPoint, ProgramKind, choice_of, facts, module_of
 
-_ROLLOUT = "actor_rollout_ref.rollout"
-COUNTED = frozenset(
-    {"data.train_batch_size", "data.gen_batch_size", f"{_ROLLOUT}.n",
-     *(f"{_ROLLOUT}.{name}_parallel_size" for name in ("tensor_model", "pipeline_model", "data"))}
-)  # fmt: skip
-"""Numbers that torch or `range` refuses as `2.0`.
-
-Source: torch, BatchSampler, init_device_mesh and Tensor.repeat_interleave; verl,
-verl/trainer/ppo/ray_trainer.py, verl/workers/rollout/llm_server.py (_initialize_llm_servers).
-"""
 ROLES = "PW122"
-MIGRATES = {"main_ppo": Range("0.7.1", "0.9.0"), "fully_async_main": Range("0.8.0")}
-"""Program -> releases with a copy of `reward_model.*` to `reward.reward_model.*`.
-
-Source: verl, experimental/reward_loop/reward_loop.py (migrate_legacy_reward_impl) and its callers.
-"""
+_FACTS: Mapping[str, Any] = facts("settings")
+MIGRATES = {program: Range(*releases) for program, releases in _FACTS["migrates"]["programs"].items()}
+"""Program -> releases with a copy of `reward_model.*` to `reward.reward_model.*`."""
 NEW_WORKERS = "trainer.use_legacy_worker_impl"
 V1_APART = "separate_async"
 TRAINER_MODES = ("sync", "colocate_async", V1_APART)
 """Modes of the V1 trainer. Source: verl, verl/trainer/ppo/v1/trainer_*.py (register_trainer)."""
 SEQUENCE = "ulysses_sequence_parallel_size"
-_SHARDS = {
-    "actor": "actor_rollout_ref.actor.fsdp_config.fsdp_size", "critic": "critic.model.fsdp_config.fsdp_size",
-    "reward_model": "reward_model.model.fsdp_config.fsdp_size",
-}  # fmt: skip
-"""Component -> key of the shards, before 0.8.0; the reference has the actor's mesh."""
 
 
 class Configuration(Settings):
@@ -71,7 +54,6 @@ class Configuration(Settings):
         self.notes = notes
         self.instead = instead or {}
         self.anew = anew
-        self._interpolates = interpolator
         self._meant: dict[str, str] = {}
 
     @property
@@ -100,12 +82,12 @@ class Configuration(Settings):
     @property
     def unresolved(self) -> Sequence[Finding]:
         """Findings about unresolved interpolations."""
-        return self._interpolates.findings
+        return self._interpolator.findings
 
     def tree(self, path: str) -> Value | None:
         """Return the value at a path with resolved interpolations; None without a value."""
         value = self.at(path)
-        return None if value is None else self._interpolates.tree(value, tuple(path.split(".")))
+        return None if value is None else self._interpolator.tree(value, tuple(path.split(".")))
 
     def key_at(self, span: Span) -> str | None:
         """Return the key whose value stands at a place, among the keys read so far."""
@@ -180,14 +162,11 @@ class Configuration(Settings):
         path = self.meant(path)
         if path in self.instead:
             return Amount(self.instead[path], path)
-        if self._is_none(path):
-            return None if default is None else Amount(default, path)
-        return super().whole(path, rule, default, least, fits, exact or path in COUNTED)
-
-    def _is_none(self, path: str) -> bool:
-        """Return True for the text `None` in verl's own file, where it means null."""
         value = self.at(path)
-        return self.table is not None and self.table.keys.get(path) == "None" and isinstance(value, Scalar) and value.value == "None"
+        # YAML reads `None` as a text; in verl's own file it means null.
+        if self.table is not None and self.table.keys.get(path) == "None" and isinstance(value, Scalar) and value.value == "None":
+            return None if default is None else Amount(default, path)
+        return super().whole(path, rule, default, least, fits, exact or path in _FACTS["counted"]["keys"])
 
     def is_set(self, path: str, rule: str) -> bool:
         """Return True if there is a value, written or by default, and not null."""
@@ -203,6 +182,12 @@ class Configuration(Settings):
     def word(self, path: str, rule: str) -> str | None:
         """See `Settings.word`."""
         return super().word(self.meant(path), rule)
+
+    def plain(self, path: str, usual: Plain = "") -> Plain:
+        """See `plain_value`; verl's default comes before `usual`."""
+        path = self.meant(path)
+        known = self.defaults.get(path)
+        return plain_value(self, path, usual if known is None or known.value is None else known.value)
 
     # -- differences of releases
 
@@ -224,8 +209,12 @@ class Configuration(Settings):
         """
         if self.until("0.4.0"):
             return True  # main_ppo of 0.3.0 always starts it
-        uses = self.uses_reference
-        return None if uses is None else uses and not self._has_adapter()
+        uses, keys = self.uses_reference, ("actor_rollout_ref.model.lora.rank", "actor_rollout_ref.model.lora_rank")
+        if not uses:
+            return uses
+        ranks = (self.whole(key, ROLES, 0, least=-(10**6)) for key in keys)
+        has_adapter = any(rank is not None and rank.value > 0 for rank in ranks)
+        return not has_adapter and not self.is_set("actor_rollout_ref.model.lora_adapter_path", ROLES)
 
     @property
     def uses_reference(self) -> bool | None:
@@ -233,13 +222,6 @@ class Configuration(Settings):
         in_reward = self.flag("algorithm.use_kl_in_reward", ROLES)
         in_loss = self.flag("actor_rollout_ref.actor.use_kl_loss", ROLES)
         return None if in_reward is None or in_loss is None else in_reward or in_loss
-
-    def _has_adapter(self) -> bool:
-        for key in ("actor_rollout_ref.model.lora.rank", "actor_rollout_ref.model.lora_rank"):
-            rank = self.whole(key, ROLES, 0, least=-(10**6))
-            if rank is not None and rank.value > 0:
-                return True
-        return self.is_set("actor_rollout_ref.model.lora_adapter_path", ROLES)
 
     @property
     def has_reward_model(self) -> bool | None:
@@ -308,4 +290,4 @@ class Configuration(Settings):
 
     def shards_key(self, name: str) -> str:
         """Return the key of a component's number of FSDP shards; "" without a key."""
-        return "critic.fsdp.fsdp_size" if name == "critic" and self.since("0.8.0") else _SHARDS.get(name, "")
+        return "critic.fsdp.fsdp_size" if name == "critic" and self.since("0.8.0") else str(_FACTS["shards"]["keys"].get(name, ""))

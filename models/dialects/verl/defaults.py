@@ -15,7 +15,7 @@ from ...releases.release import UNSTORED_VALUE
 from ...text.document import Document
 from ...text.document import DocumentKind as Mark
 from ...text.interpolation_text import holds_interpolation
-from ...text.tree import UNRESOLVED, ListNode, MapNode, Scalar, Value, find
+from ...text.tree import UNRESOLVED, ListNode, MapNode, Scalar, find
 from .programs import EntryPoint, configurations, entry_of_keys, facts, named, names_in, releases, table
 
 _OWN = ("_self_", "hydra")
@@ -147,20 +147,15 @@ def _of_defaults(document: Document) -> str:
         listed = source.value if source.name.endswith((".yaml", ".yml")) else None
         defaults = listed.get("defaults") if isinstance(listed, MapNode) else None
         for item in defaults.items if isinstance(defaults, ListNode) else ():
-            name = _name(item)
+            name = item.text if isinstance(item, Scalar) else ""
+            if isinstance(item, MapNode) and item.entries:
+                name = item.entries[0].key.text.removeprefix("override ").split("/")[0]
             if name in _OWN:
                 continue
             if name not in configurations().index:
                 return ""
             configuration = name
     return configuration
-
-
-def _name(item: Value) -> str:
-    """Return the configuration or the top group that an entry of `defaults` names."""
-    if isinstance(item, MapNode) and item.entries:
-        return item.entries[0].key.text.removeprefix("override ").split("/")[0]
-    return item.text if isinstance(item, Scalar) else ""
 
 
 def chosen_in(document: Document, name: str) -> tuple[tuple[str, str | None], ...]:
@@ -190,7 +185,11 @@ def shown(document: Document) -> ReleaseChoice:
     if name:
         known[name] = configurations().mask(name)
         known.update(_of_settings(document, name) if document.settings else _of_keys(document.root, name))
-    known.update(_of_values(document.root))
+    for text, runs in facts("evidence").items():  # values that only some releases accept
+        path, _, value = text.partition("=")
+        here = find(document.root, path)
+        if isinstance(here, Scalar) and here.text == value:
+            known[text] = releases().mask(runs)
     return choose_by_masks(table(), {sign: mask for sign, mask in known.items() if mask})
 
 
@@ -219,12 +218,3 @@ def _of_keys(root: MapNode, name: str, path: str = "") -> Iterator[tuple[str, in
             yield from _of_keys(entry.value, name, key)
         else:
             yield key, configurations().known_in(name, key)
-
-
-def _of_values(root: MapNode) -> Iterator[tuple[str, int]]:
-    """Yield values that only some releases accept, with the releases."""
-    for text, runs in facts("evidence").items():
-        path, _, value = text.partition("=")
-        here = find(root, path)
-        if isinstance(here, Scalar) and here.text == value:
-            yield text, releases().mask(runs)

@@ -120,13 +120,14 @@ def is_counted(settings: Configuration) -> bool:
     return settings.entry.kind is not ProgramKind.PROCESSES or (program is not None and bool(program.name))
 
 
-def section_of(components: Sequence[str], name: str) -> str:
+def section_of(pool: Pool | None, name: str) -> str:
     """Return the section of a component's Megatron degrees.
 
     All roles of a process have the process groups of its first role. The reference policy asks for
-    the degrees of the actor itself. `components` run on one pool. Source: verl,
-    verl/workers/megatron_workers.py (ActorRolloutRefWorker.__init__, CriticWorker.__init__).
+    the degrees of the actor itself. Source: verl, verl/workers/megatron_workers.py
+    (ActorRolloutRefWorker.__init__, CriticWorker.__init__).
     """
+    components = pool.components if pool else ()
     first = next((component for component in OWNERS if component in components), name) if name in components else name
     return OWNERS["actor" if first == "ref" else first]
 
@@ -138,7 +139,7 @@ def degrees_in(settings: Configuration, pool: Pool | None, name: str) -> Degrees
     if settings.entry.kind in TUNES:
         keys = TUNERS.get(tuner_of(settings) or "") if is_counted(settings) else None
         return _degrees(settings, {degree: f"engine.{key}" for degree, key in keys.items()}) if keys else None
-    return trained(settings, OWNERS[name], section_of(pool.components if pool else (), name)) if name in OWNERS else None
+    return trained(settings, OWNERS[name], section_of(pool, name)) if name in OWNERS else None
 
 
 def own_amounts(settings: Configuration, pools: Sequence[Pool], name: str) -> Mapping[str, Amount]:
@@ -153,8 +154,7 @@ def leader_of(settings: Configuration, pools: Sequence[Pool], name: str) -> str 
     """Return the other component that owns a component's process groups of Megatron."""
     if name not in OWNERS or is_engine(settings, name):
         return None
-    pool = _pool_with(pools, name)
-    section = section_of(pool.components if pool else (), name)
+    section = section_of(_pool_with(pools, name), name)
     degrees = trained(settings, OWNERS[name], section)
     leader = next(component for component, owner in OWNERS.items() if owner == section)
     return leader if leader != name and degrees is not None and degrees[1] else None

@@ -36,10 +36,12 @@ _FIXED = {"accelerators_per_process": "per_process", "cpus": "cpus"}
 """Key of the hints -> field of a component that verl fixes."""
 REASON = "verl runs all roles of a pool in the same processes"
 DEGREES, FIT = "PW208", "PW215"
-_ROLES = {
-    "actor": roles.ACTOR, "rollout": roles.ROLLOUT, APART: roles.ROLLOUT, "ref": roles.REFERENCE, "critic": roles.CRITIC,
-    "reward_model": roles.REWARD, "env": roles.ENVIRONMENT,
+NAMES = {
+    roles.ACTOR: "actor", roles.ROLLOUT: "rollout", roles.REFERENCE: "ref", roles.CRITIC: "critic", roles.REWARD: "reward_model",
+    roles.ENVIRONMENT: "env",
 }  # fmt: skip
+"""Role -> name of verl's component. Source: verl, verl/trainer/ppo/utils.py, Role."""
+_ROLES = {name: role for role, name in NAMES.items()} | {APART: roles.ROLLOUT}
 
 
 @dataclass
@@ -80,11 +82,6 @@ class VerlSetup:
         """Return the degrees of a component with their settings; None if unknown."""
         return degrees_in(self.settings, self.pool(component), component)
 
-    def section(self, name: str) -> str:
-        """Return the section of a trained component's Megatron degrees, see `section_of`."""
-        pool = self.pool(name)
-        return section_of(pool.components if pool else (), name)
-
     def world_size(self, component: str) -> int | None:
         """Return the number of processes, regardless of hints; None if unknown."""
         pool = self.pool(component)
@@ -111,7 +108,7 @@ def components_of(settings: Configuration, declared: Declared, sized: Collection
 
 def _component(settings: Configuration, pool: Pool, name: str, size: int, sized: bool) -> Component:
     parallel, amounts = degrees_in(settings, pool, name) or (Parallel(), dict[str, Amount]())
-    followed = name in OWNERS and section_of(pool.components, name) != OWNERS[name] and not is_engine(settings, name)
+    followed = name in OWNERS and section_of(pool, name) != OWNERS[name] and not is_engine(settings, name)
     if (followed or is_teacher(name)) and sized and size % parallel.replica:
         parallel, amounts = Parallel(), {}  # reported for the role that owns the degrees, or with the pool of teachers
     spans: dict[str, Span] = {key: place for key in ("size", "count", "name") if (place := pool.spans.get(key))}
@@ -204,18 +201,30 @@ def with_hints(
     `follow`: degrees may follow from the size of a pool or from another choice, so that a plan
     judges a count with the resulting degrees.
     """
-    block = _of_components(settings, [component.name for component in components])
-    if block is None:
+    block, known = settings.tree(HINTS), {component.name: component for component in components}
+    # Unreadable pools have findings of their own.
+    unknown = [entry for name, entry in _hints(block).items() if name not in known] if known else []
+    for entry in unknown:
+        name, close = entry.key.text, nearest(entry.key.text, list(known))
+        help_ = f"write `{close}`" if close else f"name one of {', '.join(known)}"
+        # No edit: hints for another component may open a pool that lacks other settings.
+        settings.notes.error("PW121", name, f"`{name}` is no component of this job", entry.key.span, "", help_)
+    block = without(block, unknown) if block and unknown else block
+    if block is None or not known:
         return HintedJob(components, relations)
     from ...hints.block import add_block
 
-    known = {component.name: component for component in components}
     tied = [name for name in timed_names(block) if _hint(block, name) is None] if follow else []
     draft = add_block(block, cluster, components, settings.notes.findings, relations, tied)
     hinted_components, choices = [], dict[str, tuple[Parallel, ...]]()
     for component in draft.components:
         before, name = known[component.name], component.name
-        component = _as_verl_has_it(settings, before, component, block)
+        for key, field_name in _FIXED.items():
+            hint, hinted, fixed = _hint(block, name, key), getattr(component, field_name), getattr(before, field_name)
+            if hint is not None and hinted != fixed:
+                message = f"`{key}` of `{name}` is {hinted}, but verl makes it {fixed or 'none'}"
+                settings.notes.error("PW121", name, message, hint, "differs", f"leave `{key}` out of the hints")
+        component = replace(component, per_process=before.per_process, cpus=before.cpus)
         parallel = _hint(block, name)
         if parallel is not None and component.timed:
             amounts = own_amounts(settings, pools, name)
@@ -229,20 +238,6 @@ def with_hints(
     known_relations = tuple(relation for relation in draft.relations if set(relation.components) <= set(known))
     links = tuple(link for link in draft.links if {link.source, link.target} <= set(known))
     return HintedJob(tuple(hinted_components), known_relations, choices, links=links, preference=draft.preference, workload=draft.workload)
-
-
-def _of_components(settings: Configuration, names: Sequence[str]) -> Value | None:
-    """Remove hints for unknown components, with an error for each."""
-    block = settings.tree(HINTS)
-    if not names:
-        return None  # the unreadable pools have findings of their own
-    unknown = [entry for name, entry in _hints(block).items() if name not in names]
-    for entry in unknown:
-        name, close = entry.key.text, nearest(entry.key.text, names)
-        help_ = f"write `{close}`" if close else f"name one of {', '.join(names)}"
-        # No edit: hints for another component may open a pool that lacks other settings.
-        settings.notes.error("PW121", name, f"`{name}` is no component of this job", entry.key.span, "", help_)
-    return without(block, unknown) if unknown else block
 
 
 def _hints(block: Value | None) -> dict[str, Entry]:
@@ -259,16 +254,6 @@ def says_degrees(settings: Configuration, name: str) -> bool:
 def _hint(block: Value | None, name: str, key: str = "parallel") -> Value | None:
     entry = _hints(block).get(name)
     return entry.value.get(key) if entry is not None and isinstance(entry.value, MapNode) else None
-
-
-def _as_verl_has_it(settings: Configuration, before: Component, component: Component, block: Value) -> Component:
-    """Restore the fields fixed by verl; add an error for hints that differ."""
-    for key, name in _FIXED.items():
-        hint, hinted, fixed = _hint(block, component.name, key), getattr(component, name), getattr(before, name)
-        if hint is not None and hinted != fixed:
-            message = f"`{key}` of `{component.name}` is {hinted}, but verl makes it {fixed or 'none'}"
-            settings.notes.error("PW121", component.name, message, hint, "differs", f"leave `{key}` out of the hints")
-    return replace(component, **{name: getattr(before, name) for name in _FIXED.values()})
 
 
 def _open_degrees(

@@ -10,7 +10,7 @@ without `_target_`, such as `engine_kwargs`, take any key.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterable, Sequence
+from typing import Sequence
 
 from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit, Span
@@ -31,11 +31,8 @@ SHORT = 6
 """Maximum length of keys with a limit of a single wrong letter."""
 MOST_NAMED = 3
 BY_HYDRA = "Hydra refuses it before the program starts"
-REAL = {
-    "actor_rollout_ref.actor.micro_batch_size", "actor_rollout_ref.actor.traj_mini_batch_size", "data.batch_size", "data.gen_batch_size",
-    "data.val_batch_size", "ray_kwargs.ray_init.num_gpus", "trainer.n_env_gpus_per_node", "trainer.n_rollout_gpus_per_node",
-}  # fmt: skip
-"""Keys that verl looks up although no configuration has them."""
+REAL: Sequence[str] = facts("settings")["looked_up"]["keys"]
+"""Keys that verl looks up although no configuration has them, sorted."""
 _TRAINED = ("actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.model", "critic")
 _TUNED = ("model", "engine", "optim", "checkpoint")
 
@@ -89,7 +86,9 @@ class _Keys:
             return
         if kind in (Mark.CHANGE, Mark.DELETE):
             if not self.composed and not self.has(key):
-                if self._may_be_another_program(key):
+                program, known = self.notes.document.program, configurations()
+                names = [entry for entry in known.index if entry != name] if program is None or not program.name else []
+                if any(self._holds(known.known_in(entry, key)) for entry in names):
                     why = f"`{key}` is a key of another configuration than `{name}`, which is assumed"
                     self.notes.unsure("PW122", "", why, True, "Name the program: `python3 -m MODULE key=value`")
                 elif deletion := self._deletion(key):
@@ -98,7 +97,7 @@ class _Keys:
                 elif not self._refused_with(key, setting.key_span):
                     message = f"`{name}` of {self.release} has no key `{key}`"
                     self._refuse(setting.key_span, message, configurations().known_in(name, key), meant(self.table, key), setting)
-        elif kind is Mark.ADD and not self.composed and isinstance(setting.value, Scalar) and key not in self.added and self._is_set(key):
+        elif kind is Mark.ADD and not self.composed and isinstance(setting.value, Scalar) and self._is_set(key):
             message = f"`{key}` is already in `{name}` of {self.release}"
             edit = Edit(setting.span.part(0, 1), "") if self._text(setting.span)[:1] == "+" else None
             self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit, BY_HYDRA)
@@ -197,7 +196,15 @@ class _Keys:
         table = self.table
         if self._deletion(key):
             return any(_is_below(key, name) or _is_below(name, key) for name in self.added)
-        if table.has(key) or key in table.groups or self._is_in_a_file(key):
+        if table.has(key) or key in table.groups:
+            return True
+        # Another file of the configuration may have the key.
+        document, ends = self.notes.document, [key]
+        while ends[-1].partition(".")[2]:
+            ends.append(ends[-1].partition(".")[2])
+        texts = document.included.values() if document.program else ()
+        roots = [text.value for text in texts if text.name.endswith((".yaml", ".yml"))]
+        if any(isinstance(root, MapNode) and find(root, end) is not None for root in roots for end in ends):
             return True
         owner = key
         while owner:
@@ -211,19 +218,6 @@ class _Keys:
             owner = owner.rpartition(".")[0]
         return False
 
-    def _is_in_a_file(self, key: str) -> bool:
-        """Return True if a file of the configuration may have the key."""
-        names, document = key.split("."), self.notes.document
-        roots = [text.value for text in document.included.values() if text.name.endswith((".yaml", ".yml"))] if document.program else []
-        ends = [".".join(names[start:]) for start in range(len(names))]
-        return any(isinstance(root, MapNode) and find(root, end) is not None for root in roots for end in ends)
-
-    def _may_be_another_program(self, key: str) -> bool:
-        """Return True if no program is named and another configuration has the key."""
-        program, known = self.notes.document.program, configurations()
-        is_named = program is not None and program.name
-        return not is_named and any(self._holds(known.known_in(name, key)) for name in known.index if name != self.table.name)
-
     def _holds(self, mask: int) -> bool:
         """Return True if the selected release is among the bits of releases."""
         return bool(mask >> self.release.index & 1)
@@ -233,7 +227,7 @@ class _Keys:
         return next((name for name in self.deleted if _is_below(key, name)), "")
 
     def _is_set(self, key: str) -> bool:
-        if self._deletion(key):
+        if key in self.added or self._deletion(key):
             return False
         default = self.table.defaults.get(self.table.same.get(key, key))
         return key in self.table.sections or (default is not None and default.value not in (None, MANDATORY))
@@ -306,7 +300,7 @@ class _Keys:
         if self._is_hidden_field(key):
             return key
         limit = min(NEAR, distance(key, better) - 1) if better else NEAR
-        hidden = closest(key, sorted(REAL), limit) or ""
+        hidden = closest(key, REAL, limit) or ""
         return "" if better and hidden.rpartition(".")[2] in better else hidden
 
     def _is_hidden_field(self, key: str) -> bool:
@@ -355,7 +349,10 @@ def meant(table: Table, key: str) -> str:
     while rest:
         names = table.sections.get(path, {})
         name = rest[0] if rest[0] in names else closest(rest[0], names) or closest(rest[0].replace("num_", "n"), names)
-        name = name or _longer(rest[0], names)
+        # The only name that begins with the wrong one, such as `n_gpus_per_node` for `num_gpu`.
+        start = rest[0].replace("num_", "n_")
+        longer = [candidate for candidate in names if len(start) > NEAR and candidate.startswith(start)]
+        name = name or (longer[0] if len(longer) == 1 else None)
         if name is None:
             break
         path, rest = f"{path}.{name}".lstrip("."), rest[1:]
@@ -374,13 +371,6 @@ def meant(table: Table, key: str) -> str:
     return min(same, key=far, default="")
 
 
-def _longer(name: str, names: Iterable[str]) -> str | None:
-    """Return the only name that begins with a wrong one, such as `n_gpus_per_node` for `num_gpu`."""
-    start = name.replace("num_", "n_")
-    longer = [candidate for candidate in names if candidate.startswith(start)] if len(start) > NEAR else []
-    return longer[0] if len(longer) == 1 else None
-
-
 def near(table: Table, key: str) -> str:
     """Return a similar key of the same section; "" if some release has the key."""
     owner, _, name = key.rpartition(".")
@@ -396,7 +386,6 @@ def near(table: Table, key: str) -> str:
 
 
 def _may_be_a_map(value: Value) -> bool:
-    """Return True for a map, for null, and for an unknown value."""
     if isinstance(value, Scalar):
         return value.is_null or is_unknown(value) or holds_interpolation(value.text)
     return isinstance(value, MapNode)

@@ -8,7 +8,7 @@ examples/split_placement, trainer/main_generation_server.py; verl-recipe, gkd/ma
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 from ...configuration.settings import Amount
 from ...findings.finding import Severity, error
@@ -18,11 +18,10 @@ from ...machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
 from ...pools import Pool, PoolParts
 from ...record import dataclass
 from ...releases.release import Range
-from ...text.tree import ListNode, MapNode
+from ...text.tree import MapNode
 from .configuration import Configuration
 from .degrees import APART, SINGLE_TEACHER, TEACHER, TEACHERS, Degrees, engine_of, place_of
-from .listed import MAPPING, listed_pools
-from .programs import DRAFT, MAIN_PPO, SPEC, ProgramKind
+from .programs import DRAFT, MAIN_PPO, SPEC, ProgramKind, facts
 
 MAX_PROCESSES = 1 << 20
 """Limit on the accelerators of a pool; our own, far above any job."""
@@ -31,6 +30,7 @@ NODES, ACCELERATORS = "trainer.nnodes", "trainer.n_gpus_per_node"
 OWN_NODES, OWN_ACCELERATORS = "rollout.nnodes", "rollout.n_gpus_per_node"
 GKD = "on_policy_distill_trainer"
 TEACHER_AT = "verl notices this when it reads the configuration of the distillation, after the pools were made"
+_LAUNCHERS: Mapping[str, Any] = facts("settings")["launchers"]
 Size = tuple[Amount, Amount]
 """(nodes, accelerators per node)."""
 Ranges = Mapping[str, tuple[int, int]]
@@ -55,14 +55,6 @@ class Declared:
         """Return the number of ranks of a component in a pool."""
         first, last = self.ranges.get(component, (0, pool.size - 1))
         return last - first + 1
-
-
-def pools_of(settings: Configuration) -> Declared:
-    """Return the pools of a program, without pools of unknown size."""
-    if isinstance(settings.at(DRAFT), ListNode):
-        add = f"State the pools as `{SPEC}` with `{MAPPING}`"
-        settings.notes.unsure(FIT, DRAFT, f"`{DRAFT}` is a draft that no release of verl reads: its pools were not checked", True, add)
-    return _MAKERS[settings.entry.kind](settings)
 
 
 # -- sizes
@@ -273,8 +265,8 @@ def torchrun_pool(settings: Configuration) -> Declared:
     options, amounts = dict(program.options), []
     options |= _per_node(options)
     for name, most in (("--nnodes", MAX_NODES), ("--nproc_per_node", MAX_ACCELERATORS_PER_NODE)):
-        written = next((alias for alias in ALIASES[name] if alias in options), "")
-        unstated = "" if program.launcher.partition(" ")[0] in COUNTS_ITSELF and name != "--nnodes" else "1"
+        written = next((alias for alias in _LAUNCHERS["options"][name] if alias in options), "")
+        unstated = "" if program.launcher.partition(" ")[0] in _LAUNCHERS["counts_itself"] and name != "--nnodes" else "1"
         text = options[written] if written else unstated
         if not (text.isascii() and text.isdecimal() and len(text) < 8 and 0 < int(text) <= most):
             why = f"`{written or name}` is {f'`{text[:40]}`, which is no such number' if text else 'not known here'}"
@@ -284,19 +276,10 @@ def torchrun_pool(settings: Configuration) -> Declared:
     return Declared((pool_of("torchrun", (amounts[0], amounts[1]), ("actor",), 0, program.span),))
 
 
-ALIASES = {
-    "--nnodes": ("--nnodes", "nnodes", "--num_nodes", "--num_machines"),
-    "--nproc_per_node": ("--nproc_per_node", "--nproc-per-node", "--num_gpus", "--ntasks-per-node"),
-}
-"""Option of torchrun -> names of torchrun, DeepSpeed, accelerate and srun."""
-COUNTS_ITSELF = ("accelerate", "deepspeed", "mpiexec", "mpirun")
-"""Launchers with a number of processes of their own if no option states it."""
-
-
 def _per_node(options: Mapping[str, str]) -> dict[str, str]:
     """Return the processes of a node where accelerate is told those of all machines."""
     total = options.get("--num_processes", options.get("--num-processes", ""))
-    machines = next((options[alias] for alias in ALIASES["--nnodes"] if alias in options), "1")
+    machines = next((options[alias] for alias in _LAUNCHERS["options"]["--nnodes"] if alias in options), "1")
     if not (total.isdecimal() and machines.isdecimal() and int(machines)) or int(total) % int(machines):
         return {}
     return {"--nproc_per_node": str(int(total) // int(machines))}
@@ -416,9 +399,8 @@ def _teachers(settings: Configuration) -> tuple[tuple[Pool, ...], Ranges]:
     known = engine_of(settings, TEACHER)
     replica = known[0].replica if known else 1
     if known and total % replica:
-        message = (
-            f"a replica of the teacher ({with_noun(replica, 'accelerator')}) must divide `teacher_pool` ({count.value} x {size.value})"
-        )
+        of_pool = f"`teacher_pool` ({count.value} x {size.value})"
+        message = f"a replica of the teacher ({with_noun(replica, 'accelerator')}) must divide {of_pool}"
         at, help_ = place_of(known[1]) or size.span or count.span or settings.top, f"set `{known[1]['tp'].name}` to a divisor of {total}"
         settings.notes.error(DEGREES, TEACHER, message, at, f"{total} % {replica} = {total % replica}", help_, None, TEACHER_AT)
     return _pools(settings, ("teacher_pool", pool_size, (TEACHER,))), {}
@@ -457,17 +439,13 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
         return {}
     if needed != total:
         message = f"the teachers need {with_noun(needed, 'accelerator')} ({', '.join(parts)}), but `teacher_pool` has {total}"
-        at, help_ = (
-            settings.place(f"{TEACHERS}.{names[0]}"),
-            f"set `num_replicas` of the teachers, or `{accelerators.name}`, so that they are equal",
-        )
+        help_ = f"set `num_replicas` of the teachers, or `{accelerators.name}`, so that they are equal"
+        at = settings.place(f"{TEACHERS}.{names[0]}")
         notes.error(DEGREES, TEACHER, message, at, f"{needed} of {total}", help_, None, TEACHER_AT)
         return {}
     for name, why in torn:
-        at, help_ = (
-            settings.place(f"{TEACHERS}.{name}"),
-            f"reorder the teachers, or change `{TEACHERS}.{name}.inference.tensor_model_parallel_size`",
-        )
+        help_ = f"reorder the teachers, or change `{TEACHERS}.{name}.inference.tensor_model_parallel_size`"
+        at = settings.place(f"{TEACHERS}.{name}")
         note = "verl notices this when it starts the servers of the teachers"
         notes.error(TORN, f"{TEACHER}_{name}", f"a replica of teacher `{name}` {why}", at, "", help_, None, note)
     return ranges
@@ -486,7 +464,16 @@ def _torn(start: int, size: int, per_node: int) -> str:
     return f"has ranks {start}-{start + size - 1} of the pool, on {with_noun(nodes, 'node')} instead of {least}" if nodes != least else ""
 
 
-_MAKERS: Mapping[ProgramKind, Callable[[Configuration], Declared]] = {
+def declared_pools(settings: Configuration) -> Declared:
+    """Note pools of a file that no program reads; return none."""
+    key = SPEC if settings.at(SPEC) is not None else DRAFT
+    kind = "an argument of verl's own code" if key == SPEC else "a draft"
+    why = f"`{key}` is {kind} that no release of verl reads from a file: its pools were not checked"
+    settings.notes.unsure(FIT, key, why, True, "Verify the settings of the program that has the pools")
+    return Declared(())
+
+
+POOLS: Mapping[ProgramKind, Callable[[Configuration], Declared]] = {
     ProgramKind.HYBRID: shared_pool,
     ProgramKind.SEPARATE: separate_pools,
     ProgramKind.SPLIT: halved_pools,
@@ -495,6 +482,7 @@ _MAKERS: Mapping[ProgramKind, Callable[[Configuration], Declared]] = {
     ProgramKind.GENERATION: single_pool,
     ProgramKind.TUNING: single_pool,
     ProgramKind.PROCESSES: torchrun_pool,
-    ProgramKind.DECLARED: lambda settings: Declared(listed_pools(settings)),
+    ProgramKind.DECLARED: declared_pools,
     ProgramKind.NOTHING: lambda settings: Declared(()),
 }
+"""Layout -> function that returns the pools of a program, without pools of unknown size."""

@@ -33,25 +33,12 @@ MAIN_PPO = "verl.trainer.main_ppo"
 ONE_STEP_OFF = "verl.experimental.one_step_off_policy.main_ppo"
 FULLY_ASYNC = "verl.experimental.fully_async_policy.fully_async_main"
 VLA = "verl.experimental.vla.main_ppo"
-SPLIT = "main_ppo_split"
-GENERATION = "verl.trainer.main_generation"
 PROCESSES = "verl.trainer.fsdp_sft_trainer"
 ENGINE_PROCESSES = "verl.trainer.sft_trainer"
 EVALUATION = "verl.trainer.main_eval"
 DECLARED = "verl.trainer.ppo.ray_trainer"
 SPEC, DRAFT = "resource_pool_spec", "topology.device_pools"
-"""Keys of listed pools, and of pools in a proposed block that no release reads."""
-_SECTIONS = ("trainer", "actor_rollout_ref", "critic", "reward_model", "rollout", "env", "engine", SPEC)
-"""Sections about placement."""
-_SERVED = "server.auto_merge_verl_default_config"
-"""Key of a server trained through requests, with batches and pools of its own.
-
-Source: verl-recipe, verl_tinker/.
-"""
-_SPEAK = (
-    "actor_rollout_ref", "critic", "rollout", "engine", "model.partial_pretrain", "env.disagg_sim", "trainer.n_gpus_per_node",
-)  # fmt: skip
-"""Keys that identify the program of a file."""
+"""Keys of pools that no program reads from a file."""
 WORKS_LIKE = "Verify it as the program of verl that places the same roles, such as `-m verl.trainer.main_ppo`"
 
 
@@ -66,7 +53,7 @@ class ProgramKind(str, Enum):
     GENERATION = "one pool that generates"
     TUNING = "one pool that is fine-tuned in"
     PROCESSES = "processes that torchrun starts, without Ray"
-    DECLARED = "the pools that the file lists"
+    DECLARED = "pools in the file that no program reads"
     NOTHING = "none: it runs on CPUs"
 
 
@@ -190,54 +177,48 @@ def named(name: str) -> EntryPoint | None:
     return entry_in(MAIN_PPO) if words == ["main_ppo"] else None
 
 
-def _names_of(module: str) -> Mapping[str, Any]:
-    """Return all names of the program with this module -> releases; empty if unknown."""
-    return next((data["names"] for data in _FACTS.values() if module in data.get("names", {})), {})
-
-
 def names_in(name: str) -> int:
     """Return the bits of the releases with a program of this name; 0 if unknown."""
     module = module_of(name)
-    return releases().mask(_names_of(module).get(module, ()))
+    runs = next((data["names"][module] for data in _FACTS.values() if module in data.get("names", {})), ())
+    return releases().mask(runs)
 
 
 def entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoint:
     """Return the program in the selected release; note a guess as unchecked.
 
-    Nothing is proved about a program that is not verl's own: its errors become warnings.
+    Nothing is proved about a program that is not verl's own: its errors become warnings. A module
+    that the selected release lacks is an error for a stated release.
     """
-    entry = _entry_of(notes, root, program)
-    if program is not None:
-        _judge_module(notes, program)
-    return entry_in(entry.program, choice_of(notes).release.index) if entry.program in _FACTS else entry
-
-
-def _judge_module(notes: Notes, program: Program) -> None:
-    """Report a module that the selected release lacks; an error for a stated release."""
-    choice, module, mask = choice_of(notes), module_of(program.name), names_in(program.name)
-    if not mask or mask >> choice.release.index & 1:
-        return
-    better = next((name for name in _names_of(module) if names_in(name) >> choice.release.index & 1), "")
-    severity = Severity.ERROR if choice.is_stated and not program.found else Severity.WARNING
-    message = f"verl {choice.release.name} has no `{module}`, so nothing starts"
-    help_ = f"run `{better}`" if better else name_release(mask)
-    notes.judge(ALWAYS, severity, "PW123", "", message, program.span, "not in this release", help_, None, have_it(mask))
+    entry, release = _entry_of(notes, root, program), choice_of(notes).release.index
+    mask = names_in(program.name) if program is not None else 0
+    if program is not None and mask and not mask >> release & 1:
+        names = next(data["names"] for data in _FACTS.values() if module_of(program.name) in data.get("names", {}))
+        better = next((name for name in names if names_in(name) >> release & 1), "")
+        severity = Severity.ERROR if choice_of(notes).is_stated and not program.found else Severity.WARNING
+        message = f"verl {choice_of(notes).release.name} has no `{module_of(program.name)}`, so nothing starts"
+        help_ = f"run `{better}`" if better else name_release(mask)
+        notes.judge(ALWAYS, severity, "PW123", "", message, program.span, "not in this release", help_, None, have_it(mask))
+    return entry_in(entry.program, release) if entry.program in _FACTS else entry
 
 
 def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoint:
+    def has(keys: str) -> bool:
+        return any(find(root, key) is not None for key in _DATA[keys])
+
     name = program.name if program else ""
-    if not name and find(root, _SERVED) is not None:
+    if not name and has("server_keys"):
         name = "verl_tinker"
     if not name:
         entry = entry_of_keys(root, notes.document.source.name)
         if entry.kind is not ProgramKind.DECLARED:
             why = f"nothing says which program reads this file; `{entry.program}` is assumed"
-            notes.unsure("PW122", "", why, not any(find(root, key) is not None for key in _SPEAK), WORKS_LIKE)
+            notes.unsure("PW122", "", why, not has("keys_of_programs"), WORKS_LIKE)
         return entry
     known = named(name)
     if known is not None and known.kind is not ProgramKind.NOTHING:
         return known
-    if known is not None or not any(find(root, section) is not None for section in _SECTIONS):
+    if known is not None or not has("sections"):
         why = "runs on CPUs" if known else "is not known here, and nothing that is set places anything"
         notes.unsure("PW122", "", f"`{name}` {why}", not known, WORKS_LIKE)
         return entry_in(EVALUATION)
@@ -250,23 +231,11 @@ def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoin
 
 def entry_of_keys(root: MapNode, file: str = "") -> EntryPoint:
     """Return the program that the keys, or the file name, indicate."""
-
-    def has(*keys: str) -> bool:
-        return any(find(root, key) is not None for key in keys)
-
     same = [entry for entry in PROGRAMS if file.rpartition("/")[2] == f"{entry.configuration}.yaml"]
-    if has(SPEC) or isinstance(find(root, DRAFT), ListNode):
+    if find(root, SPEC) is not None or isinstance(find(root, DRAFT), ListNode):
         return entry_in(DECLARED)
     if len(same) == 1 and (same[0].own_trainer or same[0].kind is ProgramKind.SPLIT):
         return same[0]
-    if has("env.disagg_sim", "trainer.n_env_gpus_per_node"):
-        return entry_in(VLA)
-    if has("async_training"):
-        return entry_in(FULLY_ASYNC)
-    if has("actor_rollout_ref", "algorithm", "critic"):
-        return entry_in(ONE_STEP_OFF if has("rollout.nnodes", "rollout.n_gpus_per_node") else MAIN_PPO)
-    if has("data.n_samples") and has("rollout"):
-        return entry_in(GENERATION)
-    if has("engine"):
-        return entry_in(ENGINE_PROCESSES)
-    return entry_in(PROCESSES if has("model.partial_pretrain") else MAIN_PPO)
+    signs: Sequence[tuple[str, Sequence[Sequence[str]]]] = _DATA["signs"]
+    signed = (program for program, every in signs if all(any(find(root, key) is not None for key in keys) for keys in every))
+    return entry_in(next(signed, MAIN_PPO))

@@ -1,39 +1,42 @@
 """Reader of verl configurations: pools of the program on nodes, and their components.
 
-Every edit of a number is tried. An edit that does not fix its finding, or breaks something else, is
-dropped.
+With times, pools are open, and written places are the baseline.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from dataclasses import replace
 from functools import cached_property
-from typing import Callable, Iterable, Mapping
+from typing import Iterable, Mapping, Union
 
 from ...configuration.settings import Amount
-from ...findings.finding import Finding, Severity
-from ...findings.span import Edit
+from ...findings.finding import Finding, Severity, Unchecked, warning
+from ...hints.block import may_leave_degrees, timed_names
 from ...job import Capabilities, HintedJob, Job
-from ...level import TRAINING
+from ...level import DEFAULT_LEVEL, TRAINING
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared
 from ...parallel import Parallel
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
+from ...reading import FileSession, Reading
+from ...record import dataclass
 from ...text.document import Document
-from ...text.tree import Scalar, find, with_value
-from ..following import interpolates
-from ..skeleton import Reader
+from ...text.tree import MapNode, Scalar, find, leaves, with_value
+from ..all_refused import Chosen, JobWith, all_refused
+from ..following import interpolates, with_dependent_degrees, with_hint
+from ..skeleton import HINTS, Reader
 from .configuration import Configuration
 from .defaults import table_for
-from .degrees import is_engine, own_amounts
+from .degrees import own_amounts
 from .job import VerlSetup, components_of, derived, is_open, opened, relations_of, with_hints
 from .keys import judge_keys
-from .pools import Declared, pools_of
+from .pools import FIT, POOLS, Declared
 from .programs import ProgramKind, entry_of
-from .room import ROOM, lay_out_pools
-from .sizes import Known, Numbers, SizeReader, accepted_sizes, following_keys, laying_of, plan_pools
+from .room import lay_out_pools
+from .sizes import MOST_READ, Known, Numbers, SizeReader, changed, following_keys, laying_of, plan_pools
+from .sizes import PLANNED as UNPLANNED
 from .work import judge
 
 CAPABILITIES = Capabilities(
@@ -48,9 +51,10 @@ that cross nodes are slow, but accepted. Source: verl, verl/single_controller/ra
 verl/workers/rollout/replica.py.
 """
 Numbered = Mapping[str, int]
+Amounts = Mapping[str, Mapping[str, Amount]]
+"""Component -> degrees that it owns, with their settings."""
+Machines = Union[Cluster, AsDeclared, None]
 ROUNDED = "PW804"
-MOST_TRIED = 12
-"""Limit on tried edits; further edits are dropped."""
 PLANNED = (ProgramKind.HYBRID, ProgramKind.SEPARATE, ProgramKind.GENERATION)
 """Programs with a size in two keys for every pool."""
 
@@ -72,7 +76,7 @@ class VerlReader(Reader):
     settings: Configuration
 
     def __init__(
-        self, document: Document, machines: Cluster | AsDeclared | None, level: str, with_hints: bool = True,
+        self, document: Document, machines: Machines, level: str, with_hints: bool = True,
         instead: Numbered | None = None, open_: bool = False, known: Known | None = None,
     ) -> None:  # fmt: skip
         self.instead, self.open, self.known = instead, open_, known
@@ -89,7 +93,7 @@ class VerlReader(Reader):
     @cached_property
     def declared(self) -> Declared:
         """Pools of the program, pools left to hints included."""
-        return pools_of(self.settings)
+        return POOLS[self.settings.entry.kind](self.settings)
 
     @cached_property
     def is_tied(self) -> bool:
@@ -108,24 +112,12 @@ class VerlReader(Reader):
                   preference=draft.preference, planning=PlanningSpec(workload=draft.workload))  # fmt: skip
         if draft.workload is None and any(component.runs is None for component in job.components):
             job = replace(job, planning=replace(job.planning, laying=laying_of(job, self.settings, self.declared.pools)))
-        if self.settings.anew and self.known is not None:
+        if self.known is not None and (self.settings.anew or draft.workload is None):
             job = plan_pools(job, self.settings, cluster, self.declared.pools, self._refused(setup, self.known))
         # Two roles with one key: only the first is reported.
         once = {(finding.code, finding.message, finding.span): finding for finding in reversed(self.notes.findings)}
         self.notes.findings = list(reversed(once.values()))
         return Problem(cluster, job)
-
-    def with_accepted_sizes(self) -> Job | None:
-        """Return the job with the counts that verl accepts for open pools, if known."""
-        if (problem := self.read().problem) is None:
-            return None
-        setup, _, cluster = self.setup()
-        refused, own = self._refused(setup, {}), {component.name: component.parallel for component in setup.components}
-        accepted: dict[str, frozenset[tuple[int, Parallel]]] = {}
-        for pool in self.declared.pools:
-            sizes = accepted_sizes(pool, cluster, own, {}, refused, lambda count: True) if pool not in setup.pools else None
-            accepted |= sizes.pairs if sizes and not (sizes.always or sizes.unread) else {}
-        return replace(problem.job, planning=replace(problem.job.planning, accepted=accepted))
 
     def setup(self) -> tuple[VerlSetup, HintedJob, Cluster]:
         """Return the job, the components with hints, and the cluster.
@@ -150,19 +142,15 @@ class VerlReader(Reader):
             judge(setup, self.level, models=self.takes_hints)
         if places and self.takes_hints:
             judge_keys(self.notes, settings)
-        if self.takes_hints and self.instead is None:
-            drop_failing_edits(setup, self.again)
         return setup, draft, cluster
 
     def _refused(self, setup: VerlSetup, known: Known) -> SizeReader:
         """Return verl's refusals of other sizes and degrees."""
         open_ = [pool for pool in self.declared.pools if pool not in setup.pools]
         sizes = [key for pool in open_ for key in (pool.nodes_key, pool.accelerators_key)]
-        trains = [component.name for component in setup.components if not is_engine(self.settings, component.name)]
-        dealt = frozenset(amount.name for name in trains for amount in self.own(name).values())
         before = frozenset((finding.code, finding.subject) for finding in self.notes.findings)
         following = following_keys(self.document.root, sizes) if self.is_tied else frozenset()
-        return SizeReader(known, self.bare, self.degrees, following, dealt, before)
+        return SizeReader(known, self.bare, self.degrees, following, before)
 
     def changed(self, changes: Numbered, level: str, with_hints: bool = True) -> VerlReader:
         """Return a reader of the file with changed numbers and references."""
@@ -183,7 +171,7 @@ class VerlReader(Reader):
         """Return all degrees with changed numbers."""
         reader = self.changed(changes, self.level)
         names = [name for pool in reader.declared.pools for name in pool.components]
-        return tuple((amount.name, amount.value) for name in names for amount in reader.own(name).values())
+        return frozenset((amount.name, amount.value) for name in names for amount in reader.own(name).values())
 
     def suits(self, changes: Numbered) -> bool:
         """Return True if changed numbers cause no error, incomplete replica or rest."""
@@ -195,54 +183,140 @@ class VerlReader(Reader):
         return all(finding.message in before for finding in errors) and all(map(tried.is_whole, tried.components))
 
 
-def drop_failing_edits(setup: VerlSetup, again: Callable[[Numbered], VerlSetup]) -> None:
-    """Drop edits without the promised effect from findings and components.
-
-    The numbers of a job depend on each other: a batch that divides among agents may be too small
-    for an update. So every edit is tried alone and with the edits accepted before, and the job is
-    judged `again`. If the sizes of pools must change, only that edit is offered, tried before:
-    everything else is right for these sizes alone.
-    """
-    notes, accepted = setup.settings.notes, dict[str, int]()
-    sizes = {finding.edit for finding in notes.findings if finding.edit and finding.code in ROOM}
-    mended, refused = list[Finding](), set[Edit]()
-    for edit, (path, value) in _numbers(setup).items():
-        if sizes:
-            refused |= {edit} - sizes
-            continue
-        promised = [finding for finding in notes.findings if finding.edit == edit]
-        tries = [({path: value}, promised)] + [({**accepted, path: value}, [*mended, *promised])] * bool(accepted)
-        may_try = len(accepted) + len(refused) < MOST_TRIED and path not in accepted
-        if may_try and all(_works(setup, again(changes), expected, edit) for changes, expected in tries):
-            accepted[path] = value
-            mended += promised
-        elif accepted.get(path) != value:
-            refused.add(edit)
-    notes.findings = [replace(finding, edit=None) if finding.edit in refused else finding for finding in notes.findings]
-    for component in setup.components:
-        fixes = {code: replace(fix, edit=None) if fix.edit in refused else fix for code, fix in component.fixes.items()}
-        setup.change(component, replace(component, fixes=fixes))
+def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
+    """Read a document into a problem and findings. See `Dialect.read`."""
+    reading = VerlReader(document, machines, level).read()
+    hints = document.root.get(HINTS)
+    opening = VerlOpening(document, machines, level, may_leave_degrees(hints))
+    if not timed_names(hints):
+        is_open = reading.problem is not None and reading.problem.job.planning.laying is not None
+        return replace(reading, session=FileSession(elsewhere=opening)) if is_open else reading
+    return replace(reading, session=FileSession(opening=opening, elsewhere=opening), opens=True)
 
 
-def _numbers(setup: VerlSetup) -> dict[Edit, tuple[str, int]]:
-    """Map every edit that replaces a number to the key and the new number."""
-    edits = [finding.edit for finding in setup.settings.notes.findings]
-    edits += [fix.edit for component in setup.components for fix in component.fixes.values()]
-    numbers = {edit: setup.settings.key_at(edit.span) for edit in edits if edit is not None and edit.text.isdecimal()}
-    return {edit: (path, int(edit.text)) for edit, path in numbers.items() if path is not None}
+@dataclass(frozen=True)
+class VerlOpening:
+    """File with open sizes; implements `Opening`, for a file with times, and `Elsewhere`."""
+
+    document: Document
+    machines: Machines
+    level: str
+    leaves_degrees: bool
+
+    def opened(self) -> Reading:
+        """See `Opening.opened`."""
+        known: Known = {}
+        before = self._read(self.machines, known, open_=False)
+        if before.problem is None:
+            return before
+        machines = self.machines if isinstance(self.machines, Cluster) else before.problem.cluster
+        if refused := self._refused_on(machines):
+            return replace(before, findings=(*before.findings, *refused))
+        reading = self._read(machines, known)
+        if reading.problem is None:
+            return reading
+        job, cluster = reading.problem.job, reading.problem.cluster
+        if job.planning.laying is None and job.planning.workload is None and reading.failed:
+            return reading  # the unreadable part has a finding of its own
+        if job.planning.laying is None:
+            unplanned = replace(reading.problem, job=replace(job, planning=replace(job.planning, workload=None)))
+            return replace(reading, problem=unplanned, findings=(*reading.findings, self._nothing_planned()))
+        # A pool of a given size moves while the pools before it are open.
+        same = {component.name: component for component in before.problem.components if before.problem.cluster == cluster}
+        placed = {
+            component.name: runs
+            for component in job.components
+            if component.name in same and (runs := same[component.name].runs) is not None and component.runs != runs
+        }
+        assumed = [note for note in before.unchecked if note.rule == FIT and not note.subject and note not in reading.unchecked]
+        job, refused = self._with_followers(reading, reading.problem, known)
+        if len(known) >= MOST_READ:
+            why = f"{MOST_READ:,} sizes with degrees were read; which of the others verl takes is judged once they are planned"
+            assumed.append(Unchecked(UNPLANNED, "", why))
+        servers = {name: server for name in same if name in placed and (server := same[name].server)}
+        problem = replace(reading.problem, job=replace(job, planning=replace(job.planning, own=placed, own_servers=servers)))
+        findings = (*reading.findings, *(refused if not reading.failed else ()))
+        return replace(reading, problem=problem, findings=findings, unchecked=(*reading.unchecked, *assumed))
+
+    def refused(self) -> tuple[Finding, ...]:
+        """See `Opening.refused`."""
+        return self._refused_on(self.machines) if self.leaves_degrees else ()
+
+    def job_on(self, cluster: Cluster) -> Job | None:
+        """See `Elsewhere.job_on`."""
+        known: Known = {}
+        reading = self._read(cluster, known)
+        return self._with_followers(reading, reading.problem, known)[0] if reading.problem is not None else None
+
+    def _read(self, machines: Machines, known: Known | None = None, root: MapNode | None = None, open_: bool = True) -> Reading:
+        """Read the file, or another tree of it; `open_`: pools with times have no size."""
+        document = self.document if root is None else replace(self.document, root=root)
+        return VerlReader(document, machines, self.level, open_=open_, known=known).read()
+
+    def _refused_on(self, machines: Machines) -> tuple[Finding, ...]:
+        """Return an error if verl refuses every open choice of degrees, on any size."""
+        if not isinstance(machines, Cluster):
+            problem = self._read(machines, open_=False).problem
+            machines = problem.cluster if problem is not None else machines
+        reading = self._read(machines)
+        if reading.problem is None or reading.failed or not reading.problem.job.choices:
+            return ()
+        return all_refused(reading.problem.job, self._job_with(reading, reading.problem, self._own(reading.problem.job.choices), None, []))
+
+    def _with_followers(self, reading: Reading, problem: Problem, known: Known) -> tuple[Job, tuple[Finding, ...]]:
+        """Add degrees that follow from open ones; refuse if no choice is accepted."""
+        root, choices = self.document.root, problem.job.choices
+        hinted = {name: choices[name] for name in choices if find(root, f"{HINTS}.components.{name}.parallel") is not None}
+        amounts, jobs = self._own(hinted), [problem.job]
+        job_with = self._job_with(reading, problem, amounts, known, jobs)
+        alone = replace(problem.job, choices=hinted)
+        job, refused = with_dependent_degrees(alone, self._leaders(amounts), job_with)
+        # Degrees that follow from sizes: of the file itself, and of the file with each choice.
+        on_sizes = dict[str, tuple[Parallel, ...]]()
+        for name, degrees in (pair for variant in jobs for pair in variant.choices.items() if pair[0] not in hinted):
+            on_sizes[name] = tuple(dict.fromkeys((*on_sizes.get(name, ()), *degrees)))
+        planning = replace(job.planning, sizes_not_read=max(variant.planning.sizes_not_read for variant in jobs))
+        return replace(job, choices={**job.choices, **on_sizes}, planning=planning), refused
+
+    def _own(self, names: Iterable[str]) -> Amounts:
+        reader = VerlReader(self.document, self.machines, self.level, open_=True)
+        return {name: reader.own(name) for name in names}
+
+    def _job_with(self, reading: Reading, problem: Problem, amounts: Amounts, known: Known | None, jobs: list[Job]) -> JobWith:
+        """Return a function from degrees to the job or a new refusal.
+
+        It appends every job to `jobs`.
+        """
+        before = _refusals(reading)
+
+        def job_with(degrees: Chosen) -> Job | str:
+            root = self.document.root
+            for name, parallel in degrees.items():
+                root = with_hint(root, name, parallel)
+                for degree, number in changed(amounts[name], parallel).items():
+                    root = with_value(root, amounts[name][degree].name, number)
+            candidate = self._read(problem.cluster, known, root)
+            worse = next((message for key, message in _refusals(candidate).items() if key not in before), "")
+            if worse or candidate.problem is None:
+                return worse or "the file cannot be read"
+            jobs.append(candidate.problem.job)
+            return candidate.problem.job
+
+        return job_with
+
+    def _leaders(self, amounts: Amounts) -> list[str]:
+        """Return the components whose open degrees an interpolation may refer to."""
+        texts = (text for leaf in leaves(self.document.root) for _, marker, text in (leaf.text.partition("${"),) if marker)
+        taken = {key.rpartition(".")[2] for text in texts for key in re.findall(r"[\w.]+", text)}
+        return [name for name in amounts if any(not taken.isdisjoint(amount.name.split(".")) for amount in amounts[name].values())]
+
+    def _nothing_planned(self) -> Finding:
+        block, why = self.document.root.get(HINTS), "no pool of this program has a size of its own that could be chosen"
+        help_ = "drop the times, or plan a program with one pool, or with one to train in and one to generate in"
+        return warning(UNPLANNED, HINTS, "the times of the file choose no ranks", block.span if block else None, help=help_, notes=(why,))
 
 
-def _works(setup: VerlSetup, tried: VerlSetup, promised: Iterable[Finding], edit: Edit) -> bool:
-    """Return True if the promised findings disappear, without new errors or incomplete replicas."""
-    compared = {finding.code for finding in promised}
-    for severities in ((Severity.ERROR,), (Severity.ERROR, Severity.WARNING, Severity.NOTE)):
-        before, gone, after = (
-            Counter(finding.code for finding in findings if finding.severity in severities)
-            for findings in (setup.settings.notes.findings, promised, tried.settings.notes.findings)
-        )
-        codes = compared if len(severities) > 1 else after.keys()
-        if any(after[code] > before[code] - gone[code] for code in codes if code in after):
-            return False
-    fixed = {(component.name, code) for component in setup.components for code, fix in component.fixes.items() if fix.edit == edit}
-    old, new = ({(component.name, code) for component in job.components for code in component.fixes} for job in (setup, tried))
-    return not new & fixed and new <= old
+def _refusals(reading: Reading) -> dict[tuple[str, str], str]:
+    """Map (code, subject) to verl's refusals of a file or of all pool sizes."""
+    refused = (finding for finding in reading.findings if finding.severity is Severity.ERROR or finding.code == UNPLANNED)
+    return {(finding.code, finding.subject): finding.message for finding in refused}

@@ -1,8 +1,7 @@
 """Renderer of a problem as a new verl configuration, for the program with its pools.
 
 One pool for all is `main_ppo`; separate actor and rollout are `one_step_off_policy`; simulators
-beside them are `vla`. Other pools are listed for a trainer of the user's own, as
-`resource_pool_spec` and `mapping`.
+beside them are `vla`. Other pools are refused.
 """
 
 from __future__ import annotations
@@ -19,17 +18,14 @@ from ...placements.run import Run
 from ...pools import Pool, PoolParts, lay_out, rooms_of
 from ...problem import Problem
 from ...record import dataclass
-from ...roles import ACTOR, CRITIC, ENVIRONMENT, REFERENCE, REWARD, ROLLOUT
 from ...text.edit import to_yaml
 from ..dialect import Rendering
-from .listed import MAPPING, ROLES
-from .programs import DECLARED, MAIN_PPO, ONE_STEP_OFF, SLOTS, SPEC, VLA, entry_in
+from ..merging import Data, put
+from .job import NAMES
+from .programs import MAIN_PPO, ONE_STEP_OFF, SLOTS, VLA, entry_in
 
-Data = dict[str, object]
 Seats = tuple[tuple[int, int], ...]
 """(node, accelerator) by rank."""
-NAMES = {ACTOR: "actor", ROLLOUT: "rollout", REFERENCE: "ref", CRITIC: "critic", REWARD: "reward_model", ENVIRONMENT: "env"}
-"""Role -> name of verl's component. Source: verl, verl/trainer/ppo/utils.py, Role."""
 _ORDER = ("actor", "ref", "critic", "rollout", "reward_model", "env")
 """Components in verl's order of pool creation."""
 
@@ -91,14 +87,7 @@ class _VerlWriter:
             return {}
         program, sizes = self._program()
         self._layout(program)
-        data = self._sections()
-        for key, value in sizes.items():
-            owner: Data = data
-            *path, last = key.split(".")
-            for part in path:
-                inner = owner.setdefault(part, {})
-                owner = inner if isinstance(inner, dict) else owner
-            owner[last] = value
+        data = put(self._sections(), sizes)
         hints = {self.names[component.name]: self._hints(component) for component in self.components}
         return data | hint_block(self.problem, self.names, {name: data for name, data in hints.items() if data})
 
@@ -184,24 +173,9 @@ class _VerlWriter:
         simulated = rest == {"env"} and set(by) == {"actor", "rollout", "env"}
         if simulated and env and actor.parts and env.parts and actor.parts.count == env.parts.count:
             return VLA, actor.sized("trainer.nnodes", "trainer.n_rollout_gpus_per_node") | {"trainer.n_env_gpus_per_node": env.parts.size}
-        return DECLARED, self._listed(env)
-
-    def _listed(self, env: PoolGroup | None) -> Data:
-        """Return lists of pools, and the pool of every role."""
-        beside = [component.name for component in env.components if self.names[component.name] != "env"] if env else []
-        if beside:
-            message = f"`env` shares accelerators with `{beside[0]}`, but verl's simulators have a pool of their own"
-            self.refuse("env", message, "give `env` accelerators of its own")
-        elif env or any(pool.parts is None for pool in self.pools):
-            names = "; ".join(", ".join(f"`{component.name}`" for component in pool.components) for pool in self.pools)
-            self.refuse("", f"no program of verl has the pools of {names}", "place them as one of verl's programs does")
-        message = f"no program of verl has these pools: `{SPEC}` and `{MAPPING}` list them for a trainer of your own"
-        self.losses.append(dropped("", message))
-        role_of = {components[0]: f"Role.{role}" for role, components in ROLES.items() if len(components) == 1}
-        pools = {f"pool_{number}": pool for number, pool in enumerate(self.pools)}
-        spec = {name: [pool.parts.size] * pool.parts.count for name, pool in pools.items() if pool.parts}
-        mapping = {role_of[self.names[component.name]]: name for name, pool in pools.items() for component in pool.components}
-        return {SPEC: spec, MAPPING: mapping}
+        names = "; ".join(", ".join(f"`{component.name}`" for component in pool.components) for pool in self.pools)
+        self.refuse("", f"no program of verl has the pools of {names}", "place them as one of verl's programs does")
+        return MAIN_PPO, {}
 
     def _layout(self, program: str) -> None:
         """Report ranks that verl, without node names, places elsewhere."""

@@ -21,8 +21,6 @@ from .pools import FIT, Declared, split_servers
 from .programs import ProgramKind
 
 CPUS = "PW502"
-ROOM = (FIT, CPUS)
-"""Codes of parts that do not fit."""
 AT_ONCE = "verl compares these sums as soon as Ray is up"
 LATER = {
     "fully_async_main": "verl checks the pool of the trainer alone, after rollout has loaded its weights",
@@ -141,8 +139,11 @@ def _fault(
         demand = f"`{pool.name}` needs {with_noun(need, 'accelerator')} ({pool.sizes})"
         if names:
             demand = f"{', '.join(names)} and {last} need {with_noun(need, 'accelerator')}"
+        sizes, nodes = {len(group.node.accelerators) for group in cluster.alike}, len(cluster.nodes)
+        more = machines_for(pools, sizes.pop(), nodes) if len(sizes) == 1 else 0
+        missing = (f"node {more} of {more} is missing",) if more == nodes + 1 else (f"nodes {nodes + 1} to {more} of {more} are missing",)
         when = torchrun or LATER.get(entry.name, AT_ONCE)
-        return FIT, f"{demand}, the cluster has {have}", (*_missing(pools, cluster), when)
+        return FIT, f"{demand}, the cluster has {have}", (*(missing if more > nodes else ()), when)
     fitting = [room for room in rooms if room.free.bit_count() >= size]
     if short.best is not None and fitting and short.best.cpus < UNKNOWN_CPUS:
         room = max(fitting, key=lambda candidate: candidate.cpus)
@@ -162,15 +163,6 @@ def _fault(
 def _part(short: Unplaced) -> str:
     """Return the name of a part and of the pool."""
     return f"part {short.part + 1} of {short.pool.count} of `{short.pool.name}`" if short.pool.count > 1 else f"`{short.pool.name}`"
-
-
-def _missing(pools: Sequence[Pool], cluster: Cluster) -> tuple[str, ...]:
-    """Return a note of missing nodes; none if more nodes would not suffice."""
-    sizes, have = {len(group.node.accelerators) for group in cluster.alike}, len(cluster.nodes)
-    need = machines_for(pools, sizes.pop(), have) if len(sizes) == 1 else 0
-    if need <= have:
-        return ()
-    return (f"node {need} of {need} is missing" if need == have + 1 else f"nodes {have + 1} to {need} of {need} are missing",)
 
 
 def _offers(settings: Configuration, alone: bool, pool: Pool, rooms: Sequence[FreeNodes], suits: Verifies) -> list[Changes]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import field, replace
-from functools import cached_property
 from itertools import combinations
 from typing import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -22,7 +21,6 @@ from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR
 from ...parallel import Parallel
-from ...planning.workload import Workload
 from ...pools import Laying, Pool, fitting
 from ...record import dataclass
 from ...text.interpolation_text import holds_interpolation
@@ -49,14 +47,14 @@ Size = tuple[int, int]
 """(parts, accelerators per part)."""
 Changes = Mapping[str, int]
 """Key -> number in place of the written number."""
-Numbers = tuple[tuple[str, int], ...]
-"""(key, number) of all degrees of the components, after interpolation."""
 Errors = list[tuple[str, str]]
 """(code, message); the code is "" for torn replicas."""
 Found = tuple[Mapping[str, Errors], Mapping[str, Parallel]]
 """Component of a pool -> errors by kind; any component -> resulting degrees."""
-Known = dict[tuple[str, int, int, Numbers], Found]
-"""(pool, nodes, accelerators per node, all degrees) -> result of a reading."""
+Numbers = frozenset[tuple[str, int]]
+"""(key, number) of all degrees of the components, after interpolation."""
+Known = dict[tuple[str, Size, Numbers], Found]
+"""(pool, size, all degrees) -> result of a reading."""
 Pair = tuple[int, Parallel]
 """(accelerators, degrees) of a component."""
 _Variant = tuple[str, "Parallel | None", Changes]
@@ -111,9 +109,8 @@ class SizeReader:
     ----------
     known : results of readings, extended by each reading.
     again : job with other numbers, as verl has it, without hints.
-    degrees : all degrees with other numbers.
+    degrees : all degrees with other numbers, after interpolation.
     following : keys that may follow from sizes of pools.
-    dealt : keys of the degrees by which work is divided among ranks.
     before : (code, subject) of errors of the file itself.
     """
 
@@ -121,35 +118,24 @@ class SizeReader:
     again: Callable[[Changes], VerlSetup]
     degrees: Callable[[Changes], Numbers]
     following: frozenset[str] = frozenset()
-    dealt: frozenset[str] = frozenset()
     before: frozenset[tuple[str, str]] = frozenset()
-    _numbers: dict[Numbers, Numbers] = field(default_factory=dict, repr=False)
+    _resolved: dict[Numbers, Numbers] = field(default_factory=dict, repr=False)
 
-    def read(self, pool: Pool, changes: Changes) -> Found | None:
+    def read(self, pool: Pool, size: Size, changes: Changes) -> Found | None:
         """Return the result of a reading; None once the limit is reached."""
-        key = (pool.name, changes[pool.nodes_key], changes[pool.accelerators_key], self._with(pool, changes))
+        sized = {**changes, pool.nodes_key: size[0], pool.accelerators_key: size[1]}
+        key = pool.name, size, self._with(sized if self.following else changes)
         if key not in self.known and len(self.known) < MOST_READ:
-            setup = self.again(changes)
+            setup = self.again(sized)
             degrees = {component.name: component.parallel for component in setup.components}
             self.known[key] = (errors_by_component(setup, pool, self.before), degrees)
         return self.known.get(key)
 
-    def trained(self, pool: Pool, changes: Changes) -> Numbers:
-        """Return the degrees that divide work among ranks."""
-        return tuple(pair for pair in self._with(pool, changes) if pair[0] in self.dealt)
-
-    @cached_property
-    def is_of_degrees(self) -> bool:
-        """True if only degrees follow from sizes."""
-        return {key for key in self.following if not key.startswith(f"{HINTS}.")} <= {key for key, _ in self.degrees({})}
-
-    def _with(self, pool: Pool, changes: Changes) -> Numbers:
-        sizes = (pool.nodes_key, pool.accelerators_key)
-        relevant = {key: number for key, number in changes.items() if self.following or key not in sizes}
-        key = tuple(sorted(relevant.items()))
-        if key not in self._numbers:
-            self._numbers[key] = self.degrees(relevant)
-        return self._numbers[key]
+    def _with(self, changes: Changes) -> Numbers:
+        key = frozenset(changes.items())
+        if key not in self._resolved:
+            self._resolved[key] = self.degrees(changes)
+        return self._resolved[key]
 
 
 def errors_by_component(setup: VerlSetup, pool: Pool, before: Collection[tuple[str, str]] = ()) -> dict[str, Errors]:
@@ -192,38 +178,38 @@ class AcceptedSizes:
 
 
 def accepted_sizes(
-    pool: Pool, cluster: Cluster, own: Mapping[str, Parallel], choices: Mapping[str, Mapping[Parallel, Changes]], refused: SizeReader,
-    may_have: Callable[[int], bool],
-) -> AcceptedSizes:  # fmt: skip
+    pool: Pool, cluster: Cluster, components: Sequence[Component], choices: Mapping[str, Mapping[Parallel, Changes]], refused: SizeReader
+) -> AcceptedSizes:
     """Return the accepted counts and degrees on all sizes with capacity.
 
-    `own` are the degrees of all components in the file; a component without `choices` has the
-    degrees that result on a size. Whole nodes beyond the reading limit are accepted, and judged
-    once they are planned; other unread sizes are not proposed, and reported if any component
-    `may_have` them.
+    A component without `choices` has the degrees that result on a size. Whole nodes beyond the
+    reading limit are accepted, and judged once they are planned; other unread sizes are not
+    proposed, and reported if the components of the pool may have them.
     """
+    own = {component.name: component.parallel for component in components}
     first, rest = sizes_of(pool, cluster)
     variants: list[_Variant] = [
         (name, parallel, changes) for name in pool.components for parallel, changes in choices.get(name, {None: {}}).items()
     ]
-    read = list(_read(pool, [*first, *rest], variants, refused, refused.is_of_degrees))
-    accepted = {name for _, (name, _, _), result in read if not (result and result[0][name])}
-    if refused.is_of_degrees and not accepted.issuperset(pool.components):
+    read = list(_read(pool, [*first, *rest], variants, refused, not refused.following))
+    accepted = {name for _, (name, _, _), result in read if result is not None and not result[0][name]}
+    if not refused.following and not accepted.issuperset(pool.components):
         read = list(_read(pool, [*first, *rest], variants, refused, False))
     taken, whole = AcceptedSizes(), set(first)
     errors: dict[str, dict[Pair, Errors]] = {name: {} for name in pool.components}
     later: dict[str, set[Pair]] = {name: set() for name in pool.components}
     for size, (name, parallel, _), result in read:
         count = size[0] * size[1]
-        if result is None and (refused.following or size not in whole):
-            taken.unread |= {size} if may_have(count) else set()
-        elif result is None:
-            later[name].add((count, parallel or own[name]))
-        else:
-            pair = count, parallel or (result[1] if refused.following else own)[name]
-            errors[name][pair] = min(errors[name].get(pair, result[0][name]), result[0][name], key=len)
-            if any(result[1].get(component, here) != here for component, here in own.items() if component not in pool.components):
+        if result is not None:
+            found, degrees = result
+            pair = count, parallel or (degrees if refused.following else own)[name]
+            errors[name][pair] = min(errors[name].get(pair, found[name]), found[name], key=len)
+            if any(degrees.get(component, here) != here for component, here in own.items() if component not in pool.components):
                 taken.unread.add(size)  # components of other pools would have other degrees
+        elif not refused.following and size in whole:
+            later[name].add((count, parallel or own[name]))
+        elif all(component.may_have(count) for component in components if component.name in pool.components):
+            taken.unread.add(size)
     counts = {parts.count * parts.size for parts in pool.parts}
     for name, pairs in errors.items():
         best = _best(pairs, counts)
@@ -241,29 +227,21 @@ def _read(
 ) -> Iterator[tuple[Size, _Variant, Found | None]]:
     """Yield sizes with variants and results, None beyond the limit; skip refused multiples."""
     left = MOST_TRIED
-    undealt: dict[tuple[Numbers, str], set[int]] = {}  # counts on which work does not divide among ranks of these degrees
-    fixed = [name for name, parallel, _ in variants if parallel is None]
-    for nodes, part_size in sizes:
-        count, size = nodes * part_size, {pool.nodes_key: nodes, pool.accelerators_key: part_size}
-        trained = [refused.trained(pool, {**size, **changes}) if skips else () for _, _, changes in variants]
-
-        def is_refused(numbers: Numbers, name: str, count: int = count) -> bool:
-            multiples = (known for component in (name, *fixed) for known in undealt.get((numbers, component), ()))
-            return skips and any(count % known == 0 for known in multiples)
-
-        possible = {name for (name, _, _), numbers in zip(variants, trained) if not is_refused(numbers, name)}
-        if len(possible) < len({name for name, _, _ in variants}):
+    undealt: dict[int, set[int]] = {number: set() for number in range(len(variants))}
+    """Variant -> counts on which its work does not divide among ranks."""
+    for size in sizes:
+        count = size[0] * size[1]
+        possible = [number for number, counts in undealt.items() if not any(count % known == 0 for known in counts)]
+        if len({variants[number][0] for number in possible}) < len({name for name, _, _ in variants}):
             continue  # every variant of a component is refused, so no component can have this count
-        for variant, numbers in zip(variants, trained):
-            if is_refused(numbers, variant[0]):
-                continue
-            before = len(refused.known)
-            result = refused.read(pool, {**size, **variant[2]}) if left > 0 else None
+        for number in possible:
+            variant, before = variants[number], len(refused.known)
+            result = refused.read(pool, size, variant[2]) if left > 0 else None
             left -= len(refused.known) > before
-            for name, errors in result[0].items() if skips and result else ():
-                if any(code == SHARES for code, _ in errors):
-                    undealt.setdefault((numbers, name), set()).add(count)
-            yield (nodes, part_size), variant, result
+            of_fixed = [variant[0], *(name for name, parallel, _ in variants if parallel is None)]
+            if skips and result and any(code == SHARES for name in of_fixed for code, _ in result[0][name]):
+                undealt[number].add(count)
+            yield size, variant, result
 
 
 def _best(errors: Mapping[Pair, Errors], own: set[int]) -> dict[Pair, Errors]:
@@ -284,84 +262,63 @@ def laying_of(job: Job, settings: Configuration, pools: Sequence[Pool]) -> Layin
 
 
 def plan_pools(job: Job, settings: Configuration, cluster: Cluster, pools: tuple[Pool, ...], refused: SizeReader) -> Job:
-    """Add the layout of open pools to the job, and the accepted counts and degrees.
-
-    `pools` are all pools of the file. Degrees that hints do not open, and that follow from the size
-    of a pool, are those that result on each size.
-    """
-    open_, planning = [pool for pool in pools if pool not in job.pools], job.planning
-    if not open_ or planning.workload is None:
-        return job
-    laying = laying_of(job, settings, pools)
-    pairs = combinations([pool for pool in pools if pool.components], 2)
-    names = [(first.components[0], second.components[0]) for first, second in pairs if first in open_ or second in open_]
-    relations = (*job.relations, *(Relation(DISJOINT, pair, None, APART) for pair in names))
-    # No plan can be written in parts with other degrees than planned, even if verl accepts none.
-    inside = {name: own_amounts(settings, pools, name) for pool in pools for name in pool.components}
-    following = {name for name, amounts in inside.items() if any(amount.name in refused.following for amount in amounts.values())}
-    workload = _workload(settings, job, planning.workload)
-    planning = replace(planning, laying=laying, workload=workload, by_size=planning.by_size | following)
-    job = replace(job, relations=relations, planning=planning)
-    for pool in open_:
-        job = _with_pool(job, settings, cluster, pool, pools, refused)
-    return job
-
-
-def _with_pool(job: Job, settings: Configuration, cluster: Cluster, pool: Pool, pools: Sequence[Pool], refused: SizeReader) -> Job:
-    """Add the accepted counts and degrees of a pool to the job."""
-    tied = {name: first for name in pool.components if (first := leader_of(settings, pools, name)) is not None and job.choices.get(first)}
-    choices: dict[str, Mapping[Parallel, Changes]] = {}
-    for name in pool.components:
-        amounts = own_amounts(settings, pools, leader := tied.get(name, name))
-        offered = {parallel: changed(amounts, parallel) for parallel in job.choices.get(leader, ())}
-        if offered:
-            choices[name] = {parallel: {amounts[key].name: value for key, value in new.items()} for parallel, new in offered.items()}
+    """Add what verl accepts of open pools; with times also the layout of all `pools`."""
+    open_, workload = [pool for pool in pools if pool not in job.pools], job.planning.workload
+    if open_ and workload is not None:
+        couples = combinations([pool for pool in pools if pool.components], 2)
+        names = [(first.components[0], second.components[0]) for first, second in couples if first in open_ or second in open_]
+        relations = (*job.relations, *(Relation(DISJOINT, pair, None, APART) for pair in names))
+        # In one pool all take turns, separate pools are steady.
+        stated = said_of_plan(settings.tree(HINTS))
+        workload = as_it_runs(workload, stated, _asynchronous(settings))
+        workload = workload if "workflow" in stated else replace(workload, after=tuple(usual_order(job.components)))
+        # No plan can be written in parts with other degrees than planned, even if verl accepts none.
+        owned = ((name, own_amounts(settings, pools, name)) for pool in pools for name in pool.components)
+        by_size = frozenset(name for name, own in owned if any(amount.name in refused.following for amount in own.values()))
+        planning = replace(job.planning, laying=laying_of(job, settings, pools), workload=workload, by_size=by_size)
+        job = replace(job, relations=relations, planning=planning)
     own = {component.name: component.parallel for component in job.components}
-    components = [component for component in job.components if component.name in pool.components]
-    taken = accepted_sizes(pool, cluster, own, choices, refused, lambda count: all(component.may_have(count) for component in components))
     messages = {finding.message for finding in settings.notes.findings}
-    for name, always in taken.always.items():
-        if always not in messages:
-            message = f"verl refuses every size of `{pool.name}`, such as the largest: {always}"
-            settings.notes.warn(PLANNED, name, message, pool.span("name") or settings.top, "", MEND)
-    tied, accepted = {**job.planning.tied, **tied}, {**job.planning.accepted, **taken.pairs}
-    job = replace(job, planning=replace(job.planning, tied=tied, accepted=accepted))
-    if taken.unread:
-        nodes, part_size = min(taken.unread, key=lambda size: (size[0] * size[1], size))
-        why = f"sizes of `{pool.name}`: {len(taken.unread):,} of those that fit, such as {nodes} x {part_size}, are not planned"
-        job = _unplanned(job, len(taken.unread), why)
-    return _follow(job, components, {name: pairs for name, pairs in taken.pairs.items() if name not in choices}, own)
-
-
-def _follow(job: Job, components: Sequence[Component], fixed: Mapping[str, frozenset[Pair]], own: Mapping[str, Parallel]) -> Job:
-    """Make degrees that follow from sizes choices, unless several components differ."""
-    varies = [name for name, pairs in fixed.items() if {parallel for _, parallel in pairs} - {own[name]}]
-    if not varies:
-        return job
-    job, name = replace(job, planning=replace(job.planning, by_size=job.planning.by_size.union(varies))), varies[0]
-    if len(varies) == 1 and any(component.timed and component.name == name for component in components):
-        degrees = {parallel: None for _, parallel in sorted(fixed[name], key=lambda pair: (pair[0], str(pair[1])))}
-        return replace(job, choices={**job.choices, name: tuple(sorted(degrees, key=lambda parallel: parallel != own[name]))})
-    count = sum(parallel != own[name] for name in varies for _, parallel in fixed[name])
-    why = f"degrees that follow from sizes: {count:,} counts on which several differ are not planned"
-    return _unplanned(job, count, why)
-
-
-def _unplanned(job: Job, count: int, why: str) -> Job:
-    workload = job.planning.workload and replace(job.planning.workload, assumed=(*job.planning.workload.assumed, why))
-    return replace(job, planning=replace(job.planning, sizes_not_read=job.planning.sizes_not_read + count, workload=workload))
+    for pool in open_:
+        leaders = {name: leader for name in pool.components if (leader := leader_of(settings, pools, name)) and job.choices.get(leader)}
+        choices: dict[str, Mapping[Parallel, Changes]] = {}
+        for name in pool.components:
+            amounts = own_amounts(settings, pools, leader := leaders.get(name, name))
+            offered = {parallel: changed(amounts, parallel) for parallel in job.choices.get(leader, ())}
+            if offered:
+                choices[name] = {parallel: {amounts[key].name: value for key, value in new.items()} for parallel, new in offered.items()}
+        taken = accepted_sizes(pool, cluster, job.components, choices, refused)
+        planning = replace(job.planning, tied={**job.planning.tied, **leaders})
+        if workload is not None or not (taken.always or taken.unread):
+            planning = replace(planning, accepted={**planning.accepted, **taken.pairs})
+        for name, always in taken.always.items() if workload is not None else ():
+            if always not in messages:
+                message = f"verl refuses every size of `{pool.name}`, such as the largest: {always}"
+                settings.notes.warn(PLANNED, name, message, pool.span("name") or settings.top, "", MEND)
+        unread, why = len(taken.unread), ""
+        if unread:
+            nodes, part_size = min(taken.unread, key=lambda size: (size[0] * size[1], size))
+            why = f"sizes of `{pool.name}`: {unread:,} of those that fit, such as {nodes} x {part_size}, are not planned"
+        # Degrees of one component that follow from sizes are choices.
+        pairs_of = {name: pairs for name, pairs in taken.pairs.items() if name not in choices}
+        varies = {name: pairs for name, pairs in pairs_of.items() if any(parallel != own[name] for _, parallel in pairs)}
+        if len(varies) == 1 and any(component.timed for component in job.components if component.name in varies):
+            (name, pairs), *_ = varies.items()
+            degrees = dict.fromkeys(parallel for _, parallel in sorted(pairs, key=lambda pair: (pair[0], str(pair[1]))))
+            job = replace(job, choices={**job.choices, name: tuple(sorted(degrees, key=lambda parallel: parallel != own[name]))})
+        elif varies:
+            unread += (count := sum(parallel != own[name] for name, pairs in varies.items() for _, parallel in pairs))
+            why += "; " * bool(why) + f"degrees that follow from sizes: {count:,} counts on which several differ are not planned"
+        if unread and planning.workload is not None:
+            workload = replace(planning.workload, assumed=(*planning.workload.assumed, why))
+            planning = replace(planning, sizes_not_read=planning.sizes_not_read + unread, workload=workload)
+        job = replace(job, planning=planning)
+    return job
 
 
 def changed(amounts: Mapping[str, Amount], parallel: Parallel) -> dict[str, int]:
     """Return degree -> number, for degrees that differ from the file."""
     return {degree: number for degree, amount in amounts.items() if (number := int(getattr(parallel, degree))) != amount.value}
-
-
-def _workload(settings: Configuration, job: Job, workload: Workload) -> Workload:
-    """Complete the workload: in one pool all take turns, separate pools are steady."""
-    stated = said_of_plan(settings.tree(HINTS))
-    workload = as_it_runs(workload, stated, _asynchronous(settings))
-    return workload if "workflow" in stated else replace(workload, after=tuple(usual_order(job.components)))
 
 
 def _asynchronous(settings: Configuration) -> str:

@@ -1,16 +1,15 @@
 """Writer of answers into verl files: sizes of pools, with missing keys added.
 
 verl names no node, so an answer can be written if the pools, laid out again, lie where the answer
-says. There may be many ways to write it. Every number is tried alone first, as a wrong one stays
-wrong whatever the others are.
+says. There may be many ways to write it.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
+from itertools import islice, product
 from math import gcd
-from typing import Callable, Mapping, Sequence, Union
+from typing import Mapping
 
 from ...findings.finding import Severity, UnusableInput, error
 from ...findings.span import Edit, Span
@@ -23,16 +22,14 @@ from ...text.edit import at_line_end, line_end, with_entry
 from ...text.source import Source
 from ...text.tree import MapNode, Scalar
 from ..dialect import Degrees
-from .anew import read
+from ..merging import Data, put
 from .configuration import Configuration
 from .job import is_open, says_degrees
-from .reader import VerlReader
+from .reader import VerlReader, read
 from .sizes import changed
 
-Tree = dict[str, Union[int, "Tree"]]
-Choice = tuple[int, ...]
 Numbers = Mapping[str, int]
-MOST_TRIED = 64
+MOST_TRIED = 256
 """Limit on combinations of sizes for a new layout."""
 SERVERS = "PW214"
 """Code of replicas whose servers would take accelerators of others."""
@@ -60,59 +57,23 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     open_ = [pool for pool in reader.declared.pools if is_open(settings, pool)]
     # An interpolation of a degree stays if its value is right; else a number replaces it.
     instead_of: tuple[dict[str, int], ...] = ({}, through) if through else ({},)
-    sizes, refusals = [_sizes(pool, assignment) for pool in open_], list[UnusableInput]()
-
-    def with_sizes(choice: Choice) -> list[Edit]:
-        numbers = dict(pair for options, number in zip(sizes, choice[1:]) for pair in options[number])
-        return _edits(reading, settings, numbers | direct, instead_of[choice[0]], planned)
-
-    def doubts(choice: Choice) -> int | None:
+    best, refusals = list[tuple[int, list[Edit]]](), list[UnusableInput]()
+    for instead, *sizes in islice(product(instead_of, *(_sizes(pool, assignment) for pool in open_)), MOST_TRIED):
+        numbers = {key: value for size in sizes for key, value in size.items()}
         try:
-            return _doubts(_check(reading, assignment, degrees, with_sizes(choice)))
+            edits = _edits(reading, settings, numbers | direct, instead, planned)
+            best.append((_doubts(reading, assignment, degrees, edits), edits))
         except UnusableInput as refusal:
             refusals.append(refusal)
-            return None
-
-    right = fewest_doubts([len(instead_of), *map(len, sizes)], doubts, MOST_TRIED)
-    if right is not None:
-        return with_sizes(right)
+        if best and not best[-1][0]:
+            break
+    if best:
+        return min(best, key=lambda written: written[0])[1]
     for pool in open_:
         if len(set(counts := _counts(pool, assignment))) > 1:
             counts_text = ", ".join(map(str, counts[:8]))
             raise refused(pool.components[0], f"the parts of `{pool.name}` would differ: {counts_text}")
     raise refusals[0]
-
-
-def fewest_doubts(lengths: Sequence[int], doubts: Callable[[Choice], int | None], most: int) -> Choice | None:
-    """Return a combination of items without doubts, else the first with the fewest doubts.
-
-    Items are positions in lists of these lengths. `doubts` counts those of a combination, None for
-    an impossible one. At most `most` are tried: each item of the last list with the first of the
-    others, then each of the list before it with the best of the last, and so on; then all in order.
-    """
-    known: dict[Choice, int | None] = {}
-
-    def is_right(choice: Choice) -> bool:
-        if choice not in known and len(known) < most:
-            known[choice] = doubts(choice)
-        return known.get(choice) == 0
-
-    def rank(choice: Choice) -> tuple[bool, int, Choice]:
-        return known.get(choice) is None, known.get(choice) or 0, choice
-
-    best: Choice = (0,) * len(lengths)
-    for place in reversed(range(len(lengths))):
-        for number in range(lengths[place]):
-            choice = (*best[:place], number, *best[place + 1 :])
-            if is_right(choice):
-                return choice
-            best = min(best, choice, key=rank)
-    for choice in product(*map(range, lengths)):
-        if is_right(choice):
-            return choice
-        if len(known) >= most:
-            break
-    return min((choice for choice, count in known.items() if count is not None), key=rank, default=None)
 
 
 def _edits(reading: Reading, settings: Configuration, numbers: Numbers, alone: Numbers, planned: bool) -> list[Edit]:
@@ -137,18 +98,10 @@ def added(source: Source, numbers: Numbers) -> list[Edit]:
 
     Raises UnusableInput if a section is no map, or has no place for more.
     """
-    tree: Tree = {}
-    for key, value in numbers.items():
-        inner = tree
-        *owners, last = key.split(".")
-        for owner in owners:
-            section = inner.setdefault(owner, {})
-            inner = section if isinstance(section, dict) else inner
-        inner[last] = value
-    return _into(source, source.root, tree, "")
+    return _into(source, source.root, put({}, numbers), "")
 
 
-def _into(source: Source, section: MapNode, tree: Tree, path: str) -> list[Edit]:
+def _into(source: Source, section: MapNode, tree: Data, path: str) -> list[Edit]:
     edits, new = list[Edit](), ""
     for name, value in tree.items():
         key, here = f"{path}{name}", section.get(name)
@@ -165,10 +118,8 @@ def _into(source: Source, section: MapNode, tree: Tree, path: str) -> list[Edit]
     return edits + ([at_line_end(source, len(source.text), new)] if new else [])
 
 
-def _text(value: int | Tree) -> str:
-    if isinstance(value, int):
-        return str(value)
-    return "{" + ", ".join(f"{name}: {_text(inner)}" for name, inner in value.items()) + "}"
+def _text(value: Data | int) -> str:
+    return f"{{{', '.join(f'{name}: {_text(inner)}' for name, inner in value.items())}}}" if isinstance(value, dict) else str(value)
 
 
 def refused(name: str, why: str, help: str = "use the plan itself") -> UnusableInput:
@@ -176,14 +127,14 @@ def refused(name: str, why: str, help: str = "use the plan itself") -> UnusableI
     return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help=help)])
 
 
-def _sizes(pool: Pool, assignment: Assignment) -> list[list[tuple[str, int]]]:
+def _sizes(pool: Pool, assignment: Assignment) -> list[dict[str, int]]:
     """Return the size keys of a pool with their possible values, largest parts first."""
     counts = _counts(pool, assignment)
     if not counts:
         raise refused(pool.components[0], f"the answer has no place for `{pool.name}`")
     whole = gcd(*counts)
     sizes = [size for size in range(whole, 0, -1) if whole % size == 0]
-    return [[(pool.nodes_key, sum(counts) // size), (pool.accelerators_key, size)] for size in sizes]
+    return [{pool.nodes_key: sum(counts) // size, pool.accelerators_key: size} for size in sizes]
 
 
 def _counts(pool: Pool, assignment: Assignment) -> list[int]:
@@ -205,14 +156,11 @@ def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
     return [Edit(place, "".join(f"{between}{setting}" for setting in settings))]
 
 
-def _doubts(written: Reading) -> int:
-    """Count the errors of a reading, and the servers that take accelerators of others."""
-    errors = sum(finding.severity is Severity.ERROR for finding in written.findings)
-    return errors + sum(SERVERS in component.fixes for component in (written.problem.components if written.problem else ()))
+def _doubts(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> int:
+    """Read the edited text; count its errors, and the servers that take accelerators of others.
 
-
-def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> Reading:
-    """Read the edited text, and refuse any other Assignment or degrees."""
+    Raises UnusableInput for any other Assignment or degrees.
+    """
     problem = reading.problem
     document = replace(reading.document.compose(reading.source.edited(edits)), release=reading.document.release)
     written = read(document, problem.cluster if problem else None, TRAINING)
@@ -225,4 +173,5 @@ def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: li
     for component in components:
         if component.parallel != {**before, **degrees}.get(component.name, component.parallel):
             raise refused(component.name, f"with it, `{component.name}` would have {component.parallel}")
-    return written
+    errors = sum(finding.severity is Severity.ERROR for finding in written.findings)
+    return errors + sum(SERVERS in component.fixes for component in components)

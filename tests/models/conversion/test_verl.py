@@ -21,9 +21,9 @@ DEGREES = "{{tensor_model_parallel_size: {}, pipeline_model_parallel_size: {}, c
 
 @st.composite
 def files(draw: st.DrawFn) -> str:
-    """One pool, one with a pool for the reward model, two pools, simulators, or pools that are listed."""
+    """One pool, one with a pool for the reward model, two pools, or simulators."""
     nodes, size = draw(st.sampled_from((1, 2, 4))), draw(st.sampled_from((2, 4, 8)))
-    program = draw(st.sampled_from(("hybrid", "hybrid", "reward", "apart", "simulators", "listed")))
+    program = draw(st.sampled_from(("hybrid", "hybrid", "reward", "apart", "simulators")))
     strategy = "strategy: fsdp"
     if draw(st.booleans()):
         strategy = f"strategy: megatron, megatron: {DEGREES.format(draw(st.sampled_from((1, 2))), draw(st.sampled_from((1, 2))))}"
@@ -34,14 +34,6 @@ def files(draw: st.DrawFn) -> str:
     text += f"actor_rollout_ref:\n  actor: {{{strategy}, use_kl_loss: {reference}}}\n  rollout: {{{rollout}}}\n"
     if program == "simulators":
         return f"{text}trainer: {{nnodes: {nodes}, n_rollout_gpus_per_node: {size // 2}, n_env_gpus_per_node: {size // 2}}}\n"
-    if program == "listed":
-        roles = "Role.Actor: a, Role.Rollout: b, Role.RefPolicy: a, Role.Critic: b"
-        roles = ", ".join(
-            each
-            for each in roles.split(", ")
-            if (reference == "true" or "Ref" not in each) and (estimator == "gae" or "Critic" not in each)
-        )
-        return f"{text}resource_pool_spec: {{a: [{size}], b: {[2] * nodes}}}\nmapping: {{{roles}}}\n"
     text += f"trainer: {{nnodes: {nodes}, n_gpus_per_node: {size}}}\n"
     if program == "reward":
         text += "reward_model: {enable: true, enable_resource_pool: true, use_reward_loop: false, strategy: fsdp, nnodes: 1, n_gpus_per_node: 2}\n"
@@ -84,7 +76,7 @@ def test_a_configuration_of_verl_in_verls_own_words_is_the_same(text: str) -> No
         (
             "1x8",
             "  actor: {placement: 0-3}\n  rollout: {placement: 4-7}\n  env: {placement: 4-7, colocate_with: rollout}\n",
-            "`env` shares accelerators with `rollout`, but verl's simulators have a pool of their own",
+            "no program of verl has the pools of `actor`; `rollout`, `env`",
         ),
     ],
 )

@@ -16,6 +16,7 @@ from ....findings.wording import with_noun
 from ....record import dataclass
 from ....releases.release import ALWAYS, Range
 from ...checks import AMONG, AtLeast, Number, multiples_near
+from ..degrees import is_engine
 from ..programs import FULLY_ASYNC, TRAINERS, ProgramKind
 from .work import ACTOR, AT_START, FIRST_STEP, IN_WORKERS, LOOPS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, WITH_CRITIC, VerlWork
 
@@ -125,7 +126,7 @@ def _to_workers(work: VerlWork, drawn: Amount) -> Iterator[Dealing]:
             default = ", its default" if agents.span is None else ""
             to, note = f"{agents.value} agent loop workers", f"agent loop workers: `{agents.name}` {agents.value}{default}"
             yield Dealing("rollout", drawn, agents.value, to, releases=releases, note=note)
-    if work.setup.component("reward_model") and work.is_engine("reward_model") and settings.until("0.9.0"):
+    if work.setup.component("reward_model") and is_engine(work.settings, "reward_model") and settings.until("0.9.0"):
         old = "reward_model.num_workers"
         key = old if settings.until("0.7.1") or (settings.migrates and settings.has(old)) else "reward.num_workers"
         workers, own = work.amount(key, SHARES), settings.flag(settings.reward_key("enable_resource_pool"), SHARES)

@@ -13,14 +13,14 @@ from dataclasses import replace
 from math import gcd, prod
 from typing import Callable, Mapping
 
-from ....component import Component, Parallel
+from ....component import Parallel
 from ....configuration.settings import Amount
 from ....findings.finding import Fix, Severity
 from ....findings.wording import with_noun
 from ....pools import Pool
 from ....releases.release import Range
 from ...checks import MULTIPLE, AtLeast, Equals, Number, OneOf, divisors, near
-from ..degrees import APART, PARTED, Degrees, engine_key, engine_of, is_teacher, parted_size
+from ..degrees import APART, PARTED, Degrees, engine_key, engine_of, is_engine, is_teacher, parted_size
 from ..programs import TRAINERS, ProgramKind
 from .work import (
     ACCELERATORS,
@@ -65,11 +65,11 @@ def judge_engines(work: VerlWork) -> None:
             source, tp = "verl, verl/experimental/vla", known[1]["tp"]
             work.check("rollout", Equals(code=DEGREES, source=source, left=tp, right=1, message=message, why=why, when=IN_WORKERS))
     # An engine's refusals do not depend on the number of accelerators.
-    names = [component.name for component in setup.components if work.is_engine(component.name)]
-    if entry.kind in (*TRAINERS, ProgramKind.SERVER) or ("rollout" in names and entry.kind is ProgramKind.DECLARED):
+    names = [component.name for component in setup.components if is_engine(work.settings, component.name)]
+    if entry.kind in (*TRAINERS, ProgramKind.SERVER):
         work.check("rollout", *MODES)
         names = ["rollout", *(name for name in names if name != "rollout")]
-    elif entry.kind is not ProgramKind.DECLARED:
+    else:
         names = []
     for name in names:
         if (known := engine_of(settings, name)) is not None:
@@ -206,7 +206,7 @@ def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str
     component = work.setup.component(name)
     if pool is None or component is None or component.runs is None or per_node is None:
         return
-    if not pool.even or not pool.size or pool.size % size:
+    if pool.size % size:
         return
     part, server_size = pool.parts[0].size, min(per_node.value, size)
 
@@ -234,50 +234,38 @@ def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str
 
 
 def mend_degrees(work: VerlWork) -> None:
-    """Give components with uneven degrees the fixes of the degrees."""
+    """Give components the fixes of degrees for replicas that do not divide the pool."""
     for component in work.setup.components:
         pool, known = work.setup.pool(component.name), work.setup.degrees(component.name)
         if pool is None or known is None or not known[1]:
             continue
-        fixes = {**component.fixes, **_fixes(work, component, pool, known[1])}
-        # Tensor parallel groups stay inside a node if their size divides every part of the pool.
-        tensor = known[1].get("tp")
-        best = gcd(tensor.value, *(parts.size for parts in pool.parts)) if tensor and pool.size else 0
-        if tensor and best and best != tensor.value:
-            fixes["PW202"] = Fix(f"{work.set(tensor, best)} if the model fits into that", None, _defaults(known[1]))
+        amounts, fixes, size = known[1], dict(component.fixes), component.parallel.replica
+        part_size, served = pool.parts[0].size, is_engine(work.settings, component.name)
+        unset = [amount for amount in amounts.values() if amount.span is None and amount.value > 1 and amount.default]
+        silent = tuple(f"`{amount.name}` is unset, {amount.value} is the default ({amount.default})" for amount in unset)
+
+        def fits(size: int, pool: Pool = pool, part_size: int = part_size, served: bool = served) -> bool:
+            return pool.size % size == 0 and not (served and part_size % size and size % part_size)
+
+        if not fits(size):
+            degrees = {name: amounts[name].value for name in ("tp", "pp", "cp", "dp") if name in amounts}
+            help_, edit = f"give {component.name} a number of accelerators that {size} divides", None
+            for name in (name for name in degrees if degrees[name] > 1):
+                rest = prod(value for degree, value in degrees.items() if degree != name)
+                if fitting := [value for value in range(1, pool.size + 1) if fits(value * rest)]:
+                    best = min(fitting, key=lambda value: (abs(value - degrees[name]), value))
+                    help_, edit = work.set(amounts[name], best), amounts[name].becomes(best)
+                    break
+            when = when_served(work, component.name) if served else work.when_divided(component.name)
+            fixes |= {DEGREES: Fix(help_, edit, (*silent, when)), TORN: Fix(help_, edit, silent)}
+        # Tensor parallel groups stay inside a node if their size divides the parts of the pool.
+        tensor = amounts.get("tp")
+        if tensor and pool.size and (best := gcd(tensor.value, part_size)) != tensor.value:
+            fixes["PW202"] = Fix(f"{work.set(tensor, best)} if the model fits into that", None, silent)
         work.setup.change(component, replace(component, fixes=fixes))
-
-
-def _fixes(work: VerlWork, component: Component, pool: Pool, amounts: Mapping[str, Amount]) -> dict[str, Fix]:
-    """Return fixes for replicas that divide the pool."""
-    served, size = work.is_engine(component.name), component.parallel.replica
-
-    def fits(size: int) -> bool:
-        return pool.size % size == 0 and not (served and any(parts.size % size and size % parts.size for parts in pool.parts))
-
-    if size == 1 or fits(size):
-        return {}
-    degrees = {name: amounts[name].value for name in ("tp", "pp", "cp", "dp") if name in amounts}
-    help_, edit = f"give {component.name} a number of accelerators that {size} divides", None
-    for name in (name for name in degrees if degrees[name] > 1):
-        rest = prod(value for degree, value in degrees.items() if degree != name)
-        fitting = [value for value in range(1, pool.size + 1) if fits(value * rest)]
-        if fitting:
-            best = min(fitting, key=lambda value: (abs(value - degrees[name]), value))
-            help_, edit = work.set(amounts[name], best), amounts[name].becomes(best)
-            break
-    when = when_served(work, component.name) if served else work.when_divided(component.name)
-    silent = _defaults(amounts)
-    return {DEGREES: Fix(help_, edit, (*silent, when)), TORN: Fix(help_, edit, silent)}
 
 
 def when_served(work: VerlWork, name: str, otherwise: str = AFTER_WEIGHTS) -> str:
     """Return the moment when verl starts servers; a pooled reward model is first until 0.7.1."""
     own = work.settings.flag(work.settings.reward_key("enable_resource_pool"), DEGREES)
     return WITH_REWARD if name == "reward_model" and own is False and work.settings.until("0.7.1") else otherwise
-
-
-def _defaults(amounts: Mapping[str, Amount]) -> tuple[str, ...]:
-    """Return a note per default degree."""
-    silent = [amount for amount in amounts.values() if amount.span is None and amount.value > 1 and amount.default]
-    return tuple(f"`{amount.name}` is unset, {amount.value} is the default ({amount.default})" for amount in silent)

@@ -7,32 +7,29 @@ verl/trainer/main_ppo.py (run_ppo: ray.init).
 from __future__ import annotations
 
 import re
-from typing import AbstractSet as Set
-from typing import Iterator, Mapping
+from typing import Mapping, Sequence
 
 from ....configuration.notes import is_unknown
 from ....findings.span import Span
 from ....findings.wording import with_noun
 from ....text.document import Program
-from ....text.tree import Value
 from ...following import scalars_by_path
 from ...skeleton import HINTS
 from ..keys import refused_keys
-from ..listed import MAPPING
-from ..programs import SPEC, TRAINERS, ProgramKind, facts
+from ..programs import TRAINERS, ProgramKind, facts
 from .work import ACCELERATORS, HANGS, VerlWork
 
 FIT, CPUS, UNREAD = "PW215", "PW502", "PW122"
-RAY = (*TRAINERS, ProgramKind.SIMULATION, ProgramKind.DECLARED)
+RAY = (*TRAINERS, ProgramKind.SIMULATION)
 """Programs whose pools Ray reserves, together or one by one."""
 _PATTERNS: Mapping[str, list[str]] = facts("sizing")
 NAMING = re.compile("|".join(_PATTERNS["names"]))
 """Names of keys that state numbers of accelerators, nodes or processes."""
 UNDERSTOOD = re.compile("|".join(_PATTERNS["understood"]))
 """Keys that are read with their component."""
-IGNORED = (HINTS, SPEC, MAPPING, "topology", "hydra", "defaults", "ray_kwargs", "ray_init", "global_profiler")
+IGNORED = (HINTS, "resource_pool_spec", "mapping", "topology", "hydra", "defaults", "ray_kwargs", "ray_init", "global_profiler")
 """Sections that are read as a whole, or place nothing."""
-SINCE = (("distillation.", "0.8.0"), ("reward.", "0.7.1"), ("actor_rollout_ref.rollout.n", "0.7.1"))
+SINCE: Sequence[tuple[str, str]] = facts("settings")["sizing_since"]
 """(prefix of sizing keys, first release with the keys)."""
 ROLLOUT_POOL = re.compile(r"rollout\.(nnodes|n_gpus_per_node)")
 MOST_NAMED = 4
@@ -124,7 +121,12 @@ def _unread(work: VerlWork) -> None:
     # Defaults of a configuration demand nothing.
     sources = frozenset(document.included) - {document.source.name, "--set"}
     refused = refused_keys(work.notes, work.settings)
-    for path in _sizing(document.root, sources):
+    for path, scalar in scalars_by_path(document.root):
+        number = scalar.value
+        is_number = (isinstance(number, (int, float)) and bool(number)) or (isinstance(number, str) and number.isdecimal())
+        is_size = NAMING.search(path.rpartition(".")[2].lower()) and (is_number or is_unknown(scalar))
+        if not is_size or scalar.span.file in sources:
+            continue
         known = UNDERSTOOD.fullmatch(path) and (separate or not ROLLOUT_POOL.fullmatch(path))
         known = known and not any(path.startswith(section) and work.settings.until(release) for section, release in SINCE)
         if path not in work.settings.asked | refused and not known and path.partition(".")[0] not in IGNORED:
@@ -138,13 +140,3 @@ def _unread(work: VerlWork) -> None:
         elif not work.settings.choice.is_stated:
             add = "Name the release that has it (`--framework verl==VERSION`), or count its accelerators yourself"
         work.notes.unsure(UNREAD, owner or paths[0], why, decides=True, add=add)
-
-
-def _sizing(root: Value, sources: Set[str]) -> Iterator[str]:
-    """Yield the paths of keys with a size or an active switch, not in `sources`."""
-    for path, scalar in scalars_by_path(root):
-        if scalar.span.file not in sources and NAMING.search(path.rpartition(".")[2].lower()):
-            number = scalar.value
-            is_number = (isinstance(number, (int, float)) and bool(number)) or (isinstance(number, str) and number.isdecimal())
-            if is_number or is_unknown(scalar):
-                yield path

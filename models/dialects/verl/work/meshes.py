@@ -14,7 +14,7 @@ from itertools import product
 from math import prod
 
 from ....component import Parallel
-from ....configuration.settings import Amount, percent, plain_value, whole_number
+from ....configuration.settings import Amount, percent, whole_number
 from ....estimate import ADAM_16, CHUNKED, DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, MemoryInput
 from ....findings.finding import Severity
 from ....findings.wording import with_noun
@@ -22,7 +22,7 @@ from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, uly
 from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of, places_of, stage_splits, stages_in
 from ...checks import Equals, Excludes, Number, divisors, near
 from ..configuration import SEQUENCE
-from ..degrees import OWNERS, TUNERS, TUNES, engine_key, engine_of, is_counted, is_teacher, tuner_of
+from ..degrees import OWNERS, TUNERS, TUNES, engine_key, engine_of, is_counted, is_engine, is_teacher, section_of, tuner_of
 from ..programs import PROCESSES, ProgramKind
 from .work import ACTOR, AFTER_WEIGHTS, DEGREES, DIVIDES, IN_WORKERS, MODE, NEVER, REPLACED, ROLLOUT, WITH_MODEL, VerlWork
 
@@ -46,7 +46,7 @@ def judge_meshes(work: VerlWork) -> None:
         return
     for name, owner in OWNERS.items():
         ranks = work.setup.world_size(name)
-        if ranks is None or work.is_engine(name):
+        if ranks is None or is_engine(work.settings, name):
             continue
         strategy, shards = work.is_trained_by(owner), work.settings.shards_key(name)
         if strategy == "megatron":
@@ -153,7 +153,7 @@ def _titan(work: VerlWork, name: str, section: str, ranks: int) -> None:
 
 def _groups(work: VerlWork, name: str, owner: str, ranks: int) -> None:
     """Check Megatron's groups, made by the first role of a process for all roles."""
-    section = work.setup.section(name)
+    section = section_of(work.setup.pool(name), name)
     if section == owner:
         _stages(work, name, f"{owner}.megatron")
         _experts(work, name, f"{owner}.megatron", ranks)
@@ -243,7 +243,7 @@ def _path(work: VerlWork, name: str) -> str:
 
 
 def _splits(work: VerlWork, name: str) -> tuple[Split, ...]:
-    if work.is_engine(name):
+    if is_engine(work.settings, name):
         known = engine_of(work.settings, name)
         return engine_splits(places_of(**known[1]), AFTER_WEIGHTS) if known else ()
     owner = OWNERS.get(name, "")
@@ -254,7 +254,7 @@ def _splits(work: VerlWork, name: str) -> tuple[Split, ...]:
     trains = work.setup.degrees(name) if strategy == "megatron" else None
     if trains is None:
         return ()
-    section = work.setup.section(name)
+    section = section_of(work.setup.pool(name), name)
     virtual = work.amount(f"{section}.megatron.virtual_pipeline_model_parallel_size", DIVIDES)
     times, layers = virtual.value if virtual else 1, stages_of(work, section, owner)
     places, degrees = places_of(**trains[1], vpp=virtual), trains[0]
@@ -264,73 +264,52 @@ def _splits(work: VerlWork, name: str) -> tuple[Split, ...]:
 
 def run_of(work: VerlWork, name: str) -> MemoryInput | None:
     """Return the settings of a component's run, for a memory estimate; None if not demanded."""
-    if work.settings.at(f"{HINTS}.{name}.estimate") is None:
+    settings, plain = work.settings, work.settings.plain
+    if settings.at(f"{HINTS}.{name}.estimate") is None:
         return None
-    settings = work.settings
+    parts = [whole_number(plain(f"data.max_{part}_length", 512)) for part in ("prompt", "response")]
+    tokens = sum(parts) if all(parts) else 0
     if name == "rollout":
         # An engine takes its share of each accelerator, and frees it while others work, unless
         # disabled.
         return MemoryInput(
-            precision=_PRECISIONS.get(str(plain_value(settings, f"{ROLLOUT}.dtype", "bfloat16")), "bf16"),
-            utilization=percent(plain_value(settings, f"{ROLLOUT}.gpu_memory_utilization", 0.5)),
-            sequence=_sequence(work),
-            offload=plain_value(settings, f"{ROLLOUT}.free_cache_engine", True) is True,
-        )
+            precision=_PRECISIONS.get(str(plain(f"{ROLLOUT}.dtype", "bfloat16")), "bf16"),
+            utilization=percent(plain(f"{ROLLOUT}.gpu_memory_utilization", 0.5)),
+            sequence=tokens, offload=plain(f"{ROLLOUT}.free_cache_engine", True) is True,
+        )  # fmt: skip
     owner, updates = OWNERS.get(name, ""), name in ("actor", "critic")
-    strategy = _trained_with(work, owner) if owner else ""
-    if strategy not in ("fsdp", "fsdp2", "megatron"):
+    strategy = work.is_trained_by(owner) if owner else None
+    if strategy not in ("fsdp", "megatron"):
         return None
-    sequence, sequences = _batch(work, name, owner)
+    kind, prefix = ("ppo", "") if updates else ("log_prob", "log_prob_")
+    sequences = whole_number(plain(f"{owner}.{kind}_micro_batch_size_per_gpu")) or 1
+    if plain(f"{owner}.{prefix}use_dynamic_bsz", False) is True:
+        sequence, sequences = whole_number(plain(f"{owner}.{kind}_max_token_len_per_gpu", 16_384)), 1
+    else:
+        # With FSDP, Ulysses divides every sequence. Source: verl, verl/workers/actor/dp_actor.py
+        # (ulysses_pad_and_slice_inputs).
+        slices = work.sequence(owner, DIVIDES) if strategy == "fsdp" else None
+        sequence = -(-tokens // (slices.value if slices else 1))
 
     def is_offloaded(engine: str, *updated: str) -> bool:
-        parts = ("param_offload", *(updated if updates else ()))
-        return all(plain_value(settings, f"{engine}.{part}", False) is True for part in parts)
+        return all(plain(f"{engine}.{part}", False) is True for part in ("param_offload", *(updated if updates else ())))
 
     if strategy == "megatron":
         engine = f"{owner}.megatron"
-        granularity = str(plain_value(settings, f"{engine}.override_transformer_config.recompute_granularity", ""))
         return MemoryInput(
-            sharding=DISTRIBUTED if plain_value(settings, f"{engine}.use_distributed_optimizer", True) else MEGATRON,
-            recompute={"full": FULL, "selective": SELECTIVE}.get(granularity, NONE),
+            sharding=DISTRIBUTED if plain(f"{engine}.use_distributed_optimizer", True) else MEGATRON,
+            recompute={"full": FULL, "selective": SELECTIVE}.get(str(plain(f"{engine}.{CONFIG}.recompute_granularity")), NONE),
             offload=is_offloaded(engine, "grad_offload", "optimizer_offload"), sequence=sequence, micro_batch=sequences,
         )  # fmt: skip
     engine = f"{owner}.model.fsdp_config" if name in ("critic", "reward_model") else f"{owner}.fsdp_config"
     engine = "critic.fsdp" if name == "critic" and settings.since("0.8.0") else engine
     model = "critic.model" if name == "critic" else "actor_rollout_ref.model"
-    on_host = plain_value(settings, f"{engine}.offload_policy", False) is True  # the optimizer steps on the host
-    in_16 = updates and not on_host and str(plain_value(settings, f"{engine}.model_dtype", "fp32")) in ("bf16", "bfloat16")
+    on_host = plain(f"{engine}.offload_policy", False) is True  # the optimizer steps on the host
+    in_16 = updates and not on_host and str(plain(f"{engine}.model_dtype", "fp32")) in ("bf16", "bfloat16")
     return MemoryInput(
-        logits=CHUNKED if plain_value(settings, f"{model}.use_fused_kernels", False) is True else "", optimizer=ADAM_16 if in_16 else "",
-        lora_rank=whole_number(plain_value(settings, f"{model}.lora_rank", 0)) if updates else 0,
-        sharding=FSDP,
-        shards=whole_number(plain_value(settings, f"{engine}.fsdp_size", -1)),
-        recompute=NONE if plain_value(settings, f"{model}.enable_gradient_checkpointing", True) is False else FULL,
+        logits=CHUNKED if plain(f"{model}.use_fused_kernels", False) is True else "", optimizer=ADAM_16 if in_16 else "",
+        lora_rank=whole_number(plain(f"{model}.lora_rank", 0)) if updates else 0,
+        sharding=FSDP, shards=whole_number(plain(f"{engine}.fsdp_size", -1)),
+        recompute=NONE if plain(f"{model}.enable_gradient_checkpointing", True) is False else FULL,
         offload=is_offloaded(engine, "optimizer_offload"), sequence=sequence, micro_batch=sequences,
     )  # fmt: skip
-
-
-def _sequence(work: VerlWork) -> int:
-    """Return the tokens of the longest prompt and answer together."""
-    parts = [whole_number(plain_value(work.settings, f"data.max_{part}_length", 512)) for part in ("prompt", "response")]
-    return sum(parts) if all(parts) else 0
-
-
-def _batch(work: VerlWork, name: str, owner: str) -> tuple[int, int]:
-    """Return (tokens of a sequence per rank, sequences of a micro batch)."""
-    kind, key = ("ppo", "") if name in ("actor", "critic") else ("log_prob", "log_prob_")
-    dynamic = plain_value(work.settings, f"{ACTOR}.use_dynamic_bsz", False)
-    if plain_value(work.settings, f"{owner}.{key}use_dynamic_bsz", dynamic) is True:
-        most = 32_768 if name == "critic" else plain_value(work.settings, f"{ACTOR}.ppo_max_token_len_per_gpu", 16_384)
-        return whole_number(plain_value(work.settings, f"{owner}.{kind}_max_token_len_per_gpu", most)), 1
-    # With FSDP, Ulysses divides every sequence. Source: verl, verl/workers/actor/dp_actor.py
-    # (ulysses_pad_and_slice_inputs).
-    usual = plain_value(work.settings, f"{ACTOR}.{SEQUENCE}", 1) if owner == OWNERS["ref"] else 1
-    sliced = _trained_with(work, owner) != "megatron"
-    slices = max(1, whole_number(plain_value(work.settings, work.settings.sequence_key(owner), usual))) if sliced else 1
-    return -(-_sequence(work) // slices), whole_number(plain_value(work.settings, f"{owner}.{kind}_micro_batch_size_per_gpu")) or 1
-
-
-def _trained_with(work: VerlWork, owner: str) -> str:
-    """Return the training engine of a component."""
-    usual = plain_value(work.settings, f"{ACTOR}.strategy", "fsdp") if owner == OWNERS["ref"] else "fsdp"
-    return str(plain_value(work.settings, f"{owner}.strategy", usual))

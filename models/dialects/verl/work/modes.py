@@ -10,7 +10,7 @@ from __future__ import annotations
 from ....releases.release import ALWAYS, Range
 from ...checks import Equals, Number, OneOf, Requires
 from ..configuration import NEW_WORKERS, TRAINER_MODES
-from ..degrees import LATER, engine_key
+from ..degrees import LATER, engine_key, is_engine
 from ..programs import TRAINERS, ProgramKind
 from .engines import when_served
 from .work import ACTOR, AT_START, BEFORE_WORKERS, IN_WORKERS, LOOPS, MODE, NUMBERS, ROLLOUT, WITH_CRITIC, WITH_TRAINER, VerlWork
@@ -38,7 +38,7 @@ def _engines(work: VerlWork) -> None:
     """Check for names of the inference engines, which have no default."""
     when = BEFORE_WORKERS if work.entry.kind is ProgramKind.SERVER else IN_WORKERS
     for name in ("rollout", "reward_model"):
-        if name == "rollout" or (work.setup.component(name) and work.is_engine(name)):
+        if name == "rollout" or (work.setup.component(name) and is_engine(work.settings, name)):
             key = engine_key(work.settings, name)("name")
             if work.is_whole and not work.settings.is_open(key, MODE) and work.settings.word(key, MODE) in ("", "???"):
                 message, at = f"`{key}` is not set, and has no default", when if name == "rollout" else when_served(work, name)

@@ -184,13 +184,9 @@ class VerlWork(Facts):
         options = configurations().options_with(table.name, self.settings.choice.release.index, f"{owner}.{word}._target_")
         return next(iter(options), "")
 
-    def is_engine(self, name: str) -> bool:
-        """Return True if an inference engine serves a component."""
-        return is_engine(self.settings, name)
-
     def is_worker(self, name: str) -> bool:
         """Return True if the job has this component, without an inference engine."""
-        return self.setup.component(name) is not None and not self.is_engine(name)
+        return self.setup.component(name) is not None and not is_engine(self.settings, name)
 
     def ranks(self, name: str, count: int) -> Number:
         """Return the data parallel ranks of a component as a number of a check."""

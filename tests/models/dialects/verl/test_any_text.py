@@ -101,8 +101,6 @@ FAULTY = (
     ("trainer:\n  nnodes: 0\n", "1x8"),
     ("reward_model: {enable: true, enable_resource_pool: true, nnodes: 1}\ntrainer: {nnodes: 1}\n", "2x8"),
     ("reward_model: {enable: true, use_reward_loop: false, enable_resource_pool: true, nnodes: 0}\ntrainer: {nnodes: 1}\n", "2x8"),
-    ("resource_pool_spec:\n  a: [4, 2]\nmapping:\n  Role.ActorRolout: a\n", "2x4"),
-    ("resource_pool_spec: {aab: [4, 4]}\nmapping: {ActorRollout: aa, Critic: ab}\n", "2x4"),
 )  # fmt: skip
 
 

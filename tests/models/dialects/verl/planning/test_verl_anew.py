@@ -248,20 +248,6 @@ def test_what_is_wrong_with_the_plan_is_said_once(plan: str) -> None:
     assert len(reading.findings) == 1 and reading.failed
 
 
-def test_pools_that_a_file_names_itself_are_told_as_not_planned() -> None:
-    pools = "resource_pool_spec: {a: [8], b: [8]}\nmapping: {Role.ActorRollout: a, Role.Critic: b}\ntrainer:"
-    text = HYBRID.replace("trainer:", f"critic: {{strategy: fsdp, ppo_micro_batch_size_per_gpu: 4}}\n{pools}").replace("grpo", "gae")
-    told = [each.notes for each in of(text.replace(", parallel: {tp: [1, 2, 4]}", "")).to_solve.findings if each.code == "PW604"]
-    why = "the pools that `resource_pool_spec` names are taken as it has them, and none is planned"
-    assert told == [(why,)]
-
-
-def test_pools_that_cannot_be_read_are_the_only_fault() -> None:
-    """Which components there are is not known then: those of the hints are not called unknown."""
-    broken = of(HYBRID.replace("trainer:", "resource_pool_spec: {a: [8], b: [8]}\ntrainer:"))
-    assert [each.code for each in verify(broken).errors] == ["PW101"]
-
-
 def test_ulysses_is_told_as_not_planned() -> None:
     text = HYBRID.replace("{train: {8: 120}}}", "{train: {8: 120}}, parallel: {cp: [1, 2]}}")
     (told,) = [each.message for each in verify(of(text)).errors]

@@ -10,7 +10,7 @@ import placewright as pw
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import ReadParameters, read
-from placewright.models.dialects.verl import anew, reader
+from placewright.models.dialects.verl import reader
 from placewright.models.dialects.verl import sizes as refused
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.pools import Pool
@@ -59,13 +59,12 @@ def test_it_is_what_reading_every_file_in_full_finds(monkeypatch: pytest.MonkeyP
     text = of(leader, actor, rollout)
     found = known(planned(text, "1x4"))
 
-    def each_anew(self: refused.SizeReader, pool: Pool, changes: refused.Changes) -> refused.Found:
-        setup = self.again(changes)
+    def each_anew(self: refused.SizeReader, pool: Pool, size: refused.Size, changes: refused.Changes) -> refused.Found:
+        setup = self.again({**changes, pool.nodes_key: size[0], pool.accelerators_key: size[1]})
         return refused.errors_by_component(setup, pool, self.before), {each.name: each.parallel for each in setup.components}
 
     monkeypatch.setattr(reader.VerlReader, "bare", reader.VerlReader.again)
     monkeypatch.setattr(refused.SizeReader, "read", each_anew)
-    monkeypatch.setattr(refused.SizeReader, "is_of_degrees", False)  # nor is any left out because of another
     assert found == known(planned(text, "1x4"))
 
 
@@ -104,7 +103,7 @@ def test_hints_of_counts_do_not_hide_what_verl_refuses() -> None:
 def test_where_there_is_more_to_read_than_is_read_the_rest_is_judged_once_it_is_planned_and_that_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for module in (refused, anew):
+    for module in (refused, reader):
         monkeypatch.setattr(module, "MOST_READ", 30)
     reading = planned(of("actor"), "1x4")
     told = "30 sizes with degrees were read; which of the others verl takes is judged once they are planned"

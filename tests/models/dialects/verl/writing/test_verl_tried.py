@@ -1,4 +1,4 @@
-"""Of very many ways to write the sizes of two pools, the right one is found where each size is wrong by itself."""
+"""Of very many ways to write the sizes of two pools, the right one is found."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import placewright as pw
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
-from placewright.models.dialects.verl.writing import Choice, fewest_doubts
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source
@@ -37,26 +36,3 @@ def test_a_size_that_more_than_a_hundred_choices_come_before_is_written() -> Non
     text = apply_edits(SCRIPT, edits)
     assert not refused and "trainer.n_gpus_per_node=2 trainer.nnodes=30" in text
     assert not pw.verify(read(Source("run.sh", text), read_shorthand("1x120"), "verl", "training", PIN)).errors
-
-
-def test_each_is_tried_by_itself_before_all_together() -> None:
-    tried = list[Choice]()
-
-    def doubts(choice: Choice) -> int:
-        tried.append(choice)
-        return abs(choice[0] - 9) + abs(choice[1] - 4)
-
-    assert fewest_doubts([12, 12], doubts, 64) == (9, 4)
-    assert len(tried) <= 24 and len(set(tried)) == len(tried)
-
-
-def test_where_that_finds_nothing_all_are_tried_in_order_until_there_were_enough() -> None:
-    def only(right: Choice) -> Choice | None:
-        return fewest_doubts([4, 4], lambda choice: 0 if choice == right else None, 10)
-
-    assert only((1, 1)) == (1, 1)
-    assert only((3, 3)) is None
-
-
-def test_without_a_right_one_that_with_the_fewest_doubts_is_taken() -> None:
-    assert fewest_doubts([3, 3], lambda choice: 1 + (choice != (2, 1)), 64) == (2, 1)
