@@ -55,7 +55,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
 
 def file_form() -> type[Form]:
     """See `Dialect.file_form`."""
-    from .planning.form import RLinfFileForm
+    from .planning.hints import RLinfFileForm
 
     return RLinfFileForm
 

@@ -171,7 +171,7 @@ def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, pla
             help = f"write `{close}`" if close else "its keys are " + ", ".join(f"`{known_key}`" for known_key in known)
             notes.warn("PW104", KEY, message, entry.key.span, "not known", help, notes.renamed(entry, close) if close else None)
     misspelt: list[Entry] = []
-    for name, entry in hinted_entries(hints):
+    for name, entry in hinted_entries(hints).items():
         close = nearest(name, placed) if name not in placed and name not in _KNOWN and task in TASKS else None
         if close:
             help, edit = f"write `{close}`", notes.renamed(entry, close)

@@ -128,7 +128,7 @@ class TimedFile:
     def _choices(self) -> dict[str, tuple[Parallel, ...]]:
         """Return the open degrees of components with costs; a later reading notes errors."""
         choices = dict[str, tuple[Parallel, ...]]()
-        for name, entry in hinted_entries(self.hints):
+        for name, entry in hinted_entries(self.hints).items():
             value = find(entry.value, "parallel")
             if name in self.profile.costs and isinstance(value, MapNode):
                 from ....hints.forms import ParallelForm
