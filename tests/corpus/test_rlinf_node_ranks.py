@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from placewright.models.dialects.rlinf.machines import LiveNode
-from placewright.models.dialects.rlinf.machines import ranked_nodes as ranked
+from placewright.runtime.world.rlinf_ranks import LiveNode
+from placewright.runtime.world.rlinf_ranks import ranked_nodes as ranked
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.node import Node, accelerators
 

@@ -37,8 +37,7 @@ from ...placements.assignment import Assignment
 from ...record import dataclass
 from .known import AT_LAUNCH, DEGREE, INFERENCE, MEGATRON
 from .modes import Mode
-from .modes.degrees import ParallelSettings
-from .modes.state import Placer
+from .modes.state import ParallelSettings, Placer
 
 SHARES, DEMANDS = "PW401", "PW403"
 """Codes of amounts without a division among processes, and of other mismatches."""

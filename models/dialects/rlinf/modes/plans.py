@@ -32,9 +32,8 @@ from ....planning.way import CountConstraint, FrameworkArrangement, PairedShapes
 from ....text.tree import MapNode, Value
 from ..known import CRITICS_INFERENCE, DEGREE, FSDP, INFERENCE, INFERRING, LATE, MEGATRON, PLANS, is_profiled, time_advice
 from .arrangement import CORRECT, RECOMPUTE, inference_needed, refused_apart, unset_of_inference
-from .degrees import TP, degrees_by_arrangement, placing_tp
 from .packing import interleaved
-from .state import Mode, Placer, placer_of
+from .state import TP, Mode, Placer, degrees_by_arrangement, placer_of, placing_tp
 
 ENGINES = ("sglang", "vllm")
 

@@ -28,8 +28,7 @@ from ....text.tree import Entry, MapNode, Scalar, Value, find, kind_of, with_val
 from ...all_refused import Chosen, all_refused
 from ...following import interpolates, with_dependent_degrees, with_hint
 from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, listed, task_facts, time_advice
-from ..modes.degrees import SECTIONS
-from ..modes.state import TASKS, Placer, placer_of
+from ..modes.state import SECTIONS, TASKS, Placer, placer_of
 from .hints import PlannedPart, hinted_entries, infers, is_separate, unstarted_inference
 from .tables import BY_ENVIRONMENTS, ProfileData, read_profile
 from .times import BATCH, TimedFile

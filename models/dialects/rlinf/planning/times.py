@@ -29,7 +29,7 @@ from ....record import dataclass
 from ....text.tree import MapNode, Value, find
 from ....times import as_it_runs
 from ..known import INFERENCE, INFERRING, KEY, PLANS
-from ..modes.degrees import degrees_by_arrangement, degrees_of
+from ..modes.state import degrees_by_arrangement, degrees_of
 from .hints import hinted_entries, infers, is_separate
 from .tables import BY_ENVIRONMENTS, Batch, ProfileData, Table, formula_of, generated_table, simulated_table, trained_table
 
