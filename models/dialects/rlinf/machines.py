@@ -18,19 +18,25 @@ from .node_groups import DeclaredGroup
 
 def machines_of(
     notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster | AsDeclared | None,
-    fits: Callable[[Cluster, Cluster], bool] | None = None,
+    fits: Callable[[Cluster], bool] | None = None,
 ) -> Cluster:  # fmt: skip
     """Return `count` nodes in rank order; accelerators of undescribed nodes are not counted.
 
     A cluster of the caller with too few nodes is an error (RLinf waits for more forever); the rest
     is then judged on nodes like those. Of too many nodes the first `count` are used, as RLinf does.
-    `fits(cluster, judged)` returns True if all placements of the file fit a cluster, with the same
-    corrections as on the judged cluster.
+    `fits(cluster)` returns True if all placements of the file fit a cluster.
     """
     if isinstance(machines, Cluster) and len(machines.nodes) < count:
-        judged = machines_of(notes, count, at, groups, _alike(machines))
-        _report_too_few(notes, count, at, groups, machines, fits and (lambda cluster: fits(cluster, judged)))
-        return judged
+        has = len(machines.nodes)
+        message = f"`num_nodes` is {count}, but the cluster has {with_noun(has, 'node')}"
+        help, edit = f"give a cluster of {with_noun(count, 'node')}", None
+        in_range = all(not group.ranks or group.ranks.last < has for group in groups)
+        if fits and in_range and fits(_with_groups(machines.nodes, machines.counted, groups)):
+            help, edit = f"set `num_nodes: {has}`, or {help}", notes.instead(at, str(has)) if isinstance(at, Scalar) else None
+        notes.error("PW114", "", message, at, f"{has} exist{'s' * (has == 1)}", help, edit, "RLinf waits for the others without a limit")
+        kinds = {tuple((device.model, len(alike.node.accelerators)) for device in alike.node.accelerators[:1]) for alike in machines.alike}
+        kind = kinds.pop() if len(kinds) == 1 else ()
+        return machines_of(notes, count, at, groups, AsDeclared(kind[0][1], kind[0][0]) if kind else None)
     if isinstance(machines, Cluster):
         if len(machines.nodes) > count:
             used = f"the first {count} are" if count > 1 else "only the first is"
@@ -59,27 +65,6 @@ def warn_of_hidden(notes: Notes, cluster: Cluster) -> None:
     message = f"`{machine.variable}` shows {machine.accelerators}, but RLinf counts and uses all {most} accelerators of a node"
     help = f"remove it, and place the components on ranks of {machine.accelerators} accelerators"
     notes.warn("PW114", "", message, machine.accelerators_span or notes.document.root.span, "not read", help)
-
-
-def _alike(machines: Cluster) -> AsDeclared | None:
-    """Return the common accelerators of all nodes of a cluster; None if nodes differ."""
-    kinds = {
-        tuple((device.model, len(stretch.node.accelerators)) for device in stretch.node.accelerators[:1]) for stretch in machines.alike
-    }
-    kind = kinds.pop() if len(kinds) == 1 else ()
-    return AsDeclared(kind[0][1], kind[0][0]) if kind else None
-
-
-def _report_too_few(
-    notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster, fits: Callable[[Cluster], bool] | None
-) -> None:
-    has = len(machines.nodes)
-    message = f"`num_nodes` is {count}, but the cluster has {with_noun(has, 'node')}"
-    help, edit = f"give a cluster of {with_noun(count, 'node')}", None
-    in_range = all(not group.ranks or group.ranks.last < has for group in groups)
-    if fits and in_range and fits(_with_groups(machines.nodes, machines.counted, groups)):
-        help, edit = f"set `num_nodes: {has}`, or {help}", notes.instead(at, str(has)) if isinstance(at, Scalar) else None
-    notes.error("PW114", "", message, at, f"{has} exist{'s' * (has == 1)}", help, edit, "RLinf waits for the others without a limit")
 
 
 def _declared(machines: AsDeclared, count: int, groups: list[DeclaredGroup]) -> Nodes:

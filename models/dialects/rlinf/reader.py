@@ -240,14 +240,10 @@ class RlinfReader(Skeleton):
         return workload and with_rlinf_defaults(self.settings, task, workload, timed, self.block)
 
 
-def _fits(notes: Notes, groups: DeclaredGroups, placed: MapNode | None, cluster: Cluster, judged: Cluster) -> bool:
-    """Return True if all placed components fit, with the same corrections as on `judged`."""
-    if groups.broken or groups.nameless:
-        return False
-    mends = []
-    for candidate in (judged, cluster):
-        quiet = Notes(notes.document, notes.framework)
-        components = read_components(Context(quiet, candidate, groups), placed) if placed is not None else ()
-        mends.append({finding.edit for finding in quiet.findings if finding.severity is Severity.ERROR})
-    outside = any(finding.code == "PW102" for finding in quiet.findings)
-    return mends[0] == mends[1] and not outside and not any(component.fixes for component in components)
+def _fits(notes: Notes, groups: DeclaredGroups, placed: MapNode | None, cluster: Cluster) -> bool:
+    """Return True if all placed components fit, possibly after edits of other faults."""
+    quiet = Notes(notes.document, notes.framework)
+    components = read_components(Context(quiet, cluster, groups), placed) if placed is not None else ()
+    wrong = [finding for finding in quiet.findings if finding.severity is Severity.ERROR]
+    is_wrong = any(finding.code == "PW102" or finding.edit is None for finding in wrong)
+    return not groups.broken and not groups.nameless and not is_wrong and not any(component.fixes for component in components)
