@@ -20,6 +20,7 @@ from ...releases.evidence import choose_by_masks, mask_of
 from ...releases.release import Range, read_releases
 from ...text.document import Document
 from ...text.tree import ListNode, MapNode, Scalar, Value, find
+from ..released import present_in
 
 AT_LAUNCH = "RLinf notices this only at launch, after Ray is up and all nodes have joined"
 LATE = "RLinf notices this only after workers have started"
@@ -116,7 +117,6 @@ _WORDS = {"runner.task_type": "task", "algorithm.adv_type": "advantage", "algori
 
 Programs outside RLinf may register algorithms of their own, which exclude no release.
 """
-_DEPTH = 3
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def shown_release(document: Document) -> ReleaseChoice:
 def _evidence(root: MapNode) -> Iterator[tuple[str, tuple[Range, ...]]]:
     """Yield names in a file as evidence, with the releases that know them."""
     keys = _known()["key"]
-    for path in _paths(root, ""):
+    for path in present_in(root):
         if "." in path and path in keys:  # a top-level name may be the user's own
             yield path, keys[path]
     for path, kind in _WORDS.items():
@@ -208,11 +208,3 @@ def _evidence(root: MapNode) -> Iterator[tuple[str, tuple[Range, ...]]]:
             for config in configs.items if isinstance(configs, ListNode) else ():
                 for entry in config if isinstance(config, MapNode) else ():
                     yield entry.key.text, releases_of("hardware_field", f"{word.text}.{entry.key.text}")
-
-
-def _paths(tree: MapNode, before: str, depth: int = _DEPTH) -> Iterator[str]:
-    for entry in tree if isinstance(tree, MapNode) else ():
-        path = before + entry.key.text
-        yield path
-        if depth > 1 and isinstance(entry.value, MapNode):
-            yield from _paths(entry.value, f"{path}.", depth - 1)

@@ -13,6 +13,8 @@ from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...machines.node_group import ACCELERATOR, NODE, EnvConfig
+from ...placements.mend import corrected
+from ...placements.placement_text import Numbered
 from ...placements.sound import Claims
 from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, without, write_ranks
 from ...record import dataclass
@@ -63,33 +65,13 @@ def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, wh
     try:
         return parse_ranks(text.text, size, "node rank")
     except RankError as problem:
-        better = _mended(text.text, size)
+        better = corrected(text.text, Numbered(size, "node rank", "", "")) if ":" not in text.text else None
         edit = text.replaced(better, in_flow) if better is not None else None
         help = f"write `{better}`" if better is not None else "write ranks such as `0-3` or `0,2`"
         place = text.scalar if text.shift is None else text.part(problem.start, problem.end)
         code, message = CODES_BY_REASON[problem.reason], f"`node_ranks` of `{subject}`: {problem}"
         notes.error(code, subject, message, place, problem.label, help, edit)
         return parse_ranks(better, size, "node rank") if better is not None else None
-
-
-def _mended(text: str, size: int | None) -> str | None:
-    """Return the ranks with ordered ranges, cut to existing nodes; None if unreadable."""
-    pieces = []
-    for piece in text.split(","):
-        try:
-            parse_ranks(piece, size, "node rank")
-        except RankError as problem:
-            if problem.reason == "order" and problem.replacement is not None:
-                piece = _mended(problem.replacement, size) or ""
-            elif problem.reason == "range":
-                piece = problem.replacement or ""
-            else:
-                return None
-        if piece.strip().lower() == "all":
-            return "all"
-        if piece.strip():
-            pieces.append(piece.strip())
-    return ",".join(pieces) or None
 
 
 _SOFTWARE_KEYS = ("node_ranks", "env_vars", "python_interpreter_path")
