@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Iterable, Iterator
+from typing import Any, Iterable, Iterator
 
 from ...configuration.settings import Settings
 from ...hints.block import timed_names
@@ -144,11 +144,9 @@ class TaskFacts:
 @cache
 def all_tasks() -> dict[str, TaskFacts]:
     """Return the facts about each task."""
-    data = json.loads((FACTS / "tasks.json").read_text(encoding="utf-8"))
-    return {
-        task: TaskFacts(**{key: tuple(fact) if isinstance(fact, list) else fact for key, fact in facts.items()})
-        for task, facts in data.items()
-    }
+    data: dict[str, dict[str, Any]] = json.loads((FACTS / "tasks.json").read_text(encoding="utf-8"))
+    lists = ("starts", "needs", "timed")
+    return {task: TaskFacts(**facts | {key: tuple(facts.get(key, ())) for key in lists}) for task, facts in data.items()}
 
 
 def task_facts(task: str) -> TaskFacts:

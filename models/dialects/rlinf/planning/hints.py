@@ -84,8 +84,7 @@ def measured_on_of(notes: Notes, root: MapNode, block: Value | None) -> tuple[Va
     """
     counts, costs = dict[str, int](), root.get(KEY)
     for name, entry in hinted_entries(block).items():
-        measured = entry.value.entry(MEASURED_ON) if isinstance(entry.value, MapNode) else None
-        if measured is None or not isinstance(block, MapNode):
+        if not isinstance(block, MapNode) or not isinstance(entry.value, MapNode) or not (measured := entry.value.entry(MEASURED_ON)):
             continue
         try:
             count = fill(MeasuredOnForm, MapNode((measured,), entry.value.span), name, f"the hints of `{name}`").measured_on
@@ -96,8 +95,7 @@ def measured_on_of(notes: Notes, root: MapNode, block: Value | None) -> tuple[Va
                 counts[name] = count
         except UnusableInput as problem:
             notes.findings += problem.findings
-        is_alone = entry.value == MapNode((measured,), entry.value.span, entry.value.flow)
-        block = without(block, [entry]) if is_alone else with_value(block, f"components.{name}.{MEASURED_ON}", None)
+        block = without(block, [entry]) if len(entry.value.entries) == 1 else with_value(block, f"components.{name}.{MEASURED_ON}", None)
     return block, counts
 
 
