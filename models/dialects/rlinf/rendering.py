@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import gcd
-from typing import Iterator, Sequence
+from typing import Sequence
 
 from ...component import Component
 from ...conversion import (
@@ -20,7 +20,7 @@ from ...conversion import (
 )
 from ...findings.finding import Finding, UnusableInput
 from ...machines.cluster import Cluster
-from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, EnvConfig, NodeGroup
+from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NodeGroup
 from ...placements.run import Run
 from ...placements.runs_text import best_text
 from ...placements.sound import why_not
@@ -33,13 +33,11 @@ from ..merging import merged, titled
 from .hardware import hardware_types
 from .known import RESERVED_LABELS
 
-GroupData = dict[str, object]
 
-
-def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> GroupData:
+def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> Data:
     """Return a declared group; `reasons` gets what RLinf cannot express (PW606)."""
     label, kind, default = group.label, group.kind, cluster.default_kind(group.node_ranks)
-    data: GroupData = {"label": label, "node_ranks": ranks_to_data(group.node_ranks)}
+    data: Data = {"label": label, "node_ranks": ranks_to_data(group.node_ranks)}
     if "," in label or label != label.strip() or not label or label in RESERVED_LABELS:
         reasons.append(refusal(label, f"`{label}` cannot be the label of a node group of RLinf", "rename the node group"))
     if kind == NODE and default != NODE:
@@ -50,17 +48,17 @@ def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> GroupD
         if kind not in hardware_types():
             known = ", ".join(hardware_types())
             reasons.append(refusal(label, f"group `{label}` counts {kind}, a hardware that RLinf does not know", f"RLinf knows {known}"))
-        data["hardware"] = {"type": kind, "configs": list(_devices(cluster, group))}
-    if group.env_configs:
-        data["env_configs"] = [_software(config) for config in group.env_configs]
+        hardware = [(rank, device) for rank in group.node_ranks for device in cluster.nodes[rank].hardware if device.type == kind]
+        devices = [{"node_rank": rank, **{key: _value(text) for key, text in device.config}} for rank, device in hardware]
+        data["hardware"] = {"type": kind, "configs": devices}
+    for config in group.env_configs:
+        software: Data = {"node_ranks": ranks_to_data(config.node_ranks)}
+        if config.env_vars:
+            software["env_vars"] = [{name: value} for name, value in config.env_vars]
+        if config.python_interpreter_path is not None:
+            software["python_interpreter_path"] = config.python_interpreter_path
+        data.setdefault("env_configs", []).append(software)
     return data
-
-
-def _devices(cluster: Cluster, group: NodeGroup) -> Iterator[GroupData]:
-    for rank in group.node_ranks:
-        for device in cluster.nodes[rank].hardware:
-            if device.type == group.kind:
-                yield {"node_rank": rank, **{key: _value(text) for key, text in device.config}}
 
 
 def _value(text: str) -> object:
@@ -69,15 +67,6 @@ def _value(text: str) -> object:
     from ...text.tree import plain
 
     return plain(read_yaml("", text)) if text else None
-
-
-def _software(config: EnvConfig) -> GroupData:
-    data: GroupData = {"node_ranks": ranks_to_data(config.node_ranks)}
-    if config.env_vars:
-        data["env_vars"] = [{name: value} for name, value in config.env_vars]
-    if config.python_interpreter_path is not None:
-        data["python_interpreter_path"] = config.python_interpreter_path
-    return data
 
 
 NAMES = {role: role for role in (ACTOR, ROLLOUT, INFERENCE, CRITIC, REWARD, ENVIRONMENT)}
@@ -129,18 +118,15 @@ def _names(components: Sequence[Component]) -> dict[str, str]:
     """Return the names in the file; a component placed as `actor` has no other role."""
     names = renamed(components, NAMES)
     for _ in components:
-        components_as_run = [_as_run(component, names[component.name]) for component in components]
-        new_names = renamed(components_as_run, NAMES)
+        runs = [(component, names[component.name]) for component in components]
+        # With ranks the name decides the role.
+        roles = ["" if component.runs is not None and name in ROLES else role_of(component) for component, name in runs]
+        new_names = renamed([replace(component, name=name, role=role) for (component, name), role in zip(runs, roles)], NAMES)
         renamed_again = {name: new_names[written_name] for name, written_name in names.items()}
         if renamed_again == names:
             break
         names = renamed_again
     return names
-
-
-def _as_run(component: Component, name: str) -> Component:
-    """Return a component under another name; with ranks the name decides the role."""
-    return replace(component, name=name, role="" if component.runs is not None and name in ROLES else role_of(component))
 
 
 def node_by_node(problem: Problem, component: Component, runs: Sequence[Run], losses: list[Finding]) -> Sequence[Run]:

@@ -3,19 +3,12 @@
 RLinf does not pad the vocabulary: it takes that of the checkpoint as padded and asserts that the
 actor's tp divides it.
 
-Sources in RLinf:
-
-- rlinf/config.py (validate_cfg, validate_model_cfg_by_hf_config, build_transformer_config);
-  rlinf/workers/inference/megatron_inference_worker.py; rlinf/workers/rollout/{sglang,vllm}.
-- rlinf/workers/inference/megatron_inference_worker.py, set up like the trained component.
-- rlinf/utils/placement.py, ModelParallelComponentPlacement (_generate_placements, the properties of
-  sizes); rlinf/workers/megatron_worker.py (data parallel size).
-- rlinf/config.py (validate_reasoning_cfg), rlinf/workers/actor/fsdp_actor_worker.py and
-  embodied_fsdp_actor_worker.py (total_batch_size_per_dp, gradient_accumulation),
-  rlinf/workers/megatron_worker.py.
-- rlinf/config.py (validate_cfg, validate_fsdp_cfg, validate_megatron_cfg),
-  rlinf/workers/actor/{fsdp,megatron}_actor_worker.py, rlinf/workers/rollout/{sglang,vllm}
-  (offload_engine), rlinf/runners/reasoning_runner.py.
+Sources in RLinf: rlinf/config.py (validate_cfg, validate_reasoning_cfg, validate_fsdp_cfg,
+validate_megatron_cfg, validate_model_cfg_by_hf_config, build_transformer_config);
+rlinf/utils/placement.py (ModelParallelComponentPlacement); in rlinf/workers: megatron_worker.py,
+actor/{fsdp,megatron}_actor_worker.py, actor/embodied_fsdp_actor_worker.py (total_batch_size_per_dp),
+inference/megatron_inference_worker.py (set up like the trained component) and
+rollout/{sglang,vllm} (offload_engine); rlinf/runners/reasoning_runner.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Task, placement class and components of a job, while its mode transforms them.
+"""Task, placement class, degrees and components of a job, while its mode transforms them.
 
-Source: RLinf, rlinf/utils/placement.py.
+Source: RLinf, rlinf/utils/placement.py; of degrees of inference also
+rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
 """
 
 from __future__ import annotations
@@ -146,10 +147,7 @@ MULTI_AGENT_DATA = "wideseek_r1"
 
 
 class Placer(str, Enum):
-    """Placement classes of RLinf.
-
-    Source: RLinf, rlinf/utils/placement.py.
-    """
+    """Placement classes of RLinf."""
 
     HYBRID = "HybridComponentPlacement"
     MODEL_PARALLEL = "ModelParallelComponentPlacement"
