@@ -294,7 +294,9 @@ class Written:
         names = self.labels.names
         if not broken and not self.labels.listed and len(set(names)) == len(names):
             return None
-        better = next((form for form in dict.fromkeys(self._forms(context.cluster)) if _works(form, context.cluster)), None)
+        cluster, forms = context.cluster, dict.fromkeys(self._forms(context.cluster))
+        started = ((form, read_placement(form[1], numbered_by(cluster, form[0]))) for form in forms)
+        better = next((form for form, placement in started if _starts(placement, form[0], cluster)), None)
         if better is None or (better == (names, self.text.text) and not self.labels.listed):
             return None
         fix = self._fix(better, context.notes)
@@ -306,9 +308,8 @@ class Written:
         text, unique = self.text.text, tuple(dict.fromkeys(self.labels.names))
         yield unique, text
         numbered = numbered_by(cluster, unique)
-        counted = cluster if numbered.size is not None else None
-        numbering = counted.numbering(unique) if counted else None
-        better = corrected(text, numbered, numbering, lambda candidate: counted is None or _starts(candidate, counted, unique))
+        numbering = cluster.numbering(unique) if cluster and numbered.size is not None else None
+        better = corrected(text, numbered, numbering, lambda candidate: _starts(candidate, unique, cluster))
         if better is not None:
             yield unique, better
         if len(unique) > 1 and cluster is not None:
@@ -343,15 +344,10 @@ class Written:
         return Fix(f"write {shown} with {says}", notes.joined(of_labels, of_text) if of_labels and of_text else None)
 
 
-def _works(form: Form, cluster: Cluster | None) -> bool:
-    """Return True if RLinf reads this form without a fault, and starts it."""
-    labels, text = form
-    numbered = numbered_by(cluster, labels)
-    placement = read_placement(text, numbered)
-    return not placement.faults and (cluster is None or numbered.size is None or _starts(placement, cluster, labels))
-
-
-def _starts(placement: PlacementText, cluster: Cluster, labels: tuple[str, ...]) -> bool:
+def _starts(placement: PlacementText, labels: tuple[str, ...], cluster: Cluster | None) -> bool:
+    """Return True if RLinf reads a placement without a fault, and starts it."""
+    if placement.faults or cluster is None or not is_counted(cluster, labels):
+        return not placement.faults
     return not shared_nodes(cluster, labels) and not why_not(runs_of(placement.pairs, cluster, labels), in_order=True)
 
 

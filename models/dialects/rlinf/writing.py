@@ -114,23 +114,17 @@ def _line(name: str, component: Component | None, problem: Problem, runs: Sequen
     if not name or "," in name or name != name.strip():
         raise _refused(name, f"`{name}` cannot be a key of `component_placement`")
     if component and component.contiguous and problem.job.capabilities.packs:
-        labels = _labels(component, problem, runs)
-        extent = extent_of(_relabelled(runs, labels), problem.cluster, labels)
+        named, labels = component.node_groups, (CLUSTER_LABEL,)
+        extents = {key: extent_of(_relabelled(runs, key), problem.cluster, key) for key in (named, labels) if len(key) == 1}
+        if problem.kind(component) != ACCELERATOR:
+            labels = labels_used(runs, named)
+        elif problem.job.planning.own and named in extents and extents[named] == extents[labels]:
+            labels = named
+        extent = extents.get(labels) or extent_of(_relabelled(runs, labels), problem.cluster, labels)
         text = "all" if extent.size == problem.cluster.numbering(labels).size > 1 else str(extent)
     else:
         labels, text = best_text(name, runs, problem.cluster, component.node_groups if component else ())
     return PlacementLine(name, text, "" if labels == (CLUSTER_LABEL,) else ",".join(labels))
-
-
-def _labels(component: Component, problem: Problem, runs: Sequence[Run]) -> tuple[str, ...]:
-    """Return the groups to write: the file's own if its ranks equal the cluster's."""
-    if problem.kind(component) != ACCELERATOR:
-        return labels_used(runs, component.node_groups)
-    named, whole = component.node_groups, (CLUSTER_LABEL,)
-    if not problem.job.planning.own or len(named) != 1 or named == whole:
-        return whole
-    in_group, in_all = (extent_of(_relabelled(runs, labels), problem.cluster, labels) for labels in (named, whole))
-    return named if in_group == in_all else whole
 
 
 def _check(

@@ -62,8 +62,12 @@ def _model_parallel(mode: Mode) -> None:
     pack(mode, "reward", ProcessShape(), fills=True)
     if mode.has("critic"):
         _pack_trained(mode, "critic")
-    if current is Arrangement.AUTO:
-        _auto(mode)
+    if current is Arrangement.AUTO:  # all in order over the cluster; the file has the initial shares
+        mode.relate(IN_ORDER, *filter(None, ("actor", "rollout", mode.first_of(*INFERRING))))
+        actor, total = mode.extent("actor"), mode.cluster.total()
+        if actor and actor.count < total:
+            message = f"in auto mode RLinf starts `actor` on all {with_noun(total, 'accelerator')}, with {actor} as its share at the start"
+            mode.notes.info(IGNORED, "actor", message, mode.place("actor"), "at the start")
 
 
 def _check_degrees_without_ranks(mode: Mode) -> None:
@@ -162,15 +166,6 @@ def _count_samples(mode: Mode, name: str) -> None:
     prompts, group = (mode.settings.whole(path, DEGREE) for path in ("data.rollout_batch_size", "algorithm.group_size"))
     if prompts and group:
         mode.components[name] = replace(component, timed=replace(component.timed, samples=prompts.value * group.value))
-
-
-def _auto(mode: Mode) -> None:
-    """Apply auto mode: all in order over the cluster; the file has the initial shares."""
-    mode.relate(IN_ORDER, *filter(None, ("actor", "rollout", mode.first_of(*INFERRING))))
-    actor, total = mode.extent("actor"), mode.cluster.total()
-    if actor and actor.count < total:
-        message = f"in auto mode RLinf starts `actor` on all {with_noun(total, 'accelerator')}, with {actor} as its share at the start"
-        mode.notes.info(IGNORED, "actor", message, mode.place("actor"), "at the start")
 
 
 def _evaluation(mode: Mode) -> None:
@@ -288,7 +283,9 @@ def read_mode(
     mode = Mode(notes, settings, cluster, written, owner, merged, planned, profiled)
     if mode.placer is Placer.MODEL_PARALLEL:
         drop_critics(mode)
-    mode.faulty = faulty_hints(mode)
+    wrong = {finding.subject for finding in notes.findings if finding.severity is Severity.ERROR}
+    hints = settings.at("placewright.components")
+    mode.faulty = frozenset(entry.key.text for entry in (hints if isinstance(hints, MapNode) else ())) & wrong - mode.components.keys()
     correct_component_names(mode)
     check_unused(mode)
     if mode.packs:
@@ -321,17 +318,13 @@ def need_components(mode: Mode, *names: str) -> None:
             help = f"write `{name}` instead of `{strange}`"
             mode.error(SETTING, strange, message, help, f"of `{strange}`", span, notes=mode.placed_by)
         else:
+            partner = next((mode.components[other] for other in TRAINED if other != name and mode.placed(other)), None)
+            span = partner.span("placement") if partner and not partner.spans.get("node_group") else None
+            help = f"add a line for `{name}`, such as `{name}: {mode.notes.document.excerpt(span) if span else 'all'}`"
+            if name == "rollout" and mode.first_of(*INFERRING, CRITICS_INFERENCE):
+                help = "add a line for `rollout`, with ranks of its own"
             message = f"`{name}` is not placed, but RLinf needs {listed(names)}"
-            mode.error(SETTING, name, message, _line_for(mode, name), f"no `{name}`", mode.owner, notes=mode.placed_by)
-
-
-def _line_for(mode: Mode, name: str) -> str:
-    """Return help for a missing component: ranks of a component to share with."""
-    if name == "rollout" and mode.first_of(*INFERRING, CRITICS_INFERENCE):
-        return "add a line for `rollout`, with ranks of its own"
-    shared = next((mode.components[candidate] for candidate in TRAINED if candidate != name and mode.placed(candidate)), None)
-    span = shared.span("placement") if shared and not shared.spans.get("node_group") else None
-    return f"add a line for `{name}`, such as `{name}: {mode.notes.document.excerpt(span) if span else 'all'}`"
+            mode.error(SETTING, name, message, help, f"no `{name}`", mode.owner, notes=mode.placed_by)
 
 
 def need_sections(mode: Mode, *paths: str) -> None:
@@ -378,14 +371,6 @@ def check_unused(mode: Mode) -> None:
     if elsewhere := [name for name in idle if name in known]:
         message = f"programs of task `{mode.task}` do not start {listed(elsewhere)}: their ranks count for nothing"
         mode.notes.info(IDLE, elsewhere[0], message, mode.written[elsewhere[0]], "not used")
-
-
-def faulty_hints(mode: Mode) -> frozenset[str]:
-    """Return the components that only hints name, with unreadable hints."""
-    hints = mode.settings.at("placewright.components")
-    named = {entry.key.text for entry in hints} if isinstance(hints, MapNode) else set()
-    wrong = {finding.subject for finding in mode.notes.findings if finding.severity is Severity.ERROR}
-    return frozenset((named & wrong) - mode.components.keys())
 
 
 def correct_component_names(mode: Mode) -> None:
