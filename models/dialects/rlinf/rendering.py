@@ -51,14 +51,15 @@ def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> Data:
         hardware = [(rank, device) for rank in group.node_ranks for device in cluster.nodes[rank].hardware if device.type == kind]
         devices = [{"node_rank": rank, **{key: _value(text) for key, text in device.config}} for rank, device in hardware]
         data["hardware"] = {"type": kind, "configs": devices}
+    environments: list[Data] = []
     for config in group.env_configs:
         software: Data = {"node_ranks": ranks_to_data(config.node_ranks)}
         if config.env_vars:
             software["env_vars"] = [{name: value} for name, value in config.env_vars]
         if config.python_interpreter_path is not None:
             software["python_interpreter_path"] = config.python_interpreter_path
-        data.setdefault("env_configs", []).append(software)
-    return data
+        environments.append(software)
+    return {**data, "env_configs": environments} if environments else data
 
 
 def _value(text: str) -> object:

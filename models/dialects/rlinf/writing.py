@@ -41,11 +41,12 @@ from ...text.tree import Entry, MapNode, Scalar, Value, find, plain
 from ...times import times_with
 from ..dialect import UNCHANGED, Degrees
 from .known import COST, KEY
-from .modes.state import SECTIONS, extent_of
+from .modes.state import SECTIONS, Extent, extent_of
 from .planning.hints import MEASURED_ON
 from .reader import read_with
 
 NODE_GROUP = "node_group"
+_WHOLE: tuple[str, ...] = (CLUSTER_LABEL,)
 Data = dict[str, object]
 
 
@@ -110,21 +111,24 @@ def _relabelled(runs: Sequence[Run], labels: tuple[str, ...]) -> Sequence[Run]:
     return [replace(run, node_group=labels[0]) for run in runs] if len(labels) == 1 else runs
 
 
+def _extent(problem: Problem, runs: Sequence[Run], labels: tuple[str, ...]) -> Extent:
+    return extent_of(_relabelled(runs, labels), problem.cluster, labels)
+
+
 def _line(name: str, component: Component | None, problem: Problem, runs: Sequence[Run]) -> PlacementLine:
     if not name or "," in name or name != name.strip():
         raise _refused(name, f"`{name}` cannot be a key of `component_placement`")
     if component and component.contiguous and problem.job.capabilities.packs:
-        named, labels = component.node_groups, (CLUSTER_LABEL,)
-        extents = {key: extent_of(_relabelled(runs, key), problem.cluster, key) for key in (named, labels) if len(key) == 1}
+        named, labels = component.node_groups, _WHOLE
         if problem.kind(component) != ACCELERATOR:
             labels = labels_used(runs, named)
-        elif problem.job.planning.own and named in extents and extents[named] == extents[labels]:
-            labels = named
-        extent = extents.get(labels) or extent_of(_relabelled(runs, labels), problem.cluster, labels)
+        elif problem.job.planning.own and len(named) == 1 and _extent(problem, runs, named) == _extent(problem, runs, _WHOLE):
+            labels = named  # the file's own group, whose ranks equal the cluster's
+        extent = _extent(problem, runs, labels)
         text = "all" if extent.size == problem.cluster.numbering(labels).size > 1 else str(extent)
     else:
         labels, text = best_text(name, runs, problem.cluster, component.node_groups if component else ())
-    return PlacementLine(name, text, "" if labels == (CLUSTER_LABEL,) else ",".join(labels))
+    return PlacementLine(name, text, "" if labels == _WHOLE else ",".join(labels))
 
 
 def _check(

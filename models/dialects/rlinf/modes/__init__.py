@@ -319,8 +319,8 @@ def need_components(mode: Mode, *names: str) -> None:
             mode.error(SETTING, strange, message, help, f"of `{strange}`", span, notes=mode.placed_by)
         else:
             partner = next((mode.components[other] for other in TRAINED if other != name and mode.placed(other)), None)
-            span = partner.span("placement") if partner and not partner.spans.get("node_group") else None
-            help = f"add a line for `{name}`, such as `{name}: {mode.notes.document.excerpt(span) if span else 'all'}`"
+            ranks = partner.span("placement") if partner and not partner.spans.get("node_group") else None
+            help = f"add a line for `{name}`, such as `{name}: {mode.notes.document.excerpt(ranks) if ranks else 'all'}`"
             if name == "rollout" and mode.first_of(*INFERRING, CRITICS_INFERENCE):
                 help = "add a line for `rollout`, with ranks of its own"
             message = f"`{name}` is not placed, but RLinf needs {listed(names)}"
