@@ -67,7 +67,7 @@ RESERVED_LABELS = ("cluster", "node")
 MAX_PROCESSES, MAX_RUNS = 1 << 20, 1 << 21
 """Own limits of reading: processes per component, and runs (nodes and segments) of all."""
 NAMES = ("label", "node_group", "hardware", "hardware_type", "env_configs", "profiling")
-"""Keys below which no value is taken from the environment, as it would be shown or saved."""
+"""Keys without values from the environment, which would be shown or saved."""
 ENVIRONMENT = ("NUM_NODES", "NNODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES")
 """Environment variables that an interpolation may read: the size of the job, nothing secret."""
 

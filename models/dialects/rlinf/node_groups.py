@@ -79,7 +79,7 @@ _SOFTWARE_KEYS = ("node_ranks", "env_vars", "python_interpreter_path")
 
 @dataclass(frozen=True)
 class _Software:
-    """Reader of the `env_configs` of a group; no node and no variable may occur twice in the group."""
+    """Reader of the `env_configs` of a group, which has each node and variable once."""
 
     part: ClusterSection
     nodes: Ranks

@@ -125,7 +125,7 @@ class RlinfReader(Skeleton):
         return Problem(cluster, self._job(mode, work, merged))
 
     def _note_missing(self, root: MapNode, has_task: bool) -> None:
-        """Note an unread configuration of a script's program, and degrees that count by an unknown task."""
+        """Note an unread configuration, and degrees that count by an unknown task."""
         program = self.document.program
         if program is not None and program.name and not program.found:
             why, add = f"the configuration that `{program.name}` begins with is not found", "Name its folder with `--config-root DIR`"

@@ -318,7 +318,7 @@ def need_components(mode: Mode, *names: str) -> None:
             help = f"write `{name}` instead of `{strange}`"
             mode.error(SETTING, strange, message, help, f"of `{strange}`", span, notes=mode.placed_by)
         else:
-            partner = next((mode.components[other] for other in TRAINED if other != name and mode.placed(other)), None)
+            partner = next((mode.components[known] for known in TRAINED if known != name and mode.placed(known)), None)
             ranks = partner.span("placement") if partner and not partner.spans.get("node_group") else None
             help = f"add a line for `{name}`, such as `{name}: {mode.notes.document.excerpt(ranks) if ranks else 'all'}`"
             if name == "rollout" and mode.first_of(*INFERRING, CRITICS_INFERENCE):

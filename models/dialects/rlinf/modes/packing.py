@@ -146,12 +146,10 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
     """
     component = mode.on_accelerators(name)
     if component is None:
-        if other := mode.components.get(name):
-            message = (
-                f"`{name}` is on {mode.cluster.kind(other.node_groups)}s, but RLinf takes its ranks for accelerators of the whole cluster"
-            )
-            help, is_hint = f"place `{name}` on accelerators", other.runs is None and "placement" not in other.spans
-            report, at = (mode.error, other.span("node_group")) if is_hint else (mode.warn, None)
+        if elsewhere := mode.components.get(name):
+            message = f"`{name}` is on {mode.cluster.kind(elsewhere.node_groups)}s, but RLinf takes its ranks for accelerators of the whole cluster"
+            help, is_hint = f"place `{name}` on accelerators", elsewhere.runs is None and "placement" not in elsewhere.spans
+            report, at = (mode.error, elsewhere.span("node_group")) if is_hint else (mode.warn, None)
             report(HINTS if is_hint else IGNORED, name, message, help, at=at, notes=mode.placed_by)
         return
     _check_group(mode, component)

@@ -156,12 +156,12 @@ def _linear(points: Sequence[tuple[int, Fraction]], basis: Sequence[Callable[[in
     """Return the least-squares sum of multiples of functions, solved exactly in fractions."""
     columns = [[Fraction(function(x)) for x, _ in points] for function in basis]
     sides = [*columns, [y for _, y in points]]
-    rows = [[sum((value * other for value, other in zip(column, side)), Fraction()) for side in sides] for column in columns]
+    rows = [[sum((left * right for left, right in zip(column, side)), Fraction()) for side in sides] for column in columns]
     for pivot, row in enumerate(rows):  # the matrix of the normal equations is positive definite
-        for other in rows:
-            if other is not row:
-                ratio = other[pivot] / row[pivot]
-                other[:] = [value - ratio * pivot_value for value, pivot_value in zip(other, row)]
+        for rest in rows:
+            if rest is not row:
+                ratio = rest[pivot] / row[pivot]
+                rest[:] = [value - ratio * pivot_value for value, pivot_value in zip(rest, row)]
     factors = [row[-1] / row[index] for index, row in enumerate(rows)]
     return lambda x: float(sum((factor * Fraction(function(x)) for factor, function in zip(factors, basis)), Fraction()))
 
