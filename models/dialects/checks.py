@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from math import isqrt
-from typing import Callable, Iterable, Sequence, Union
+from typing import Any, Callable, Iterable, Sequence, Union
 
 from ..configuration.notes import Notes
 from ..configuration.settings import Amount, Settings
@@ -82,12 +82,12 @@ class Facts:
         self.notes.judge(releases, severity, code, self.subject, message, at, label, help, edit, *notes)
 
 
-Term = Union[str, int, Number, Amount, None, Callable[[Facts], "Number | None"]]
+Term = Union[str, int, Number, Amount, None, Callable[[Any], "Number | None"]]
 """Path of a setting, constant, known number (None if unknown), or function of the facts."""
 AMONG, MULTIPLE = "{left} {do} not divide among {right}", "{left} {are} no multiple of {right}"
 """Messages of `Divides`."""
-Condition = Callable[[Facts], "bool | None"]
-"""Condition for a check; None if unknown."""
+Condition = Callable[[Any], "bool | None"]
+"""Condition on the facts of a dialect; None if unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)

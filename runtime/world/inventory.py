@@ -7,14 +7,14 @@ import re
 from collections import Counter
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
-from ...models.dialects.rlinf.machines import VARIABLE, LiveNode
-from ...models.dialects.rlinf.machines import ranked_nodes as ranked
 from ...models.findings.finding import Finding, Severity, error
 from ...models.machines.topology import LEVELS
 from ..failure import LaunchFailed
 from ..port.port import AnswerFailed, Port, RayNode, gathered
 from .on_node import survey_node
 from .ray_machine import LOOKED_AT, Report, is_simulated, name_of, topology_of
+from .rlinf_ranks import VARIABLE, LiveNode
+from .rlinf_ranks import ranked_nodes as ranked
 from .slurm import topology
 
 CODE = "PW721"

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from placewright.models.dialects.rlinf.machines import LiveNode
-from placewright.models.dialects.rlinf.machines import ranked_nodes as ranked
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.node import Node, accelerators
+from placewright.runtime.world.rlinf_ranks import LiveNode
+from placewright.runtime.world.rlinf_ranks import ranked_nodes as ranked
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "corpus" / "rlinf" / "golden" / "random_noderank.jsonl.gz"
 pytestmark = pytest.mark.skipif(not GOLDEN.is_file(), reason="the corpus is not beside the repository")

@@ -49,7 +49,7 @@ def test_every_option_of_every_verb_is_listed() -> None:
 
 def test_every_key_of_hints_is_explained() -> None:
     """So that what the schema completes is explained."""
-    from placewright.models.dialects.rlinf.planning.form import MeasuredOnForm
+    from placewright.models.dialects.rlinf.planning.hints import MeasuredOnForm
     from placewright.models.hints.block import BlockForm
     from placewright.models.hints.forms import ComponentForm, EstimateForm, ParallelForm, PlacedForm
     from placewright.models.hints.plan import BudgetForm, PlanForm

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from placewright.models.dialects.load import read
-from placewright.models.dialects.rlinf.planning.form import RLinfHintForm
+from placewright.models.dialects.rlinf.planning.hints import RLinfHintForm
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.hints.block import KEYS, BlockForm
 from placewright.models.hints.forms import ComponentForm

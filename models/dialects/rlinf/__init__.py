@@ -55,7 +55,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
 
 def file_form() -> type[Form]:
     """See `Dialect.file_form`."""
-    from .planning.form import RLinfFileForm
+    from .planning.hints import RLinfFileForm
 
     return RLinfFileForm
 
@@ -69,7 +69,7 @@ def render(problem: Problem) -> Rendering:
 
 def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     """See `Dialect.training_file`."""
-    from .training import training_file as written
+    from .rendering import training_file as written
 
     return written(problem, job, title)
 

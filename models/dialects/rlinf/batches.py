@@ -149,15 +149,11 @@ def batches(work: RlinfWork) -> None:
     elif backend == FSDP:
         batch, micro = (settings.whole(f"actor.{key}", SHARES) for key in ("global_batch_size", "micro_batch_size"))
         if batch and micro:
-            _share_batch(work, batch, micro)
+            work.share("actor", batch, micro.value, micro.name if micro.value > 1 else "", "samples", CHECKED)
         if task == "embodied" and batch:
             _check_updates(work, batch)
         if batch and micro:
             _derive_samples(work, batch.value, micro, None, batch)
-
-
-def _share_batch(work: RlinfWork, batch: Amount, micro: Amount) -> None:
-    work.share("actor", batch, micro.value, micro.name if micro.value > 1 else "", "samples", CHECKED)
 
 
 def _derive_samples(work: RlinfWork, batch: int, micro: Amount, replicas: int | None, *amounts: Amount) -> None:
@@ -197,7 +193,8 @@ def _reasoning(work: RlinfWork, backend: str | None) -> None:
     if backend == FSDP:
         _derive_samples(work, batch, micro, None)
         name = f"{prompts.name} x {group.name}" + (f" // {parts.name}" if parts.value > 1 else "")
-        _share_batch(work, Amount(batch, name, prompts.scalar), micro)
+        micro_name = micro.name if micro.value > 1 else ""
+        work.share("actor", Amount(batch, name, prompts.scalar), micro.value, micro_name, "samples", CHECKED)
     elif backend == MEGATRON:
         _megatron(work, prompts, group, batch, micro)
 

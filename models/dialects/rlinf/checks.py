@@ -6,7 +6,7 @@ A check names the RLinf code behind it. `SETTINGS` are always judged, `BATCHES` 
 
 from __future__ import annotations
 
-from typing import Callable, Iterable
+from typing import Iterable
 
 from ...findings.finding import Severity
 from ...findings.span import Span
@@ -43,10 +43,6 @@ class JobFacts(Facts):
         return JobFacts(self.work, self.phases, subject)
 
 
-def _job(condition: Callable[[JobFacts], bool | None]) -> Condition:
-    return lambda facts: condition(facts) if isinstance(facts, JobFacts) else None
-
-
 def _packs(facts: JobFacts) -> bool:
     """Return True for training jobs with packed processes: only these use an old policy."""
     return facts.placer in (Placer.MODEL_PARALLEL, Placer.MULTI_AGENT)
@@ -72,7 +68,7 @@ def _is_whole_fsdp(facts: JobFacts) -> bool | None:
 
 def _is_staged(key: str) -> Condition:
     """Return the condition that a flag of environments requires a single pipeline stage."""
-    return _job(lambda facts: bool(facts.phases) and facts.has("env") and facts.task != "offline" and bool(_flag(facts, key)))
+    return lambda facts: bool(facts.phases) and facts.has("env") and facts.task != "offline" and bool(_flag(facts, key))
 
 
 def _has_rewards(facts: JobFacts) -> bool | None:
@@ -89,9 +85,9 @@ def _is_grouped(facts: JobFacts) -> bool:
     return facts.task != "sft" and _flag(facts, "runner.only_eval") is False
 
 
-def _chunk(facts: Facts) -> Number | None:
+def _chunk(facts: JobFacts) -> Number | None:
     """Return the actions per chunk of the trained model, else of rollout's model."""
-    trains = isinstance(facts, JobFacts) and ("train" in facts.phases or facts.task == "offline")
+    trains = "train" in facts.phases or facts.task == "offline"
     return facts.number(f"{'actor' if trains else 'rollout'}.model.num_action_chunks", DEMANDS)
 
 
@@ -105,8 +101,8 @@ def _samples(facts: Facts) -> Number | None:
     return Number(samples, noun, note=f"{noun}: `data.rollout_batch_size` x `algorithm.group_size`")
 
 
-def _held(facts: Facts) -> Number | None:
-    count = facts.held("rollout") if isinstance(facts, JobFacts) else None
+def _held(facts: JobFacts) -> Number | None:
+    count = facts.held("rollout")
     return None if count is None else Number(count, f"the {with_noun(count, 'accelerator')} of rollout")
 
 
@@ -132,54 +128,54 @@ SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
     ("algorithm", (
         Requires(
             code="PW101", source=f"{_CONFIG}, validate_reasoning_cfg", key=AGAIN, help="write `algorithm: {recompute_logprobs: true}`, or `false`",
-            only_if=_job(lambda facts: _packs(facts) and not _says(facts, AGAIN)),
+            only_if=lambda facts: _packs(facts) and not _says(facts, AGAIN),
             message=f"there is no `{AGAIN}`, which RLinf reads before anything else of the job",
         ),
         Requires(
             code=SETTING, source=f"{_CONFIG}, validate_coding_online_rl_cfg", key=AGAIN, value=True, message=f"online coding needs `{AGAIN}: true`",
-            only_if=_job(lambda facts: _packs(facts) and facts.task == "coding_online_rl" and _says(facts, AGAIN)),
+            only_if=lambda facts: _packs(facts) and facts.task == "coding_online_rl" and _says(facts, AGAIN),
         ),
         Requires(
             code=SETTING, source=f"{_CONFIG}, validate_reasoning_cfg", key=AGAIN, value=True, help="set one of them to `true`",
-            only_if=_job(lambda facts: _packs(facts) and facts.task == "reasoning" and _says(facts, AGAIN) and _flag(facts, RETURNED) is False),
+            only_if=lambda facts: _packs(facts) and facts.task == "reasoning" and _says(facts, AGAIN) and _flag(facts, RETURNED) is False,
             message=f"neither `{AGAIN}` nor `{RETURNED}` is true", why="the old policy's probabilities are missing",
         ),
         Excludes(
             code=SETTING, source=f"{_CONFIG}, validate_reasoning_cfg of v0.2", keys=(AGAIN, RETURNED), releases=Range(until="0.3"),
-            only_if=_job(lambda facts: _packs(facts) and facts.task == "reasoning" and _flag(facts, FIXED) is False),
+            only_if=lambda facts: _packs(facts) and facts.task == "reasoning" and _flag(facts, FIXED) is False,
             message=f"`{AGAIN}` and `{RETURNED}` are both true", why=f"RLinf allows both only with `{FIXED}`",
         ),
     )),
     ("actor", (
         OneOf(
             code=SETTING, source=f"{_CONFIG}, validate_coding_online_rl_cfg", key="actor.training_backend", values=("megatron",),
-            only_if=_job(lambda facts: _packs(facts) and facts.task == "coding_online_rl"),
+            only_if=lambda facts: _packs(facts) and facts.task == "coding_online_rl",
             message="online coding trains with megatron alone, but {left} is `{right}`",
         ),
         OneOf(
             code=SETTING, source=f"{_CONFIG}, validate_cfg (SUPPORTED_TRAINING_BACKENDS)", when=CHECKED, key="actor.training_backend",
-            values=(MEGATRON, FSDP), only_if=_job(lambda facts: facts.task != "coding_online_rl" and _is_validated(facts)),
+            values=(MEGATRON, FSDP), only_if=lambda facts: facts.task != "coding_online_rl" and _is_validated(facts),
         ),
         OneOf(
             code=SETTING, source="RLinf, rlinf/hybrid_engines/fsdp/utils.py (create_device_mesh), strategy/fsdp.py (wrap_model)", when=LATE,
-            key=SHARDING, values=WHOLE, renamed=(("hybrid_shard", WHOLE[0]),), only_if=_job(_is_whole_fsdp),
+            key=SHARDING, values=WHOLE, renamed=(("hybrid_shard", WHOLE[0]),), only_if=_is_whole_fsdp,
             message="{left} is `{right}`, but RLinf gives FSDP one dimension of ranks, all of `actor`",
         ),
     )),
     ("rollout", (
         OneOf(
             code=SETTING, source=f"{_CONFIG}, validate_rollout_cfg (SUPPORTED_ROLLOUT_BACKENDS)", when=CHECKED,
-            key="rollout.rollout_backend", values=("sglang", "vllm"), only_if=_job(lambda facts: facts.task in (*REASONING, "reasoning_eval")),
+            key="rollout.rollout_backend", values=("sglang", "vllm"), only_if=lambda facts: facts.task in (*REASONING, "reasoning_eval"),
         ),
         Divides(
             code=DEGREE, source="RLinf, rlinf/workers/rollout/sglang_server/launcher.py; evaluations/eval_embodied_agent.py", when=LATE,
             releases=Range(since="0.3"), left=_held, right=_server, change="right",
-            only_if=_job(lambda facts: facts.task == "embodied_eval" and facts.settings.word("rollout.rollout_backend", DEGREE) == "sglang"),
+            only_if=lambda facts: facts.task == "embodied_eval" and facts.settings.word("rollout.rollout_backend", DEGREE) == "sglang",
         ),
         Equals(
             code=DEGREE, source="RLinf, examples/agent (the agents are as many as processes of rollout)", when=LATE,
             left="rollout.pipeline_parallel_size", right=1,
-            only_if=_job(lambda facts: facts.placer not in (Placer.HYBRID, Placer.MODEL_PARALLEL) and facts.has("rollout")),
+            only_if=lambda facts: facts.placer not in (Placer.HYBRID, Placer.MODEL_PARALLEL) and facts.has("rollout"),
             message="{left} must be 1 for RLinf's agents", why="rollout is packed by tp alone, and the agents need whole replicas",
         ),
         Equals(
@@ -188,7 +184,7 @@ SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
         ),
         Equals(
             code=SETTING, source=f"{_CONFIG}, validate_embodied_cfg", releases=Range(since="0.3"), left=STAGES, right=1,
-            only_if=_job(_has_rewards), message="`reward.use_reward_model` needs `rollout.pipeline_stage_num: 1`",
+            only_if=_has_rewards, message="`reward.use_reward_model` needs `rollout.pipeline_stage_num: 1`",
         ),
     )),
 )  # fmt: skip
@@ -196,18 +192,18 @@ SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
 BATCHES: tuple[tuple[str, tuple[Check, ...]], ...] = (
     ("actor", (
         AtLeast(
-            code=DEMANDS, source=f"{_CONFIG}, validate_cfg", when=CHECKED, left="algorithm.group_size", right=2, only_if=_job(_is_grouped),
+            code=DEMANDS, source=f"{_CONFIG}, validate_cfg", when=CHECKED, left="algorithm.group_size", right=2, only_if=_is_grouped,
             message="`algorithm.adv_type` compares the samples of a group: {left} is too small",
         ),
         Divides(
             code=DEMANDS, source=f"{_CONFIG}, validate_reasoning_cfg", severity=Severity.WARNING, left=_samples,
-            right="algorithm.n_minibatches", change="right", message=MULTIPLE, only_if=_job(lambda facts: facts.task in REASONING and _says(facts, "algorithm.n_minibatches")),
+            right="algorithm.n_minibatches", change="right", message=MULTIPLE, only_if=lambda facts: facts.task in REASONING and _says(facts, "algorithm.n_minibatches"),
         ),
     )),
     ("env", tuple(
         Divides(
             code=DEMANDS, source=f"{_CONFIG}, validate_embodied_cfg", when=CHECKED, left=f"env.{phase}.max_steps_per_rollout_epoch", right=_chunk,
-            only_if=_job(lambda facts, phase=phase: phase in facts.phases),  # type: ignore[misc]
+            only_if=lambda facts, phase=phase: phase in facts.phases,  # type: ignore[misc]
         )
         for phase in ("train", "eval")
     )),

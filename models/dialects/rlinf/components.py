@@ -33,45 +33,43 @@ def split_by_commas(notes: Notes, value: MapNode, component: str = "") -> MapNod
     In `component_placement` itself, RLinf refuses the key without a value; in the placement of a
     `component` RLinf ignores it silently, and so the intended value is not used.
     """
-    if not value.flow:
-        return value
-    groups: list[tuple[list[Entry], Entry, list[Entry]]] = []  # names before an entry, and the rest of its value
-    names: list[Entry] = []
-    for entry in value.entries:
-        is_bare, before = notes.is_bare(entry), groups[-1] if groups and not names else None
-        is_value = before is not None and isinstance(before[1].value, Scalar) and not notes.is_bare(before[1])
+    entries: list[Entry] = []
+    names: list[Entry] = []  # bare entries before the key that they belong to
+    tails: dict[int, list[Entry]] = {}  # index of an entry -> bare entries that continue its value
+    for entry in value.entries if value.flow else ():
+        is_bare, last = notes.is_bare(entry), entries[-1] if entries and not names else None
         goes_on = nearest(entry.key.text.partition(" ")[0], KEYS) is None if component else bool(_RANKS.fullmatch(entry.key.text))
-        if is_bare and before is not None and is_value and goes_on:
-            before[2].append(entry)
+        if is_bare and goes_on and last is not None and isinstance(last.value, Scalar) and not notes.is_bare(last):
+            tails.setdefault(len(entries) - 1, []).append(entry)
         elif is_bare and not component and not _RANKS.fullmatch(entry.key.text):
             names.append(entry)
         else:
-            groups.append((names, entry, []))
-            names = []
-    groups += [([], entry, []) for entry in names]
-    return MapNode(tuple(_joined(notes, *group, component) for group in groups), value.span, value.flow)
+            key = _joined(notes, "", [*(name.key for name in names), entry.key], "the comma ends the key here") if names else entry.key
+            entries, names = [*entries, Entry(key, entry.value)], []
+    for index, tail in tails.items():
+        entry = entries[index]
+        pieces = [entry.value, *(part.key for part in tail)]
+        joined = _joined(notes, component or entry.key.text, pieces, "the comma ends the value here", bool(component))
+        entries[index] = entry if component else Entry(entry.key, joined)
+    return MapNode((*entries, *names), value.span, value.flow) if value.flow else value
 
 
-def _joined(notes: Notes, names: list[Entry], entry: Entry, tail: list[Entry], component: str) -> Entry:
-    """Return the entry of a text such as `actor,rollout: 0-7` or `actor: 0,1`."""
-    if names:
-        text = ",".join([*(name_entry.key.text for name_entry in names), entry.key.text])
-        key = _quoted(notes, names[0].key.text, text, names[0].key.span, entry.key.span, "the comma ends the key here")
-        entry = Entry(key, entry.value)
-    if tail and isinstance(entry.value, Scalar):
-        text = ",".join([entry.value.text, *(tail_entry.key.text for tail_entry in tail)])
-        message = "the comma ends the value here"
-        value = _quoted(notes, component or entry.key.text, text, entry.value.span, tail[-1].key.span, message, bool(component))
-        entry = entry if component else Entry(entry.key, value)
-    return entry
-
-
-def _quoted(notes: Notes, subject: str, text: str, first: Span, last: Span, message: str, is_ignored: bool = False) -> Scalar:
-    """Return the text between two places; note a finding with quotes as the edit."""
+def _joined(notes: Notes, subject: str, pieces: list[Value], message: str, is_ignored: bool = False) -> Scalar:
+    """Return the text of pieces with commas; note a finding with quotes as the edit."""
+    first, last, text = pieces[0].span, pieces[-1].span, ",".join(piece.text for piece in pieces if isinstance(piece, Scalar))
     span = Span(first.file, first.start, last.end, first.line, first.column)
     why = "RLinf ignores the rest silently" if is_ignored else "RLinf takes the rest for components without a placement"
     report = notes.warn if is_ignored else notes.error
-    report("PW118", subject, message, span, "split by a comma", f'write "{text}" in quotes', Edit(span, f'"{text}"'), why)
+    report(
+        "PW118",
+        subject or text.partition(",")[0],
+        message,
+        span,
+        "split by a comma",
+        f'write "{text}" in quotes',
+        Edit(span, f'"{text}"'),
+        why,
+    )
     return Scalar(text, "tag:yaml.org,2002:str", span, span)
 
 
@@ -93,9 +91,6 @@ def component_placement(notes: Notes, section: MapNode, value: Value | None, hin
 def names_in(placed: MapNode | None) -> dict[str, Span]:
     """Return every name in `component_placement`, readable or not, with the span of its key."""
     return {name.strip(): entry.key.span for entry in placed or () for name in entry.key.text.split(",") if name.strip()}
-
-
-__all__ = ["Context", "read_components"]
 
 
 def read_components(context: Context, value: MapNode) -> tuple[Component, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Iterable, Iterator
+from typing import Any, Iterable, Iterator
 
 from ...configuration.settings import Settings
 from ...hints.block import timed_names
@@ -20,17 +20,15 @@ from ...releases.evidence import choose_by_masks, mask_of
 from ...releases.release import Range, read_releases
 from ...text.document import Document
 from ...text.tree import ListNode, MapNode, Scalar, Value, find
+from ..released import present_in
 
 AT_LAUNCH = "RLinf notices this only at launch, after Ray is up and all nodes have joined"
-FOLDER = "Pass `--config-root DIR` with the folder of its `defaults`"
 LATE = "RLinf notices this only after workers have started"
 CHECKED = "RLinf checks it once Ray is up and all nodes have joined"
+FOLDER = "Pass `--config-root DIR` with the folder of its `defaults`"
 
 AT_PLACEMENT = {"PW205": CHECKED, "PW211": CHECKED, "PW213": CHECKED}
-"""Assertions in the constructors of the packing placement classes.
-
-Source: RLinf, rlinf/utils/placement.py.
-"""
+"""Rule -> time of notice by the packing placement classes (rlinf/utils/placement.py)."""
 
 CAPABILITIES = Capabilities(
     shares_accelerators=True,
@@ -42,20 +40,19 @@ CAPABILITIES = Capabilities(
         "PW210": AT_LAUNCH,
     },
 )
-"""Capabilities of RLinf's placement, with the time of notice per rule.
+"""Capabilities of RLinf's placement, with the time of notice of rules on explicit ranks.
 
 Overlapping ranks of two components are RLinf's way to state colocation (components are not checked
 against each other); processes with descending nodes are refused at launch ("Placements must be
 sorted by node_id", flexible.py and node.py). Tensor parallel groups over several nodes are slow,
-but nothing refuses them. `notices` is for rules that RLinf does not check for explicit ranks, or
-not before launch: PW208 is judged for degrees that only Megatron reads; degrees that RLinf checks
-are read in modes/.
+but nothing refuses them. PW208 is judged for degrees that only Megatron reads; degrees that RLinf
+checks are read in modes/.
 """
 
 SETTING, DEGREE, IDLE, PLANS = "PW123", "PW208", "PW803", "PW604"
 """Codes of refused settings, misfit degrees, components that nothing starts, and times."""
 FSDP, MEGATRON = "fsdp", "megatron"
-"""Training backends."""
+KEY, COST = "profile_data", "_cost"
 
 INFERENCE = {"inference": "actor", "actor_inference": "actor", "critic_inference": "critic"}
 INFERRING, CRITICS_INFERENCE = ("inference", "actor_inference"), "critic_inference"
@@ -66,22 +63,21 @@ rlinf/utils/placement.py and rlinf/runners/reasoning_runner.py.
 """
 
 RESERVED_LABELS = ("cluster", "node")
-"""Labels of the predefined groups.
-
-Source: rlinf/scheduler/cluster/config.py.
-"""
-
+"""Labels of the predefined groups (rlinf/scheduler/cluster/config.py)."""
 MAX_PROCESSES, MAX_RUNS = 1 << 20, 1 << 21
 """Own limits of reading: processes per component, and runs (nodes and segments) of all."""
-
 NAMES = ("label", "node_group", "hardware", "hardware_type", "env_configs", "profiling")
-"""Keys below which no value is taken from the environment.
-
-Their values would be shown as names, or saved with a plan.
-"""
+"""Keys without values from the environment, which would be shown or saved."""
 ENVIRONMENT = ("NUM_NODES", "NNODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES")
 """Environment variables that an interpolation may read: the size of the job, nothing secret."""
-KEY, COST = "profile_data", "_cost"
+
+SEVERAL_GROUPS = Range(since="0.2")
+"""Releases with several node groups per component (MultiNodeGroupResolver of placement.py)."""
+CRITICS, MULTI_AGENT = Range(since="0.2"), Range(since="0.3")
+"""Releases with critics and role inference, and with several engines on an actor.
+
+Source: RLinf, rlinf/utils/placement.py, (MultiAgent)ModelParallelComponentPlacement.
+"""
 
 
 def listed(words: Iterable[str]) -> str:
@@ -116,28 +112,11 @@ def placed_in(root: MapNode) -> frozenset[str]:
 FACTS = Path(__file__).parent / "facts"
 RELEASES = FACTS / "releases.json"
 
-SEVERAL_GROUPS = Range(since="0.2")
-"""Releases with several node groups per component.
-
-Source: RLinf, rlinf/scheduler/placement/placement.py (MultiNodeGroupResolver).
-"""
-CRITICS = Range(since="0.2")
-"""Releases with `critic`, `critic_inference` and `actor_inference`.
-
-Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement.
-"""
-MULTI_AGENT = Range(since="0.3")
-"""Releases with several engines on an actor.
-
-Source: RLinf, rlinf/utils/placement.py, MultiAgentModelParallelComponentPlacement.
-"""
-
 _WORDS = {"runner.task_type": "task", "algorithm.adv_type": "advantage", "algorithm.loss_type": "loss"}
 """Setting -> kind of fact of its values.
 
 Programs outside RLinf may register algorithms of their own, which exclude no release.
 """
-_DEPTH = 3
 
 
 @dataclass(frozen=True)
@@ -162,15 +141,12 @@ class TaskFacts:
     timed: tuple[str, ...] = ()
 
 
-def _task(placer: str, agents: str = "", **names: list[str]) -> TaskFacts:
-    return TaskFacts(placer, agents, **{key: tuple(components) for key, components in names.items()})
-
-
 @cache
 def all_tasks() -> dict[str, TaskFacts]:
     """Return the facts about each task."""
-    data = json.loads((FACTS / "tasks.json").read_text(encoding="utf-8"))
-    return {task: _task(**facts) for task, facts in data.items()}
+    data: dict[str, dict[str, Any]] = json.loads((FACTS / "tasks.json").read_text(encoding="utf-8"))
+    lists = ("starts", "needs", "timed")
+    return {task: TaskFacts(**facts | {key: tuple(facts.get(key, ())) for key in lists}) for task, facts in data.items()}
 
 
 def task_facts(task: str) -> TaskFacts:
@@ -180,14 +156,12 @@ def task_facts(task: str) -> TaskFacts:
 
 @cache
 def _known() -> dict[str, dict[str, tuple[Range, ...]]]:
-    data = json.loads((FACTS / "known.json").read_text(encoding="utf-8"))
-    return {
-        kind: {name: runs for text, names in groups.items() for runs in [_runs(text)] for name in names} for kind, groups in data.items()
-    }
-
-
-def _runs(text: str) -> tuple[Range, ...]:
-    return tuple(Range(*bounds.split(":")) for bounds in text.split(","))
+    """Return kind -> name -> ranges of the releases that know it."""
+    known: dict[str, dict[str, tuple[Range, ...]]] = {}
+    for kind, groups in json.loads((FACTS / "known.json").read_text(encoding="utf-8")).items():
+        for bounds, names in groups.items():
+            known.setdefault(kind, {}).update(dict.fromkeys(names, tuple(Range(*bound.split(":")) for bound in bounds.split(","))))
+    return known
 
 
 def releases_of(kind: str, name: str) -> tuple[Range, ...]:
@@ -216,7 +190,7 @@ def shown_release(document: Document) -> ReleaseChoice:
 def _evidence(root: MapNode) -> Iterator[tuple[str, tuple[Range, ...]]]:
     """Yield names in a file as evidence, with the releases that know them."""
     keys = _known()["key"]
-    for path in _paths(root, ""):
+    for path in present_in(root):
         if "." in path and path in keys:  # a top-level name may be the user's own
             yield path, keys[path]
     for path, kind in _WORDS.items():
@@ -232,11 +206,3 @@ def _evidence(root: MapNode) -> Iterator[tuple[str, tuple[Range, ...]]]:
             for config in configs.items if isinstance(configs, ListNode) else ():
                 for entry in config if isinstance(config, MapNode) else ():
                     yield entry.key.text, releases_of("hardware_field", f"{word.text}.{entry.key.text}")
-
-
-def _paths(tree: MapNode, before: str, depth: int = _DEPTH) -> Iterator[str]:
-    for entry in tree if isinstance(tree, MapNode) else ():
-        path = before + entry.key.text
-        yield path
-        if depth > 1 and isinstance(entry.value, MapNode):
-            yield from _paths(entry.value, f"{path}.", depth - 1)

@@ -7,12 +7,14 @@ ClusterConfig, reserved labels) and node.py (NodeProbe: no label twice).
 from __future__ import annotations
 
 from dataclasses import field
-from typing import NamedTuple
+from typing import Iterator
 
 from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...machines.node_group import ACCELERATOR, NODE, EnvConfig
+from ...placements.mend import corrected
+from ...placements.placement_text import Numbered
 from ...placements.sound import Claims
 from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, without, write_ranks
 from ...record import dataclass
@@ -63,7 +65,7 @@ def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, wh
     try:
         return parse_ranks(text.text, size, "node rank")
     except RankError as problem:
-        better = _mended(text.text, size)
+        better = corrected(text.text, Numbered(size, "node rank", "", "")) if ":" not in text.text else None
         edit = text.replaced(better, in_flow) if better is not None else None
         help = f"write `{better}`" if better is not None else "write ranks such as `0-3` or `0,2`"
         place = text.scalar if text.shift is None else text.part(problem.start, problem.end)
@@ -72,130 +74,88 @@ def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, wh
         return parse_ranks(better, size, "node rank") if better is not None else None
 
 
-def _mended(text: str, size: int | None) -> str | None:
-    """Return the ranks with ordered ranges, cut to existing nodes; None if unreadable."""
-    pieces = []
-    for piece in text.split(","):
-        try:
-            parse_ranks(piece, size, "node rank")
-        except RankError as problem:
-            if problem.reason == "order" and problem.replacement is not None:
-                piece = _mended(problem.replacement, size) or ""
-            elif problem.reason == "range":
-                piece = problem.replacement or ""
-            else:
-                return None
-        if piece.strip().lower() == "all":
-            return "all"
-        if piece.strip():
-            pieces.append(piece.strip())
-    return ",".join(pieces) or None
-
-
 _SOFTWARE_KEYS = ("node_ranks", "env_vars", "python_interpreter_path")
 
 
-class _Item(NamedTuple):
-    """Item of `env_configs`: nodes, variables (name, value, node of the tree), interpreter."""
+@dataclass(frozen=True)
+class _Software:
+    """Reader of the `env_configs` of a group, which has each node and variable once."""
 
-    mapping: MapNode
-    ranks: Ranks
-    variables: tuple[tuple[str, str, Value], ...]
-    interpreter: str | None
+    part: ClusterSection
+    nodes: Ranks
+    size: int | None
+    claims: Claims = field(default_factory=Claims)
+    names: set[str] = field(default_factory=set)
 
+    def read(self, configs: ListNode) -> tuple[EnvConfig, ...]:
+        """Return the readable items."""
+        return tuple(item for config in configs.items if (item := self._item(configs, config)) is not None)
 
-def read_env_configs(notes: Notes, value: Value, group: str, nodes: Ranks, size: int | None) -> tuple[EnvConfig, ...]:
-    """Return the readable items; no node and no variable may occur twice in the group."""
-    part = ClusterSection(notes, "PW115", group)
+    def _item(self, configs: ListNode, value: Value) -> EnvConfig | None:
+        part, group = self.part, self.part.subject
+        item = part.mapping(value, f"an item of `env_configs` of group `{group}`", "write `- node_ranks: ...`")
+        if item is None:
+            return None
+        item = part.notes.unknown_keys(item, group, _SOFTWARE_KEYS, True, "an item of `env_configs`")
+        variables = tuple(self._variables(item.get("env_vars")))
+        written, path = item.get("node_ranks"), item.get("python_interpreter_path")
+        if written is None:
+            part.missing(item, "node_ranks", f"an item of `env_configs` of group `{group}` has no `node_ranks`", "all")
+            return None
+        ranks = read_node_ranks(part.notes, written, group, self.size, self.nodes, item.flow)
+        if ranks is None:
+            return None
+        if outside := without(ranks.ranges, self.nodes.ranges):
+            inside = without(ranks.ranges, outside)
+            text = write_ranks(inside) or "all" if inside or (len(configs.items) == 1 and self.nodes) else ""
+            help = f"write `{text}`" if text else f"name nodes of {self.nodes}"
+            message = (
+                f"`env_configs` names node {outside[0].start}, but group `{group}` has the nodes {self.nodes if self.nodes else 'none'}"
+            )
+            part.error(message, written, "not a node of the group", help, self._instead(item, written, text) if text else None)
+            return None
+        interpreter = path.text if isinstance(path, Scalar) and not is_absent(path) else None
+        return EnvConfig(self._unclaimed(configs, item, written, ranks).members, variables, interpreter)
 
-    def read(configs: ListNode) -> tuple[EnvConfig, ...]:
-        alone = len(configs.items) == 1
-        items = [item for config in configs.items if (item := _item(part, config, nodes, size, alone)) is not None]
-        nodes_per_item = _nodes_once(part, configs, items)
-        _check_variables_once(part, items)
-        variables = [tuple((name, text) for name, text, _ in item.variables) for item in items]
-        return tuple(EnvConfig(ranks.members, named, item.interpreter) for item, ranks, named in zip(items, nodes_per_item, variables))
+    def _instead(self, owner: MapNode, value: Value, text: str) -> Edit | None:
+        return self.part.notes.instead(value, in_flow_map(text) if owner.flow else plain_or_quoted(text))
 
-    return part.items(value, f"`env_configs` of group `{group}`", read, ())
-
-
-def _item(part: ClusterSection, value: Value, nodes: Ranks, size: int | None, alone: bool) -> _Item | None:
-    notes, group = part.notes, part.subject
-    item = part.mapping(value, f"an item of `env_configs` of group `{group}`", "write `- node_ranks: ...`")
-    if item is None:
-        return None
-    item = notes.unknown_keys(item, group, _SOFTWARE_KEYS, True, "an item of `env_configs`")
-    variables = _variables(part, item.get("env_vars"))
-    entry = item.entry("node_ranks")
-    if entry is None:
-        part.missing(item, "node_ranks", f"an item of `env_configs` of group `{group}` has no `node_ranks`", "all")
-        return None
-    ranks = read_node_ranks(notes, entry.value, group, size, nodes, item.flow)
-    if ranks is None:
-        return None
-    if outside := without(ranks.ranges, nodes.ranges):
-        inside = without(ranks.ranges, outside)
-        text = write_ranks(inside) or "all" if inside or (alone and nodes) else ""
-        help = f"write `{text}`" if text else f"name nodes of {nodes}"
-        message = f"`env_configs` names node {outside[0].start}, but group `{group}` has the nodes {nodes if nodes else 'none'}"
-        part.error(message, entry.value, "not a node of the group", help, _instead(notes, item, entry.value, text) if text else None)
-        return None
-    path = item.get("python_interpreter_path")
-    return _Item(item, ranks, variables, path.text if isinstance(path, Scalar) and not is_absent(path) else None)
-
-
-def _instead(notes: Notes, owner: MapNode, value: Value, text: str) -> Edit | None:
-    return notes.instead(value, in_flow_map(text) if owner.flow else plain_or_quoted(text))
-
-
-def _variables(part: ClusterSection, value: Value | None) -> tuple[tuple[str, str, Value], ...]:
-    if value is None or is_absent(value):
-        return ()
-    if not isinstance(value, ListNode):
-        edit = as_list(part.text(value), value, per_entry=True) if isinstance(value, MapNode) else None
-        help = "write each variable as `- NAME: value`: is a `-` missing?"
-        part.wrong(f"`env_vars` of group `{part.subject}`", "a list of one-key maps", value, help, edit)
-        return ()
-    variables: list[tuple[str, str, Value]] = []
-    for item in value.items:
-        if isinstance(item, MapNode) and len(item.entries) == 1:
-            entry = item.entries[0]
-            variables.append((str(entry.key.value), str(entry.value.value) if isinstance(entry.value, Scalar) else "", item))
-        elif not is_unknown(item):
-            has = f"a map of {with_noun(len(item.entries), 'key')}" if isinstance(item, MapNode) else kind_of(item)
-            edit = split_item(part.text(value), value, item) if isinstance(item, MapNode) else None
-            message = f"each item of `env_vars` must be a map of one key, but this one is {has}"
-            part.error(message, item, has, "write one `- NAME: value` per variable", edit)
-    return tuple(variables)
-
-
-def _nodes_once(part: ClusterSection, value: ListNode, items: list[_Item]) -> list[Ranks]:
-    """Return the nodes per item without those of earlier items; RLinf refuses duplicates."""
-    claims, unique_nodes = Claims(), []
-    for item in items:
-        duplicates = tuple(stretch for interval in item.ranks.ranges for stretch in claims.claim(interval))
-        unclaimed = without(item.ranks.ranges, duplicates)
-        unique_nodes.append(Ranks(unclaimed))
-        entry = item.mapping.entry("node_ranks")
-        if not duplicates or entry is None:
-            continue
-        help, edit = "remove this item", part.without(value, item.mapping)
+    def _unclaimed(self, configs: ListNode, item: MapNode, written: Value, ranks: Ranks) -> Ranks:
+        """Return the nodes without those of earlier items; RLinf refuses duplicates."""
+        duplicates = tuple(stretch for interval in ranks.ranges for stretch in self.claims.claim(interval))
+        if not duplicates:
+            return ranks
+        unclaimed = without(ranks.ranges, duplicates)
+        help, edit = "remove this item", self.part.without(configs, item)
         if unclaimed:
-            help, edit = f"write `{write_ranks(unclaimed)}`", _instead(part.notes, item.mapping, entry.value, write_ranks(unclaimed))
-        message = f"node {duplicates[0].start} is in two items of `env_configs` of group `{part.subject}`"
-        part.error(message, entry.value, "again here", help, edit)
-    return unique_nodes
+            help, edit = f"write `{write_ranks(unclaimed)}`", self._instead(item, written, write_ranks(unclaimed))
+        message = f"node {duplicates[0].start} is in two items of `env_configs` of group `{self.part.subject}`"
+        self.part.error(message, written, "again here", help, edit)
+        return Ranks(unclaimed)
 
-
-def _check_variables_once(part: ClusterSection, items: list[_Item]) -> None:
-    """Note duplicate variables of a group; RLinf refuses them even for different nodes."""
-    names = set()
-    for item in items:
-        for name, _, place in item.variables:
-            if name in names:
-                message = f"`{name}` is in the `env_vars` of group `{part.subject}` twice, which RLinf refuses"
-                part.error(message, place, "again here", "put these nodes into a group of their own")
-            names.add(name)
+    def _variables(self, value: Value | None) -> Iterator[tuple[str, str]]:
+        """Yield the variables; RLinf refuses the same one again, even for different nodes."""
+        part = self.part
+        if value is None or is_absent(value):
+            return
+        if not isinstance(value, ListNode):
+            edit = as_list(part.text(value), value, per_entry=True) if isinstance(value, MapNode) else None
+            help = "write each variable as `- NAME: value`: is a `-` missing?"
+            part.wrong(f"`env_vars` of group `{part.subject}`", "a list of one-key maps", value, help, edit)
+            return
+        for item in value.items:
+            if isinstance(item, MapNode) and len(item.entries) == 1:
+                name, setting = str(item.entries[0].key.value), item.entries[0].value
+                if name in self.names:
+                    message = f"`{name}` is in the `env_vars` of group `{part.subject}` twice, which RLinf refuses"
+                    part.error(message, item, "again here", "put these nodes into a group of their own")
+                self.names.add(name)
+                yield name, str(setting.value) if isinstance(setting, Scalar) else ""
+            elif not is_unknown(item):
+                has = f"a map of {with_noun(len(item.entries), 'key')}" if isinstance(item, MapNode) else kind_of(item)
+                edit = split_item(part.text(value), value, item) if isinstance(item, MapNode) else None
+                message = f"each item of `env_vars` must be a map of one key, but this one is {has}"
+                part.error(message, item, has, "write one `- NAME: value` per variable", edit)
 
 
 @dataclass(frozen=True)
@@ -308,7 +268,10 @@ def _nodes_of_hardware(item: MapNode, size: int | None) -> str:
 def _declared(notes: Notes, item: MapNode, label: str, nodes: Ranks, size: int | None) -> DeclaredGroup:
     """Return the group with hardware and software; without them if the node count is unknown."""
     flag, named, hardware_value, environment = (item.get(key) for key in ("ignore_hardware", "hardware_type", "hardware", "env_configs"))
-    configs = read_env_configs(notes, environment, label, nodes, size) if environment is not None and size is not None else ()
+    configs: tuple[EnvConfig, ...] = ()
+    if environment is not None and size is not None:
+        part = ClusterSection(notes, "PW115", label)
+        configs = part.items(environment, f"`env_configs` of group `{label}`", _Software(part, nodes, size).read, ())
     has_hardware = _is_said(hardware_value)
     hardware = read_hardware(notes, hardware_value, label, nodes, size) if hardware_value and has_hardware and size is not None else None
     ignores = bool(flag.value) if isinstance(flag, Scalar) and not is_unknown(flag) else False

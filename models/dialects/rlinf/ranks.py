@@ -9,6 +9,7 @@ node.py for checks at the start of the workers.
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import field, replace
 from itertools import accumulate
 from typing import Iterator, Mapping, Sequence
@@ -36,6 +37,25 @@ from .node_groups import DeclaredGroups
 MAX_LABELS = 64
 MAX_SUGGESTIONS = 200
 """Number of findings after which no likely name is searched any more."""
+MAX_FAULTS = 20
+"""Maximum number of faults of a placement that are reported."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """Shared context of all components of a file.
+
+    `per_node`: accelerators per node, if more nodes could be declared. `asked` gets, for components
+    on nodes without counted accelerators, the number of accelerators that the ranks span.
+    `lacks_nodes`: the caller's cluster has fewer nodes than the file.
+    """
+
+    notes: Notes
+    cluster: Cluster | None
+    groups: DeclaredGroups
+    per_node: int = 0
+    asked: dict[str, int] = field(default_factory=dict)
+    lacks_nodes: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,13 +124,12 @@ def _labels_in(notes: Notes, text: ScalarText, known: list[str], in_flow: bool) 
     meant = [_meant(notes, label, known) for label in labels]
     better = ",".join(label for label in meant if label)
     edit = text.replaced(better, in_flow) if better and None not in meant else None
-    starts = accumulate((len(piece) + 1 for piece in pieces), initial=0)
-    return [(label, _place(text, label, start), edit) for label, start in zip(labels, starts)]
-
-
-def _place(text: ScalarText, label: str, after: int) -> Span | Scalar:
-    start = text.text.find(label, after)
-    return text.scalar if text.shift is None or not label or start < 0 else text.part(start, start + len(label))
+    written: list[tuple[str, Span | Scalar, Edit | None]] = []
+    for label, after in zip(labels, accumulate((len(piece) + 1 for piece in pieces), initial=0)):
+        start = text.text.find(label, after)
+        is_here = text.shift is not None and label and start >= 0
+        written.append((label, text.part(start, start + len(label)) if is_here else text.scalar, edit))
+    return written
 
 
 def _checked(
@@ -120,9 +139,8 @@ def _checked(
     if label in declared.broken or (declared.nameless and label not in known):
         return None
     if label in declared.empty:
-        notes.error(
-            "PW107", name, f"`{name}`: node group `{label}` has no nodes, so RLinf does not know it", place, "no nodes", "give it nodes"
-        )
+        message = f"`{name}`: node group `{label}` has no nodes, so RLinf does not know it"
+        notes.error("PW107", name, message, place, "no nodes", "give it nodes")
         return None
     meant = _meant(notes, label, known)
     if label not in known:
@@ -142,32 +160,9 @@ def numbered_by(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
         return numbered(cluster, labels)
     counted = sum(cluster.numbering((label,)).size for label in labels)
     numbering = numbered(cluster, labels, counted)
-    return (
-        replace(numbering, excess=counted - numbering.size)
-        if numbering.size
-        else replace(numbering, shape=f"{numbering.shape}, so RLinf raises an IndexError")
-    )
-
-
-MAX_FAULTS = 20
-"""Maximum number of faults of a placement that are reported."""
-
-
-@dataclass(frozen=True)
-class Context:
-    """Shared context of all components of a file.
-
-    `per_node`: accelerators per node, if more nodes could be declared. `asked` gets, for components
-    on nodes without counted accelerators, the number of accelerators that the ranks span.
-    `lacks_nodes`: the caller's cluster has fewer nodes than the file.
-    """
-
-    notes: Notes
-    cluster: Cluster | None
-    groups: DeclaredGroups
-    per_node: int = 0
-    asked: dict[str, int] = field(default_factory=dict)
-    lacks_nodes: bool = False
+    if not numbering.size:
+        return replace(numbering, shape=f"{numbering.shape}, so RLinf raises an IndexError")
+    return replace(numbering, excess=counted - numbering.size)
 
 
 def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Component | None:
@@ -179,7 +174,7 @@ def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Com
     runs = runs_of(placement.pairs, counted, labels) if counted and not placement.faults and placement.processes <= MAX_PROCESSES else ()
     broken = why_not(runs, in_order=True)
     shared = shared_nodes(cluster, labels) if cluster else []
-    fix = _fix(context, written, bool(broken or shared or placement.faults))
+    fix = written.correction(context, bool(broken or shared or placement.faults))
     _check_groups(notes, written, shared, fix)
     if placement.faults:
         _report(context, written, placement.faults, numbered, fix)
@@ -212,21 +207,8 @@ def check_text(context: Context, written: Written) -> None:
     without_cluster = replace(context, cluster=None)
     context.notes.unsure("PW102", written.name, "its node group is not known", True, "Declare its node group")
     numbered = numbered_by(None, written.labels.names)
-    _report(without_cluster, written, read_placement(written.text.text, numbered).faults, numbered, _fix(without_cluster, written, True))
-
-
-def _fix(context: Context, written: Written, broken: bool) -> Fix | None:
-    """Return the correction of a component; None if correct or without a known correction."""
-    labels = written.labels
-    if not broken and not labels.listed and len(set(labels.names)) == len(labels.names):
-        return None
-    better = written.better(context.cluster)
-    if better is None or (better == (labels.names, written.text.text) and not labels.listed):
-        return None
-    fix = written.fix(better, context.notes)
-    if fix.edit is not None:
-        context.notes.absorb(fix.edit)
-    return fix
+    faults = read_placement(written.text.text, numbered).faults
+    _report(without_cluster, written, faults, numbered, written.correction(without_cluster, True))
 
 
 def _check_groups(notes: Notes, written: Written, shared: list[int], fix: Fix | None) -> None:
@@ -238,7 +220,7 @@ def _check_groups(notes: Notes, written: Written, shared: list[int], fix: Fix | 
     if shared:
         message = f"node {shared[0]} is in several node groups of `{name}`, so it is numbered twice"
         help, edit = _mend(fix, "use groups without common nodes")
-        notes.error("PW108", name, message, written.group_place, "", help, edit, "RLinf refuses that at launch")
+        notes.error("PW108", name, message, value or written.text.scalar, "", help, edit, "RLinf refuses that at launch")
     elif len(set(labels.names)) < len(labels.names) and value is not None:
         message = f"`{name}` names a node group twice, so its resources are numbered and held twice"
         notes.warn("PW108", name, message, value, "", *_mend(fix, "name each once"))
@@ -253,7 +235,10 @@ def _report(context: Context, written: Written, faults: list[PlacementFault], nu
     more = _more_nodes(context, written, faults)
     open_ = context.groups.open.intersection(written.labels.names)
     for fault in faults[:MAX_FAULTS]:
-        help, edit = _mend(fix, _advice(fault.code, numbered))
+        help = "write `ranks` or `ranks:processes` in ascending order, several of them with commas, such as `0-1:0-3,2-3`"
+        if fault.code == "PW102":
+            help = f"name ranks below {numbered.size}" if numbered.size else "choose a node group that has something to place on"
+        help, edit = _mend(fix, help)
         help += f", or set `num_nodes: {more}`" if more and fault.code == "PW102" else ""
         place = text.scalar if text.shift is None else text.part(fault.start, fault.end)
         # The nodes themselves may have more hardware than the file states: then a lack is not
@@ -274,12 +259,6 @@ def _more_nodes(context: Context, written: Written, faults: list[PlacementFault]
     if placement.faults or placement.processes > MAX_PROCESSES:
         return None
     return nodes if not why_not(runs_over(placement.pairs, numbering, {CLUSTER_LABEL: ACCELERATOR}), in_order=True) else None
-
-
-def _advice(code: str, numbered: Numbered) -> str:
-    if code == "PW102":
-        return f"name ranks below {numbered.size}" if numbered.size else "choose a node group that has something to place on"
-    return "write `ranks` or `ranks:processes` in ascending order, several of them with commas, such as `0-1:0-3,2-3`"
 
 
 def _check_kinds(notes: Notes, written: Written, runs: Sequence[Run], broken: str, fix: Fix | None) -> bool:
@@ -303,34 +282,52 @@ Form = tuple[tuple[str, ...], str]
 
 @dataclass(frozen=True)
 class Written:
-    """Placement of a component as written: text, node groups, and flow style.
-
-    `in_flow`: True if they are in a flow map.
-    """
+    """Placement of a component as written: text, node groups, and whether in a flow map."""
 
     name: str
     text: ScalarText
     labels: Labels
     in_flow: bool
 
-    def better(self, cluster: Cluster | None) -> Form | None:
-        """Return the closest form with a start in RLinf; None without such a form."""
-        return next((form for form in dict.fromkeys(self._forms(cluster)) if _works(form, cluster)), None)
+    def correction(self, context: Context, broken: bool) -> Fix | None:
+        """Return the closest form that RLinf starts; None if correct or without a known correction."""
+        names = self.labels.names
+        if not broken and not self.labels.listed and len(set(names)) == len(names):
+            return None
+        cluster, forms = context.cluster, dict.fromkeys(self._forms(context.cluster))
+        started = ((form, read_placement(form[1], numbered_by(cluster, form[0]))) for form in forms)
+        better = next((form for form, placement in started if _starts(placement, form[0], cluster)), None)
+        if better is None or (better == (names, self.text.text) and not self.labels.listed):
+            return None
+        fix = self._fix(better, context.notes)
+        if fix.edit is not None:
+            context.notes.absorb(fix.edit)
+        return fix
 
     def _forms(self, cluster: Cluster | None) -> Iterator[Form]:
         text, unique = self.text.text, tuple(dict.fromkeys(self.labels.names))
         yield unique, text
         numbered = numbered_by(cluster, unique)
-        counted = cluster if numbered.size is not None else None
-        numbering = counted.numbering(unique) if counted else None
-        better = corrected(text, numbered, numbering, lambda candidate: counted is None or _starts(candidate, counted, unique))
+        numbering = cluster.numbering(unique) if cluster and numbered.size is not None else None
+        better = corrected(text, numbered, numbering, lambda candidate: _starts(candidate, unique, cluster))
         if better is not None:
             yield unique, better
         if len(unique) > 1 and cluster is not None:
             yield from (((label,), text) for label in unique)
-            yield from _in_order_of_nodes(self.name, unique, text, cluster)
+            yield from self._in_order_of_nodes(unique, cluster)
 
-    def fix(self, form: Form, notes: Notes) -> Fix:
+    def _in_order_of_nodes(self, labels: tuple[str, ...], cluster: Cluster) -> Iterator[Form]:
+        """Yield the same accelerators with groups and processes in the order of the nodes."""
+        placement, ranked, rank = read_placement(self.text.text, numbered_by(cluster, labels)), list[Run](), 0
+        runs = runs_of(placement.pairs, cluster, labels) if not placement.faults else ()
+        for run in sorted(runs, key=lambda run: (run.node, run.first)):
+            ranked.append(replace(run, ranks=range(rank, rank + len(run.ranks))))
+            rank += len(run.ranks)
+        used = tuple(dict.fromkeys(run.node_group for run in ranked))
+        with suppress(UnusableInput):
+            yield from [(used, placement_text(self.name, ranked, cluster, used))] if used else []
+
+    def _fix(self, form: Form, notes: Notes) -> Fix:
         """Return the fix that writes this form; a single edit, even if both values change."""
         labels, text = form
         of_text = self.text.replaced(text, self.in_flow) if text != self.text.text else None
@@ -346,21 +343,11 @@ class Written:
             return Fix(f"write {shown}", of_labels)
         return Fix(f"write {shown} with {says}", notes.joined(of_labels, of_text) if of_labels and of_text else None)
 
-    @property
-    def group_place(self) -> Span | Scalar:
-        """Span of the node groups; of the placement without groups."""
-        return self.labels.value.span if self.labels.value is not None else self.text.scalar
 
-
-def _works(form: Form, cluster: Cluster | None) -> bool:
-    """Return True if RLinf reads this form without a fault, and starts it."""
-    labels, text = form
-    numbered = numbered_by(cluster, labels)
-    placement = read_placement(text, numbered)
-    return not placement.faults and (cluster is None or numbered.size is None or _starts(placement, cluster, labels))
-
-
-def _starts(placement: PlacementText, cluster: Cluster, labels: tuple[str, ...]) -> bool:
+def _starts(placement: PlacementText, labels: tuple[str, ...], cluster: Cluster | None) -> bool:
+    """Return True if RLinf reads a placement without a fault, and starts it."""
+    if placement.faults or cluster is None or not is_counted(cluster, labels):
+        return not placement.faults
     return not shared_nodes(cluster, labels) and not why_not(runs_of(placement.pairs, cluster, labels), in_order=True)
 
 
@@ -370,20 +357,3 @@ def shared_nodes(cluster: Cluster, labels: tuple[str, ...]) -> list[int]:
         return []
     count = Counter(node for label in labels for node in cluster.groups[label].node_ranks)
     return [node for node, times in count.items() if times > 1]
-
-
-def _in_order_of_nodes(name: str, labels: tuple[str, ...], text: str, cluster: Cluster) -> Iterator[Form]:
-    """Yield the same accelerators with groups and processes in the order of the nodes."""
-    placement = read_placement(text, numbered_by(cluster, labels))
-    if placement.faults:
-        return
-    runs = sorted(runs_of(placement.pairs, cluster, labels), key=lambda run: (run.node, run.first))
-    ranked, rank = [], 0
-    for run in runs:
-        ranked.append(Run(range(rank, rank + len(run.ranks)), run.node, run.kind, run.first, run.each, run.step, run.pitch, run.node_group))
-        rank += len(run.ranks)
-    used = tuple(dict.fromkeys(run.node_group for run in runs)) or (CLUSTER_LABEL,)
-    try:
-        yield used, placement_text(name, ranked, cluster, used)
-    except UnusableInput:
-        return

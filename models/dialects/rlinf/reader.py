@@ -15,7 +15,6 @@ from ...level import DEFAULT_LEVEL
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared
 from ...planning.spec import PlanningSpec
-from ...planning.workload import Workload
 from ...problem import Problem
 from ...reading import FileSession, Reading
 from ...record import dataclass
@@ -122,28 +121,21 @@ class RlinfReader(Skeleton):
         )  # fmt: skip
         work = self._work(mode)
         check_keys(self.notes, self.settings, root)
-        self._note_missing_configuration()
-        if not mode.task and self.settings.at("runner.task_type") is None:
-            self._note_missing_task(root)
+        self._note_missing(root, bool(mode.task) or self.settings.at("runner.task_type") is not None)
         return Problem(cluster, self._job(mode, work, merged))
 
-    def _note_missing_configuration(self) -> None:
-        """Note that the configuration of a script's program was not read."""
+    def _note_missing(self, root: MapNode, has_task: bool) -> None:
+        """Note an unread configuration, and degrees that count by an unknown task."""
         program = self.document.program
-        if program is None or not program.name or program.found:
-            return
-        why, add = f"the configuration that `{program.name}` begins with is not found", "Name its folder with `--config-root DIR`"
-        if program.missing[0]:
-            why, add = f"`{program.name}` {program.missing[0]}", program.missing[1][0].upper() + program.missing[1][1:]
-        self.notes.unsure("PW013", "", why, True, add)
-
-    def _note_missing_task(self, root: MapNode) -> None:
-        """Note that the task decides which parallel sizes of the trained and generating roles count."""
-        entries = [entry for entry in root if entry.key.text in _SIZED]
-        paths = [path for entry in entries for path, _ in counting_keys(entry, entry.key.text)]
-        if paths:
-            why = f"`{paths[0]}` counts only in some tasks, and there is no `runner.task_type`"
-            self.notes.unsure("PW208", paths[0], why, True, "Add `runner: {task_type: reasoning}`, or the task that it is")
+        if program is not None and program.name and not program.found:
+            why, add = f"the configuration that `{program.name}` begins with is not found", "Name its folder with `--config-root DIR`"
+            if program.missing[0]:
+                why, add = f"`{program.name}` {program.missing[0]}", program.missing[1][0].upper() + program.missing[1][1:]
+            self.notes.unsure("PW013", "", why, True, add)
+        sized = [entry for entry in root if entry.key.text in _SIZED] if not has_task else []
+        if path := next((path for entry in sized for path, _ in counting_keys(entry, entry.key.text)), ""):
+            why = f"`{path}` counts only in some tasks, and there is no `runner.task_type`"
+            self.notes.unsure("PW208", path, why, True, "Add `runner: {task_type: reasoning}`, or the task that it is")
 
     def _value(self, section: MapNode, key: str) -> Value | None:
         value = section.get(key)
@@ -221,7 +213,12 @@ class RlinfReader(Skeleton):
         if self.is_profiled and not self.is_anew:
             shaped |= {component.name for component in components if component.runs is not None or "placement" in component.spans}
         if self.planned.own:
-            workload = self._workload(mode.task, merged)
+            from ...hints.plan import read_plan
+            from .planning.times import with_rlinf_defaults
+
+            workload = merged.workload or read_plan(None, merged.components, [])
+            timed = [component for component in merged.components if component.timed]
+            workload = workload and with_rlinf_defaults(self.settings, mode.task, workload, timed, self.block)
             planning = PlanningSpec(workload=workload, ways=tuple(mode.ways), own=self.planned.own, shapes=mode.shapes)
         notices = {**CAPABILITIES.notices, **AT_PLACEMENT} if mode.packs else CAPABILITIES.notices
         return Job(
@@ -230,24 +227,11 @@ class RlinfReader(Skeleton):
             models=work.models, links=merged.links, preference=merged.preference, planning=planning,
         )  # fmt: skip
 
-    def _workload(self, task: str, merged: HintedJob) -> Workload | None:
-        """Return the workload for choosing counts; None without times."""
-        from ...hints.plan import read_plan
-        from .planning.times import with_rlinf_defaults
 
-        workload = merged.workload or read_plan(None, merged.components, [])
-        timed = [component for component in merged.components if component.timed]
-        return workload and with_rlinf_defaults(self.settings, task, workload, timed, self.block)
-
-
-def _fits(notes: Notes, groups: DeclaredGroups, placed: MapNode | None, cluster: Cluster, judged: Cluster) -> bool:
-    """Return True if all placed components fit, with the same corrections as on `judged`."""
-    if groups.broken or groups.nameless:
-        return False
-    mends = []
-    for candidate in (judged, cluster):
-        quiet = Notes(notes.document, notes.framework)
-        components = read_components(Context(quiet, candidate, groups), placed) if placed is not None else ()
-        mends.append({finding.edit for finding in quiet.findings if finding.severity is Severity.ERROR})
-    outside = any(finding.code == "PW102" for finding in quiet.findings)
-    return mends[0] == mends[1] and not outside and not any(component.fixes for component in components)
+def _fits(notes: Notes, groups: DeclaredGroups, placed: MapNode | None, cluster: Cluster) -> bool:
+    """Return True if all placed components fit, possibly after edits of other faults."""
+    quiet = Notes(notes.document, notes.framework)
+    components = read_components(Context(quiet, cluster, groups), placed) if placed is not None else ()
+    wrong = [finding for finding in quiet.findings if finding.severity is Severity.ERROR]
+    is_wrong = any(finding.code == "PW102" or finding.edit is None for finding in wrong)
+    return not groups.broken and not groups.nameless and not is_wrong and not any(component.fixes for component in components)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator, Sequence
+from math import gcd
+from typing import Sequence
 
 from ...component import Component
 from ...conversion import (
@@ -19,24 +20,24 @@ from ...conversion import (
 )
 from ...findings.finding import Finding, UnusableInput
 from ...machines.cluster import Cluster
-from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, EnvConfig, NodeGroup
+from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NodeGroup
 from ...placements.run import Run
 from ...placements.runs_text import best_text
 from ...placements.sound import why_not
 from ...problem import Problem
-from ...roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REWARD, ROLES, ROLLOUT, role_of
+from ...roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REFERENCE, REWARD, ROLES, ROLLOUT, role_of
 from ...text.edit import number_or_text, ranks_to_data, to_yaml
+from ...training_job import TrainingJob
 from ..dialect import Rendering
+from ..merging import merged, titled
 from .hardware import hardware_types
 from .known import RESERVED_LABELS
 
-GroupData = dict[str, object]
 
-
-def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> GroupData:
+def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> Data:
     """Return a declared group; `reasons` gets what RLinf cannot express (PW606)."""
     label, kind, default = group.label, group.kind, cluster.default_kind(group.node_ranks)
-    data: GroupData = {"label": label, "node_ranks": ranks_to_data(group.node_ranks)}
+    data: Data = {"label": label, "node_ranks": ranks_to_data(group.node_ranks)}
     if "," in label or label != label.strip() or not label or label in RESERVED_LABELS:
         reasons.append(refusal(label, f"`{label}` cannot be the label of a node group of RLinf", "rename the node group"))
     if kind == NODE and default != NODE:
@@ -47,17 +48,18 @@ def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> GroupD
         if kind not in hardware_types():
             known = ", ".join(hardware_types())
             reasons.append(refusal(label, f"group `{label}` counts {kind}, a hardware that RLinf does not know", f"RLinf knows {known}"))
-        data["hardware"] = {"type": kind, "configs": list(_devices(cluster, group))}
-    if group.env_configs:
-        data["env_configs"] = [_software(config) for config in group.env_configs]
-    return data
-
-
-def _devices(cluster: Cluster, group: NodeGroup) -> Iterator[GroupData]:
-    for rank in group.node_ranks:
-        for device in cluster.nodes[rank].hardware:
-            if device.type == group.kind:
-                yield {"node_rank": rank, **{key: _value(text) for key, text in device.config}}
+        hardware = [(rank, device) for rank in group.node_ranks for device in cluster.nodes[rank].hardware if device.type == kind]
+        devices = [{"node_rank": rank, **{key: _value(text) for key, text in device.config}} for rank, device in hardware]
+        data["hardware"] = {"type": kind, "configs": devices}
+    environments: list[Data] = []
+    for config in group.env_configs:
+        software: Data = {"node_ranks": ranks_to_data(config.node_ranks)}
+        if config.env_vars:
+            software["env_vars"] = [{name: value} for name, value in config.env_vars]
+        if config.python_interpreter_path is not None:
+            software["python_interpreter_path"] = config.python_interpreter_path
+        environments.append(software)
+    return {**data, "env_configs": environments} if environments else data
 
 
 def _value(text: str) -> object:
@@ -66,15 +68,6 @@ def _value(text: str) -> object:
     from ...text.tree import plain
 
     return plain(read_yaml("", text)) if text else None
-
-
-def _software(config: EnvConfig) -> GroupData:
-    data: GroupData = {"node_ranks": ranks_to_data(config.node_ranks)}
-    if config.env_vars:
-        data["env_vars"] = [{name: value} for name, value in config.env_vars]
-    if config.python_interpreter_path is not None:
-        data["python_interpreter_path"] = config.python_interpreter_path
-    return data
 
 
 NAMES = {role: role for role in (ACTOR, ROLLOUT, INFERENCE, CRITIC, REWARD, ENVIRONMENT)}
@@ -126,18 +119,15 @@ def _names(components: Sequence[Component]) -> dict[str, str]:
     """Return the names in the file; a component placed as `actor` has no other role."""
     names = renamed(components, NAMES)
     for _ in components:
-        components_as_run = [_as_run(component, names[component.name]) for component in components]
-        new_names = renamed(components_as_run, NAMES)
+        runs = [(component, names[component.name]) for component in components]
+        # With ranks the name decides the role.
+        roles = ["" if component.runs is not None and name in ROLES else role_of(component) for component, name in runs]
+        new_names = renamed([replace(component, name=name, role=role) for (component, name), role in zip(runs, roles)], NAMES)
         renamed_again = {name: new_names[written_name] for name, written_name in names.items()}
         if renamed_again == names:
             break
         names = renamed_again
     return names
-
-
-def _as_run(component: Component, name: str) -> Component:
-    """Return a component under another name; with ranks the name decides the role."""
-    return replace(component, name=name, role="" if component.runs is not None and name in ROLES else role_of(component))
 
 
 def node_by_node(problem: Problem, component: Component, runs: Sequence[Run], losses: list[Finding]) -> Sequence[Run]:
@@ -174,3 +164,44 @@ _REASONS = {
     "PW302": "a process with two kinds of hardware",
 }
 """Placements that RLinf refuses at launch (flexible.py, node.py), by code of the finding."""
+
+
+def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
+    """Return the file: what is on the reference's accelerators is `inference`, `reward` is with the actor.
+
+    Raises UnusableInput (PW606) if RLinf cannot express the problem.
+    """
+    rollout = next(component for component in problem.components if role_of(component) == ROLLOUT)
+    keys: dict[str, object] = {
+        "runner.task_type": "reasoning",
+        "algorithm.group_size": job.samples,
+        "algorithm.recompute_logprobs": True,
+        "algorithm.n_minibatches": job.prompts // job.mini_batch,
+        "data.rollout_batch_size": job.prompts,
+        "data.max_prompt_length": job.prompt,
+        "algorithm.sampling_params.max_new_tokens": job.response,
+        "rollout.tensor_parallel_size": rollout.parallel.tp,
+        "rollout.pipeline_parallel_size": rollout.parallel.pp,
+        "rollout.gpu_memory_utilization": job.utilization / 100,
+        "rollout.model.model_path": job.model,
+        "actor.model.model_path": job.model,
+        "actor.micro_batch_size": job.micro_batch,
+        "actor.global_batch_size": job.mini_batch * job.samples,
+    }
+    tree = merged(render(problem).text, keys, without=("placewright",))
+    placement = tree["cluster"]["component_placement"]
+    reference = next((component.name for component in problem.components if role_of(component) == REFERENCE), None)
+    if reference in placement:
+        ranks = placement.pop(reference)
+        if ranks != placement["actor"]:
+            placement["inference"] = ranks
+    placement["reward"] = _share_of(str(placement["actor"]), job)
+    return titled(f"{title}. Add what `defaults` gave your other jobs: data, optimizer, reward.", tree)
+
+
+def _share_of(ranks: str, job: TrainingJob) -> str:
+    """Return the ranks of the actor, or the first of them that divide the prompts."""
+    first, _, last = ("0", "", "") if ranks == "all" else ranks.partition("-")
+    count = sum(job.ranks.values()) if ranks == "all" else int(last or first) - int(first) + 1
+    share = gcd(job.prompts, count)
+    return ranks if share == count else f"{first}-{int(first) + share - 1}"

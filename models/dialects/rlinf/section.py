@@ -162,23 +162,23 @@ _DEPTH, _TYPING_ERROR, _ALIKE = 3, 2, 0.85
 
 def check_keys(notes: Notes, settings: Settings, root: MapNode) -> None:
     """Note keys that no release knows: a warning if similar, unchecked if they count machines."""
-    _check_map(notes, root, "", settings.asked, frozenset(names("key")))
+    read_paths, known = settings.asked, frozenset(names("key"))
 
+    def check(owner: MapNode, before: str) -> None:
+        siblings = [path.removeprefix(before) for path in read_paths if path.startswith(before) and "." not in path.removeprefix(before)]
+        for entry in owner:
+            path = before + entry.key.text
+            is_known, is_deepest = path in read_paths or path in known, path.count(".") == _DEPTH - 1
+            if path in _APART:
+                continue
+            if is_known and isinstance(entry.value, MapNode) and not is_deepest:
+                check(entry.value, f"{path}.")
+            elif not is_known and (close := _meant(entry.key.text, siblings)):
+                _warn(notes, path, entry, path, f"no release of RLinf has `{path}`", *notes.to_rename(owner, entry, close))
+            elif path not in read_paths and not (is_known and isinstance(entry.value, Scalar)):
+                report_unread(notes, "PW104", counting_keys(entry, path), "`cluster.component_placement`")
 
-def _check_map(notes: Notes, owner: MapNode, before: str, read_paths: frozenset[str], known: frozenset[str]) -> None:
-    sibling_keys = [path.removeprefix(before) for path in read_paths if path.startswith(before) and "." not in path.removeprefix(before)]
-    for entry in owner:
-        name = entry.key.text
-        path = before + name
-        if not before and name in _APART:
-            continue
-        is_known, is_deepest = path in read_paths or path in known, path.count(".") == _DEPTH - 1
-        if is_known and isinstance(entry.value, MapNode) and not is_deepest:
-            _check_map(notes, entry.value, f"{path}.", read_paths, known)
-        elif not is_known and (close := _meant(name, sibling_keys)):
-            _warn(notes, path, entry, path, f"no release of RLinf has `{path}`", *notes.to_rename(owner, entry, close))
-        elif path not in read_paths and not (is_known and isinstance(entry.value, Scalar)):
-            report_unread(notes, "PW104", counting_keys(entry, path), "`cluster.component_placement`")
+    check(root, "")
 
 
 def _meant(name: str, known: list[str]) -> str:

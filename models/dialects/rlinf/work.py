@@ -3,19 +3,12 @@
 RLinf does not pad the vocabulary: it takes that of the checkpoint as padded and asserts that the
 actor's tp divides it.
 
-Sources in RLinf:
-
-- rlinf/config.py (validate_cfg, validate_model_cfg_by_hf_config, build_transformer_config);
-  rlinf/workers/inference/megatron_inference_worker.py; rlinf/workers/rollout/{sglang,vllm}.
-- rlinf/workers/inference/megatron_inference_worker.py, set up like the trained component.
-- rlinf/utils/placement.py, ModelParallelComponentPlacement (_generate_placements, the properties of
-  sizes); rlinf/workers/megatron_worker.py (data parallel size).
-- rlinf/config.py (validate_reasoning_cfg), rlinf/workers/actor/fsdp_actor_worker.py and
-  embodied_fsdp_actor_worker.py (total_batch_size_per_dp, gradient_accumulation),
-  rlinf/workers/megatron_worker.py.
-- rlinf/config.py (validate_cfg, validate_fsdp_cfg, validate_megatron_cfg),
-  rlinf/workers/actor/{fsdp,megatron}_actor_worker.py, rlinf/workers/rollout/{sglang,vllm}
-  (offload_engine), rlinf/runners/reasoning_runner.py.
+Sources in RLinf: rlinf/config.py (validate_cfg, validate_reasoning_cfg, validate_fsdp_cfg,
+validate_megatron_cfg, validate_model_cfg_by_hf_config, build_transformer_config);
+rlinf/utils/placement.py (ModelParallelComponentPlacement); in rlinf/workers: megatron_worker.py,
+actor/{fsdp,megatron}_actor_worker.py, actor/embodied_fsdp_actor_worker.py (total_batch_size_per_dp),
+inference/megatron_inference_worker.py (set up like the trained component) and
+rollout/{sglang,vllm} (offload_engine); rlinf/runners/reasoning_runner.py.
 """
 
 from __future__ import annotations
@@ -23,9 +16,9 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import Iterator
 
-from ...component import Component, Parallel, Relation
+from ...component import Component, Relation
 from ...configuration.notes import Notes
-from ...configuration.settings import Amount, Settings, percent, plain_value, whole_number
+from ...configuration.settings import Amount, Plain, Settings, percent, plain_value, whole_number
 from ...derivation import DATA_PARALLEL_SIZE, NOT_KNOWN, REPLICA_SIZE, REPLICAS, WORLD_SIZE, Derivation, Figure
 from ...estimate import DISTRIBUTED, FSDP, FULL, NONE, SELECTIVE, ZERO2, MemoryInput
 from ...estimate import MEGATRON as MEGATRON_SHARDING
@@ -37,8 +30,7 @@ from ...placements.assignment import Assignment
 from ...record import dataclass
 from .known import AT_LAUNCH, DEGREE, INFERENCE, MEGATRON
 from .modes import Mode
-from .modes.degrees import ParallelSettings
-from .modes.state import Placer
+from .modes.state import ParallelSettings, Placer
 
 SHARES, DEMANDS = "PW401", "PW403"
 """Codes of amounts without a division among processes, and of other mismatches."""
@@ -157,45 +149,39 @@ _PATH = "rollout.model.model_path"
 
 def runs(work: RlinfWork) -> None:
     """Add the run of each model with a hint for an estimate."""
+    settings = work.settings
+    sequence = whole_number(plain_value(settings, "runner.seq_length"))  # the longest prompt with its answer
     for name in ("actor", "critic", "rollout"):
-        if work.component(name) is None or work.settings.at(f"{HINTS}.{name}.estimate") is None:
+        if work.component(name) is None or settings.at(f"{HINTS}.{name}.estimate") is None:
             continue
-        run = _served_run(work) if name == "rollout" else _trained_run(work, name)
-        key = _PATH if plain_value(work.settings, _PATH) else f"{name}.model.model_path"
+        part = percent(plain_value(settings, "rollout.gpu_memory_utilization", 0.65))
+        served = MemoryInput(utilization=part, sequence=sequence, offload=True)
+        run = served if name == "rollout" else replace(_trained_run(settings, name), sequence=sequence)
+        key = _PATH if plain_value(settings, _PATH) else f"{name}.model.model_path"
         # A component that divides nothing has no model yet.
-        use = work.models.get(name) or ModelUse(str(plain_value(work.settings, key)), key, ())
+        use = work.models.get(name) or ModelUse(str(plain_value(settings, key)), key, ())
         work.models[name] = replace(use, run=run)
 
 
-def _served_run(work: RlinfWork) -> MemoryInput:
-    """Return the run of an engine: a part of each accelerator while it generates."""
-    part = plain_value(work.settings, "rollout.gpu_memory_utilization", 0.65)
-    return MemoryInput(utilization=percent(part), sequence=_sequence(work), offload=True)
+def _trained_run(settings: Settings, name: str) -> MemoryInput:
+    def own(key: str, usual: str | bool = "") -> Plain:
+        return plain_value(settings, f"{name}.{key}", usual)
 
-
-def _trained_run(work: RlinfWork, name: str) -> MemoryInput:
-    def own(key: str, usual: str | bool = "") -> object:
-        return plain_value(work.settings, f"{name}.{key}", usual)
-
-    sequences = whole_number(plain_value(work.settings, f"{name}.micro_batch_size"))
-    sequences = sequences or whole_number(plain_value(work.settings, "algorithm.training_batch_size_per_gpu")) or 1
+    micro_batch = whole_number(own("micro_batch_size")) or whole_number(plain_value(settings, "algorithm.training_batch_size_per_gpu")) or 1
     if own("training_backend") == MEGATRON:
-        offload = all(own(f"offload_{part}", False) is True for part in ("weight", "grad", "optimizer"))
-        sharding = DISTRIBUTED if own("optim.use_distributed_optimizer", False) is True else MEGATRON_SHARDING
-        recompute = {"full": FULL, "selective": SELECTIVE}.get(str(own("model.recompute_granularity")), NONE)
-        return MemoryInput(sharding=sharding, recompute=recompute, sequence=_sequence(work), micro_batch=sequences, offload=offload)
-    rank = whole_number(plain_value(work.settings, f"{name}.model.lora_rank")) if own("model.is_lora", False) is True else 0
-    sharding = _SHARDINGS.get(str(own("fsdp_config.sharding_strategy", "full_shard")), FSDP)
-    recompute = NONE if own("fsdp_config.gradient_checkpointing", False) is False else FULL
-    offload = own("enable_offload", False) is True
+        return MemoryInput(
+            sharding=DISTRIBUTED if own("optim.use_distributed_optimizer", False) is True else MEGATRON_SHARDING,
+            recompute={"full": FULL, "selective": SELECTIVE}.get(str(own("model.recompute_granularity")), NONE),
+            micro_batch=micro_batch,
+            offload=all(own(f"offload_{part}", False) is True for part in ("weight", "grad", "optimizer")),
+        )
     return MemoryInput(
-        lora_rank=rank, sharding=sharding, recompute=recompute, sequence=_sequence(work), micro_batch=sequences, offload=offload
+        lora_rank=whole_number(own("model.lora_rank")) if own("model.is_lora", False) is True else 0,
+        sharding=_SHARDINGS.get(str(own("fsdp_config.sharding_strategy", "full_shard")), FSDP),
+        recompute=NONE if own("fsdp_config.gradient_checkpointing", False) is False else FULL,
+        micro_batch=micro_batch,
+        offload=own("enable_offload", False) is True,
     )
-
-
-def _sequence(work: RlinfWork) -> int:
-    """Return the tokens of the longest prompt with the longest answer."""
-    return whole_number(plain_value(work.settings, "runner.seq_length"))
 
 
 DIVIDES = "PW404"
@@ -205,53 +191,41 @@ IN_ENGINE = "RLinf notices this only after workers have started, when they start
 
 def models(work: RlinfWork) -> None:
     """Add the models of the job; embodied models on Hugging Face workers divide nothing."""
-    task = work.mode.task
+    task, key = work.mode.task, "rollout.model.model_path"
     if not task or task == "embodied_eval":
         return
     if task != "reasoning_eval":
-        _trained(work, "actor", "actor.model.model_path" if task == "sft" else "rollout.model.model_path")
+        _trained(work, "actor", "actor", "actor.model.model_path" if task == "sft" else key)
         if work.settings.flag("critic.use_critic_model", DIVIDES):
-            _trained(work, "critic", "rollout.model.model_path")
+            _trained(work, "critic", "critic", key)
         for name, role in INFERENCE.items():
-            _inferring(work, name, role)
+            _trained(work, name, role, key)
     if work.mode.placer is not Placer.HYBRID:
         degrees = work.mode.degrees("rollout")
-        _add(work, "rollout", "rollout.model.model_path", degrees, engine_splits(places_of(tp=degrees.tp), IN_ENGINE))
+        _add(work, "rollout", key, degrees, engine_splits(places_of(tp=degrees.tp), IN_ENGINE))
     runs(work)
 
 
-def _trained(work: RlinfWork, role: str, key: str) -> None:
-    """Add the model of a trained role; only Megatron divides a model."""
-    if not work.component(role) or work.settings.word(f"{role}.training_backend", DIVIDES) != MEGATRON:
-        return
-    degrees = work.mode.degrees(role)
-    experts = work.settings.whole(f"{role}.model.expert_model_parallel_size", DIVIDES, 1)
-    places = places_of(tp=degrees.tp, pp=degrees.pp, ep=experts)
-    # RLinf asserts the vocabulary for the actor alone, but the critic's embedding is as large.
-    splits = (*megatron_splits(places, when=WITH_MODEL), vocabulary_split(places, AT_LAUNCH if role == "actor" else WITH_MODEL))
-    # An engine's tp is at most that of the actor, so both are lowered together.
-    engine = work.mode.degrees("rollout").tp
-    if role == "actor" and work.component("rollout") and work.mode.placer is not Placer.HYBRID and engine:
-        splits = tuple(replace(split, at_least=(engine.name, engine.value)) if split.degree == "tp" else split for split in splits)
-    _add(work, role, key, degrees, splits, experts)
-
-
-def _inferring(work: RlinfWork, name: str, role: str) -> None:
-    """Add the model of an inference component: that of its role; experts are ignored."""
+def _trained(work: RlinfWork, name: str, role: str, key: str) -> None:
+    """Add the model of a trained or inference component; only Megatron divides a model."""
     if not work.component(name) or work.settings.word(f"{role}.training_backend", DIVIDES) != MEGATRON:
         return
-    degrees = work.mode.degrees(name)
-    places = places_of(tp=degrees.tp, pp=degrees.pp)
-    splits = tuple(split for split in megatron_splits(places, when=WITH_MODEL) if split.degree != "ep")
-    _add(work, name, "rollout.model.model_path", degrees, (*splits, vocabulary_split(places, WITH_MODEL)))
+    degrees, engine = work.mode.degrees(name), work.mode.degrees("rollout").tp
+    # Inference components ignore experts.
+    experts = work.settings.whole(f"{role}.model.expert_model_parallel_size", DIVIDES, 1) if name == role else None
+    places = places_of(tp=degrees.tp, pp=degrees.pp, ep=experts) if name == role else places_of(tp=degrees.tp, pp=degrees.pp)
+    # RLinf asserts the vocabulary for the actor alone, but the critic's embedding is as large.
+    vocabulary = vocabulary_split(places, AT_LAUNCH if name == "actor" else WITH_MODEL)
+    splits = [*(split for split in megatron_splits(places, when=WITH_MODEL) if name == role or split.degree != "ep"), vocabulary]
+    # An engine's tp is at most that of the actor, so both are lowered together.
+    if name == "actor" and work.component("rollout") and work.mode.placer is not Placer.HYBRID and engine:
+        least = (engine.name, engine.value)
+        splits = [replace(split, at_least=least) if split.degree == "tp" else split for split in splits]
+    _add(work, name, key, degrees, tuple(splits), experts)
 
 
 def _add(work: RlinfWork, name: str, key: str, degrees: ParallelSettings, splits: tuple[Split, ...], experts: Amount | None = None) -> None:
-    component, parallel = work.component(name), degrees.parallel
-    if component is None or parallel is None:
-        return
-    written = Parallel(parallel.tp, parallel.pp, parallel.cp, experts.value if experts else 1)
-    path = work.settings.word(key, DIVIDES)
-    if path is not None:
-        place = work.settings.at(key)
+    component, parallel, path = work.component(name), degrees.parallel, work.settings.word(key, DIVIDES)
+    if component is not None and parallel is not None and path is not None:
+        written, place = replace(parallel, ep=experts.value if experts else 1), work.settings.at(key)
         work.models[name] = ModelUse(path, key, with_sizes(splits, written, component.parallel), place.span if place else None)

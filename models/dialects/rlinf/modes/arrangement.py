@@ -20,12 +20,12 @@ from .packing import fitting_tp
 from .state import Mode, masks
 
 RECOMPUTE, CORRECT = "algorithm.recompute_logprobs", "algorithm.importance_sampling_fix"
+_CRITIC = "critic.use_critic_model"
 _READ = (
     "group_name", "load_from_actor", "model.tensor_model_parallel_size", "model.pipeline_model_parallel_size",
     "model.sequence_parallel",
 )  # fmt: skip
 """Keys of an inference section that RLinf's programs read; for fsdp only the first."""
-_REFUSED_APART = ("runner.enable_dynamic_batch_size", "{}.enable_dp_load_balance")
 
 
 class Arrangement(str, Enum):
@@ -157,14 +157,13 @@ def inference_needed(mode: Mode, auto: bool = False) -> str:
 
 def unset_of_inference(mode: Mode) -> list[str]:
     """Return sections and keys that RLinf reads for inference but a complete job's file lacks."""
-    settings = mode.settings
+    settings, unset = mode.settings, list[str]()
     if mode.notes.partial or not settings.has("rollout.group_name") or not mode.flag(RECOMPUTE):
         return []
-    unset: list[str] = []
     for names, role in ((INFERRING, "actor"), ((CRITICS_INFERENCE,), "critic")):
+        section = next((name for name in reversed(names) if settings.has(name)), names[0])
         if mode.first_of(*names) is None:
             continue
-        section = next((name for name in reversed(names) if settings.has(name)), names[0])
         if settings.at(section) is None:
             unset.append(section)
         elif isinstance(settings.at(section), MapNode):
@@ -176,20 +175,23 @@ def unset_of_inference(mode: Mode) -> list[str]:
 def refused_apart(mode: Mode, auto: bool = False) -> list[str]:
     """Return the active settings that RLinf refuses if actor and rollout are apart."""
     choice, refused = mode.settings.choice, list[str]()
-    roles = ["actor"] if mode.has("actor") else []
-    roles += ["critic"] if mode.has("critic") and mode.flag("critic.use_critic_model") else []
+    roles = ["actor"] * mode.has("actor") + ["critic"] * bool(mode.has("critic") and mode.flag(_CRITIC))
     for role in roles:
         backend = mode.backend(role, SETTING)
         refuses = backend == FSDP and role == "actor" and not auto and (choice is None or choice.since("0.2"))
-        paths = [path.format(role) for path in _REFUSED_APART] if refuses or backend == MEGATRON else []
-        refused += [path for path in paths if path not in refused and mode.flag(path)]
-    return refused
+        paths = ("runner.enable_dynamic_batch_size", f"{role}.enable_dp_load_balance") if refuses or backend == MEGATRON else ()
+        refused += [path for path in paths if mode.flag(path)]
+    return list(dict.fromkeys(refused))
 
 
 def check_arrangement(mode: Mode, current: Arrangement) -> None:
     """Note findings about needs and refusals of the arrangement."""
     check_inference(mode, current)
-    _check_critic(mode, current)
+    is_on, names = mode.flag(_CRITIC), ("critic", CRITICS_INFERENCE)
+    for name in names if is_on and not mode.notes.partial else ():
+        if not mode.has(name) and (name == "critic" or (current in APART and "actor" not in mode.planned)):
+            message = f"`{name}` is not placed, but `{_CRITIC}` is true"
+            mode.warn(SETTING, name, message, f"place `{name}`, or set `{_CRITIC}: false`", f"no `{name}`", mode.owner, (LATE,))
     if current in APART and not mode.plans_both:
         _check_apart(mode, current)
     check_engine_tp(mode, current is Arrangement.COLLOCATED)
@@ -207,8 +209,7 @@ def check_inference(mode: Mode, current: Arrangement) -> None:
             mode.error(SETTING, "rollout", message, "give them different ranks", "the same as `actor`")
     if current not in APART:
         return
-    recomputes, corrects = mode.flag(RECOMPUTE), mode.flag(CORRECT)
-    is_off = recomputes is False and corrects is False and mode.settings.at(RECOMPUTE) is not None
+    is_off = mode.flag(RECOMPUTE) is False and mode.flag(CORRECT) is False and mode.settings.at(RECOMPUTE) is not None
     if inference and is_off and current is Arrangement.DISAGGREGATED:
         message = f"`{inference}` is placed, but `{RECOMPUTE}` is false, which turns it off"
         mode.error(SETTING, inference, message, f"drop `{inference}`, or set `{RECOMPUTE}: true`", "turned off")
@@ -218,16 +219,6 @@ def check_inference(mode: Mode, current: Arrangement) -> None:
         message = f"`inference` is not placed, but {why}"
         help = "place `inference` on accelerators of its own, or give `actor` and `rollout` the same ranks"
         report(SETTING, "inference", message, help, "no `inference`", mode.owner, notes=(LATE,))
-
-
-def _check_critic(mode: Mode, current: Arrangement) -> None:
-    """Check that an active critic model is placed, with an inference component if apart."""
-    key, names = "critic.use_critic_model", ("critic", CRITICS_INFERENCE)
-    is_on = mode.flag(key)
-    for name in names if is_on and not mode.notes.partial else ():
-        if not mode.has(name) and (name == "critic" or (current in APART and "actor" not in mode.planned)):
-            message = f"`{name}` is not placed, but `{key}` is true"
-            mode.warn(SETTING, name, message, f"place `{name}`, or set `{key}: false`", f"no `{name}`", mode.owner, (LATE,))
 
 
 def _check_apart(mode: Mode, current: Arrangement) -> None:

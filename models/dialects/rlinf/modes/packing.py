@@ -22,7 +22,7 @@ from ....quantity import times
 from ....strategies import PackedPlacementStrategy
 from ...checks import divisors
 from ..known import DEGREE
-from .state import Extent, Mode, extent_of, masks
+from .state import Extent, Mode
 
 IGNORED, HINTS = "PW124", "PW121"
 """Codes of ignored settings, and of hints that contradict the settings of the job."""
@@ -146,7 +146,11 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
     """
     component = mode.on_accelerators(name)
     if component is None:
-        _report_other_resources(mode, name)
+        if elsewhere := mode.components.get(name):
+            message = f"`{name}` is on {mode.cluster.kind(elsewhere.node_groups)}s, but RLinf takes its ranks for accelerators of the whole cluster"
+            help, is_hint = f"place `{name}` on accelerators", elsewhere.runs is None and "placement" not in elsewhere.spans
+            report, at = (mode.error, elsewhere.span("node_group")) if is_hint else (mode.warn, None)
+            report(HINTS if is_hint else IGNORED, name, message, help, at=at, notes=mode.placed_by)
         return
     _check_group(mode, component)
     possible, extent = (parallel,) if parallel else (), mode.extent(name)
@@ -157,33 +161,33 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
             check_degrees(mode, component, possible)
             mode.components[name] = replace(component, parallel=parallel or component.parallel)
         return
-    if fills and not extent.solid:
+    if not extent.solid and not fills:
+        mode.components[name] = replace(component, contiguous=True, fixes=_without_holes(mode, component, extent))
+        return
+    if not extent.solid:
         message = f"RLinf places `{name}` on all of {extent}, not on the {with_noun(extent.count, 'rank')} that {are(extent.count)} written"
         mode.warn(IGNORED, name, message, f"write `{extent}`, if that is meant", f"becomes {extent}")
-    if not extent.solid and not fills:
-        # PW205 reports the holes.
-        mode.components[name] = replace(component, contiguous=True, fixes=_without_holes(mode, component, extent))
-    elif shape is None:
+    if shape is None:
         mode.components[name] = replace(component, contiguous=not fills)
-    else:
-        if mode.profiled:
-            check_degrees(mode, component, possible)
-        _set_packed(mode, component, extent, shape, parallel)
-
-
-def _set_packed(mode: Mode, component: Component, extent: Extent, shape: ProcessShape, parallel: Parallel | None) -> None:
-    """Replace the runs of a component by packed ones; the written processes are dropped."""
-    name, amount = component.name, extent.size
-    runs = packed_runs(mode, component, extent, shape)
-    written_count = Assignment({name: component.runs or ()}).world_size(name)
-    count = amount // shape.per_process
-    if count != written_count != extent.count:
-        message = f"the process ranks of `{name}` give {with_noun(written_count, 'process')}, but RLinf starts {count}"
+        return
+    if mode.profiled:
+        check_degrees(mode, component, possible)
+    runs, amount = packed_runs(mode, component, extent, shape), extent.size
+    written, count = Assignment({name: component.runs or ()}).world_size(name), amount // shape.per_process
+    if count != written != extent.count:
+        message = f"the process ranks of `{name}` give {with_noun(written, 'process')}, but RLinf starts {count}"
         mode.warn(IGNORED, name, message, f"write `{extent}` alone", with_noun(count, "process"), notes=mode.placed_by)
     mode.components[name] = replace(
         component, least=amount, most=amount, per_process=shape.per_process, parallel=parallel or component.parallel,
         contiguous=True, stride=shape.stride, runs=runs, fixes={},
     )  # fmt: skip
+
+
+def _without_holes(mode: Mode, component: Component, extent: Extent) -> dict[str, Fix]:
+    """Return a fix of PW205 with equally many contiguous ranks."""
+    span, text = component.spans.get("placement"), str(Extent(extent.first, extent.first + extent.count - 1, extent.count))
+    is_plain = span is not None and not {"$", "\n"} & set(mode.notes.document.excerpt(span))
+    return {"PW205": Fix(f"write `{text}`", Edit(span, text) if span and is_plain else None)}
 
 
 def packed_runs(mode: Mode, component: Component, extent: Extent, shape: ProcessShape) -> Runs | None:
@@ -198,25 +202,12 @@ def packed_runs(mode: Mode, component: Component, extent: Extent, shape: Process
     return None
 
 
-def _without_holes(mode: Mode, component: Component, extent: Extent) -> dict[str, Fix]:
-    """Return a fix with equally many contiguous ranks, if no other component has them."""
-    last = extent.first + extent.count - 1
-    for neighbour in mode.components.values():
-        if neighbour.runs and neighbour.name != "reward" and masks(neighbour) != masks(component):
-            taken = extent_of(neighbour.runs, mode.cluster, neighbour.numbered_in)
-            if neighbour.numbered_in != component.numbered_in or (taken.first <= last and extent.first <= taken.last):
-                return {}
-    span, text = component.spans.get("placement"), str(Extent(extent.first, last, extent.count))
-    is_plain = span is not None and not {"$", "\n"} & set(mode.notes.document.excerpt(span))
-    return {"PW205": Fix(f"write `{text}`", Edit(span, text) if span and is_plain else None)}
-
-
 def _hinted(mode: Mode, component: Component, shape: ProcessShape, parallel: Parallel | None) -> Component:
     """Return an open component with the shape; note hints that contradict the shape."""
     name = component.name
     for key, field, demanded in (("accelerators_per_process", "per_process", shape.per_process), ("stride", "stride", shape.stride)):
         if field in component.spans and getattr(component, field) != demanded:
-            _contradicts(mode, component, key, field, str(getattr(component, field)), str(demanded))
+            _contradicts(mode, component, key, field, getattr(component, field), demanded)
     check_degrees(mode, component, (parallel,) if parallel else ())
     shaped = replace(
         _in_processes(mode, component, shape.per_process), per_process=shape.per_process, stride=shape.stride, contiguous=True,
@@ -230,7 +221,7 @@ def _hinted(mode: Mode, component: Component, shape: ProcessShape, parallel: Par
     return shaped
 
 
-def _contradicts(mode: Mode, component: Component, key: str, field: str, hint: str, made: str) -> None:
+def _contradicts(mode: Mode, component: Component, key: str, field: str, hint: object, made: object) -> None:
     message = f"`{key}` of `{component.name}` is {hint}, but the settings of the job make it {made}"
     help = f"drop `{key}`, or change the settings of the job"
     mode.error(HINTS, component.name, message, help, at=component.spans[field], notes=mode.placed_by)
@@ -269,16 +260,3 @@ def _check_group(mode: Mode, component: Component) -> None:
     message = f"RLinf drops the node group `{','.join(groups)}` of `{component.name}`: ranks count the whole cluster"
     help = "write the ranks that these accelerators have in the whole cluster, and drop `node_group`"
     mode.warn(IGNORED, component.name, message, help, "RLinf drops this", named, mode.placed_by)
-
-
-def _report_other_resources(mode: Mode, name: str) -> None:
-    """Note that RLinf takes ranks of nodes or robots for accelerators."""
-    component = mode.components.get(name)
-    if component is None:
-        return
-    kind, help = mode.cluster.kind(component.node_groups), f"place `{name}` on accelerators"
-    message = f"`{name}` is on {kind}s, but RLinf takes its ranks for accelerators of the whole cluster"
-    if component.runs is None and "placement" not in component.spans:
-        mode.error(HINTS, name, message, help, at=component.span("node_group"), notes=mode.placed_by)
-    else:
-        mode.warn(IGNORED, name, message, help, notes=mode.placed_by)

@@ -32,18 +32,15 @@ from ....planning.way import CountConstraint, FrameworkArrangement, PairedShapes
 from ....text.tree import MapNode, Value
 from ..known import CRITICS_INFERENCE, DEGREE, FSDP, INFERENCE, INFERRING, LATE, MEGATRON, PLANS, is_profiled, time_advice
 from .arrangement import CORRECT, RECOMPUTE, inference_needed, refused_apart, unset_of_inference
-from .degrees import TP, degrees_by_arrangement, placing_tp
 from .packing import interleaved
-from .state import Mode, Placer, placer_of
-
-ENGINES = ("sglang", "vllm")
+from .state import TP, Mode, Placer, degrees_by_arrangement, placer_of, placing_tp
 
 
 def has_weight_exchange(mode: Mode) -> bool:
     """Return True if engines are known to receive weights; False for an incomplete job."""
     if mode.notes.partial or not mode.settings.has("rollout.group_name"):
         return False
-    return mode.settings.word("rollout.rollout_backend", DEGREE) in ENGINES
+    return mode.settings.word("rollout.rollout_backend", DEGREE) in ("sglang", "vllm")
 
 
 def engine_mismatch(mode: Mode) -> str:
@@ -154,11 +151,6 @@ def clear_degrees(mode: Mode, *names: str) -> None:
             mode.components[name] = replace(component, parallel=UNDIVIDED)
 
 
-def whole_engines(parallel: Parallel) -> ProcessShape:
-    """Return the shape of rollout on separate accelerators: whole engines."""
-    return ProcessShape(parallel.tp * parallel.pp, 1, parallel)
-
-
 def shapes_of_choices(mode: Mode) -> dict[str, dict[Parallel, ProcessShape]]:
     """Return the shape per planned component and choice of degrees, each component alone.
 
@@ -167,7 +159,7 @@ def shapes_of_choices(mode: Mode) -> dict[str, dict[Parallel, ProcessShape]]:
     """
     shapes: dict[str, dict[Parallel, ProcessShape]] = {}
     if mode.ways and "rollout" in mode.planned and "rollout" in mode.choices:
-        shapes["rollout"] = {parallel: whole_engines(parallel) for parallel in mode.choices["rollout"]}
+        shapes["rollout"] = {parallel: ProcessShape(parallel.replica, 1, parallel) for parallel in mode.choices["rollout"]}
     actor = mode.components.get("actor")
     if actor and "actor" in mode.planned and "parallel" in actor.spans and mode.backend("actor") == FSDP:
         shapes["actor"] = {
@@ -200,7 +192,7 @@ def _paired(mode: Mode, together: bool) -> tuple[PairedShapes, ...]:
         if together:
             shape = interleaved(worker.tp, engine.tp, backend == FSDP)
         else:
-            shape = whole_engines(engine) if not has_weight_exchange(mode) or worker.tp % engine.tp == 0 else None
+            shape = ProcessShape(engine.replica, 1, engine) if not has_weight_exchange(mode) or worker.tp % engine.tp == 0 else None
         if shape is not None:
             shape_by_choice[engine_choice, worker_choice] = shape
     return (PairedShapes("rollout", "actor", shape_by_choice),)
@@ -264,7 +256,7 @@ def arrangements(mode: Mode) -> Iterator[FrameworkArrangement]:
         apart = frozenset((first, second) for first, second in candidates if second and first != second)
         shapes = _shapes(mode, idle, together=False)
         if "rollout" not in mode.choices and (staged := degrees_by_arrangement(mode.settings, "rollout")):
-            shapes["rollout"] = whole_engines(staged[0])
+            shapes["rollout"] = ProcessShape(staged[0].replica, 1, staged[0])
         least = {**least_for_inference(mode), **(_least_of_inference(mode, idle) if shares else {})}
         paired = (*_paired(mode, together=False), *_inference_pairs(mode))
         multiples = _multiples(mode, together=False)

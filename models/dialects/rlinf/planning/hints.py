@@ -7,21 +7,56 @@ RLinf's tool takes the ranks of the file for those of the measured run
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Collection, Iterator, Mapping, Sequence
+from typing import Collection, Mapping, Sequence
 
 from ....component import Component, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Finding, UnusableInput
-from ....findings.span import Span
-from ....hints.block import timed_names, without
+from ....hints.block import BlockForm, FileForm, timed_names, without
+from ....hints.forms import HintForm
 from ....machines.cluster import Cluster
 from ....placements.run import Run
 from ....planning.workload import Measured, TimedComponent
 from ....record import dataclass
-from ....text.tree import Entry, MapNode, Value
+from ....text.form import Form, fill, form_of, key, map_of
+from ....text.tree import Entry, MapNode, Value, find, with_value
+from ....text.values import Count
 from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, placed_in
 from ..modes.state import masks
+
+MEASURED_ON = "measured_on"
+
+
+class MeasuredOnForm(Form):
+    """The key about a cost of a component."""
+
+    measured_on = key(
+        Count,
+        default=None,
+        title="on how many accelerators its cost in `profile_data` was measured, if not on those of its ranks",
+        description="a whole number such as `16`",
+    )
+
+
+class RLinfHintForm(HintForm, MeasuredOnForm):
+    """Hints about one component of an RLinf job."""
+
+
+class RLinfBlockForm(BlockForm):
+    """Hints about the components of the file, which RLinf ignores."""
+
+    components = key(
+        map_of(form_of(RLinfHintForm)), default={}, description="name -> its hints, such as `{actor: {seconds: {8: 120, 16: 66}}}`"
+    )
+
+
+class RLinfFileForm(FileForm):
+    """A file of RLinf; all of its keys but one are RLinf's own."""
+
+    placewright = key(
+        form_of(RLinfBlockForm), default=RLinfBlockForm(), description="hints such as `{components: {actor: {seconds: {8: 120}}}}`"
+    )
 
 
 @dataclass(frozen=True)
@@ -41,61 +76,38 @@ class PlannedPart:
     relations: tuple[Relation, ...] = ()
 
 
-MEASURED_ON = "measured_on"
-
-
 def measured_on_of(notes: Notes, root: MapNode, block: Value | None) -> tuple[Value | None, Mapping[str, int]]:
     """Return the block without `measured_on`, and component -> that count.
 
     The block is None if nothing else is in it. A value that is no count, or without a cost in the
     file, is an error.
     """
-    counts, kept = dict[str, int](), list[Entry]()
-    for entry in _hints(block):
-        measured = entry.value.entry(MEASURED_ON) if isinstance(entry.value, MapNode) else None
-        if measured is None or not isinstance(entry.value, MapNode):
-            kept.append(entry)
+    counts, costs = dict[str, int](), root.get(KEY)
+    for name, entry in hinted_entries(block).items():
+        if not isinstance(block, MapNode) or not isinstance(entry.value, MapNode) or not (measured := entry.value.entry(MEASURED_ON)):
             continue
-        counts |= _measured_on(notes, root, entry.key.text, measured, entry.value.span)
-        remaining = tuple(hint for hint in entry.value if hint is not measured)
-        kept += [replace(entry, value=MapNode(remaining, entry.value.span))] if remaining else []
-    if not isinstance(block, MapNode) or kept == list(_hints(block)):
-        return block, {}
-    inner = block.get("components")
-    changed = [replace(entry, value=MapNode(tuple(kept), entry.value.span)) if entry.value is inner else entry for entry in block]
-    entries = tuple(
-        entry for entry in changed if not isinstance(entry.value, MapNode) or entry.value.entries or entry.key.text != "components"
-    )
-    return replace(block, entries=entries) if entries else None, counts
+        try:
+            count = fill(MeasuredOnForm, MapNode((measured,), entry.value.span), name, f"the hints of `{name}`").measured_on
+            if not isinstance(costs, MapNode) or costs.get(f"{name}{COST}") is None:
+                message = f"`{MEASURED_ON}` of `{name}` is about a cost of it in RLinf's `{KEY}`, and this file has none"
+                notes.error("PW121", name, message, measured.value.span, "of what?", "write `seconds` by count, such as `{8: 120}`")
+            elif count is not None:
+                counts[name] = count
+        except UnusableInput as problem:
+            notes.findings += problem.findings
+        block = without(block, [entry]) if len(entry.value.entries) == 1 else with_value(block, f"components.{name}.{MEASURED_ON}", None)
+    return block, counts
 
 
-def _measured_on(notes: Notes, root: MapNode, name: str, entry: Entry, span: Span) -> dict[str, int]:
-    """Return the count of a component; note invalid counts and missing costs."""
-    from ....text.form import fill
-    from .form import MeasuredOnForm
-
-    try:
-        count = fill(MeasuredOnForm, MapNode((entry,), span), name, f"the hints of `{name}`").measured_on
-    except UnusableInput as problem:
-        notes.findings += problem.findings
-        return {}
-    costs = root.get(KEY)
-    if isinstance(costs, MapNode) and costs.get(f"{name}{COST}") is not None:
-        return {name: count} if count is not None else {}
-    message = f"`{MEASURED_ON}` of `{name}` is about a cost of it in RLinf's `{KEY}`, and this file has none"
-    notes.error("PW121", name, message, entry.value.span, "of what?", "write `seconds` by count, such as `{8: 120}`")
-    return {}
-
-
-def _hints(block: Value | None) -> Sequence[Entry]:
-    """Return the entries of the components of a block."""
-    inner = block.get("components") if isinstance(block, MapNode) else None
-    return inner.entries if isinstance(inner, MapNode) else ()
+def hinted_entries(block: Value | None) -> dict[str, Entry]:
+    """Return component -> entry of its hints in a block."""
+    inner = find(block, "components")
+    return {entry.key.text: entry for entry in inner} if isinstance(inner, MapNode) else {}
 
 
 def _without(block: Value | None, names: Collection[str]) -> Value | None:
     """Return the block without the hints of these components; None if nothing remains."""
-    entries = [entry for entry in _hints(block) if entry.key.text in names]
+    entries = [entry for name, entry in hinted_entries(block).items() if name in names]
     return without(block, entries) if entries else block
 
 
@@ -111,8 +123,8 @@ def hints_of_started(
     idle = [name for name in INFERENCE if name not in known]
     if planned.own:
         return _without(block, idle)
-    masks_by_name = {component.name: masks(component) for component in components}
-    shares = masks_by_name.get("actor") and masks_by_name.get("actor") == masks_by_name.get("rollout")
+    actor, rollout = (next((masks(part) for part in components if part.name == name), {}) for name in ("actor", "rollout"))
+    shares = actor and actor == rollout
     started_block = _without(block, idle if shares else unstarted_inference(settings, known, timed_names(block)))
     return _judged_plan(started_block, components, notes.findings)
 
@@ -125,8 +137,7 @@ def with_phases_of_idle(
     An idle component has hints in `whole`, not in `left`; its stand-in does its work. `names` are
     the components of the file, `judged` the same with their hints.
     """
-    stated = dict(hinted_entries(left))
-    idle = [entry for name, entry in hinted_entries(whole) if name in INFERENCE and name not in stated]
+    idle = [entry for name, entry in hinted_entries(whole).items() if name in INFERENCE and name not in hinted_entries(left)]
     if not idle:
         return judged
     from ....hints.add import add_hints
@@ -154,13 +165,8 @@ def _judged_plan(block: Value | None, components: Sequence[Component], findings:
     read_plan(
         plan, [replace(component, timed=component.timed or placeholder) for component in known.values()], findings, "placewright.plan"
     )
-    remaining = tuple(entry for entry in block if entry.key.text != "plan")
-    return MapNode(remaining, block.span, block.flow) if remaining else None
-
-
-def hinted_entries(block: Value | None) -> Iterator[tuple[str, Entry]]:
-    """Yield (component, entry) of the hints in a block."""
-    yield from ((entry.key.text, entry) for entry in _hints(block))
+    remaining = with_value(block, "plan", None)
+    return remaining if remaining.entries else None
 
 
 def is_separate(settings: Settings, name: str, placed: Collection[str], timed: Collection[str]) -> bool:

@@ -8,12 +8,12 @@ rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Collection, Mapping, Sequence
+from typing import Callable, Collection, Mapping
 
 from ....component import COLOCATED, UNBOUNDED, Component, Parallel, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
-from ....findings.finding import Finding, Severity, Unchecked
+from ....findings.finding import Finding, Severity
 from ....hints.block import without
 from ....job import Job
 from ....machines.cluster import Cluster
@@ -24,14 +24,13 @@ from ....reading import Reading
 from ....roles import ROLES
 from ....text.document import Document
 from ....text.nearest import nearest
-from ....text.tree import Entry, MapNode, Scalar, Value, find, kind_of, with_value
+from ....text.tree import Entry, ListNode, MapNode, Scalar, Value, find, kind_of, with_value
 from ...all_refused import Chosen, all_refused
 from ...following import interpolates, with_dependent_degrees, with_hint
 from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, listed, task_facts, time_advice
-from ..modes.degrees import SECTIONS
-from ..modes.state import TASKS, Placer, placer_of
+from ..modes.state import SECTIONS, TASKS, Placer, placer_of
 from .hints import PlannedPart, hinted_entries, infers, is_separate, unstarted_inference
-from .tables import BY_ENVIRONMENTS, ProfileData, read_profile
+from .tables import BY_ENVIRONMENTS, read_profile
 from .times import BATCH, TimedFile
 
 
@@ -56,7 +55,10 @@ def opened(
     why = _why_not(file)
     times = None if why else file.times()
     if times is None:
-        why = why or _unknown(notes, settings, notes.unchecked[unchecked_before:])
+        lacking = next((f"`{path}` is not in this file" for path in BATCH if not settings.has(path)), "a setting is unknown")
+        unread = ", or name the folder of its `defaults` with `--config-root`" if notes.partial else ""
+        unknown = next((item.why for item in reversed(notes.unchecked[unchecked_before:])), lacking)
+        why = why or (unknown, f"write it into this file{unread}")
         notes.warn(PLANS, KEY, "the times of the file choose no ranks", profile.span() or settings.top, "", why[1], None, why[0])
         return PlannedPart(components)
     file.check({name: timed for name, timed in times.items() if name not in file.hinted})
@@ -64,24 +66,27 @@ def opened(
     if task != "embodied" and (span := profile.span()) and profile.costs.keys() - counts.keys() and (taken := file.measured_on()[1]):
         help = "give other times as `seconds`, by count, in `placewright.components`"
         notes.info(PLANS, KEY, taken[0], span, "", help, None, *taken[1:])
-    own = {name: component.runs for name, component in planned.items() if component.runs}
-    opened_components = [
-        _open(planned[component.name], times.get(component.name)) if component.name in planned else component for component in components
-    ]
-    for name in _inference(file, times) if task != "embodied" else []:
-        # RLinf does not start inference where actor and rollout share accelerators.
-        role = INFERENCE[name]
-        own[name] = own[role]
-        span = profile.span(name)
-        opened_components.append(_open(replace(placed[role], name=name, spans={"name": span} if span else {}), times.get(name)))
     followers = file.followers(planned, times)
-    own |= {name: runs for name in followers if (runs := placed[name].runs)}
-    opened_components = [_open(component, None) if component.name in followers else component for component in opened_components]
+    # RLinf does not start inference where actor and rollout share accelerators.
+    unplaced = (
+        {name: replace(placed[INFERENCE[name]], name=name, spans={}) for name in _inference(file, times)} if task != "embodied" else {}
+    )
+    own = {name: placed[name].runs or () for name in (*planned, *followers) if placed[name].runs}
+    own |= {name: component.runs or () for name, component in unplaced.items()}
+    by_name = {component.name: component for component in components} | planned | unplaced
+    for name in own:
+        component, span = by_name[name], profile.spans.get(name)
+        spans = {key: place for key, place in component.spans.items() if key != "placement"}
+        spans |= {"name": span} if span and name in unplaced else {}
+        spans |= {"timed": span} if span and name in times else {}
+        by_name[name] = replace(
+            component, least=component.per_process, most=UNBOUNDED, counts=(), runs=None, fixes={}, spans=spans, timed=times.get(name)
+        )
     relations = tuple(
         Relation(COLOCATED, (leader, name), None, f"`{name}` goes along with `{leader}`", proposed=True)
         for name, leader in followers.items()
     )
-    return PlannedPart(tuple(_with_span(component, profile) for component in opened_components), own, relations)
+    return PlannedPart(tuple(by_name.values()), own, relations)
 
 
 def _in_group(component: Component, cluster: Cluster, hints: Value | None) -> Component:
@@ -107,13 +112,6 @@ def _inference(file: TimedFile, times: Mapping[str, TimedComponent]) -> list[str
     return unplaced
 
 
-def _unknown(notes: Notes, settings: Settings, unchecked: Sequence[Unchecked]) -> tuple[str, str]:
-    """Return the unknown setting that times depend on, and help."""
-    lacking = next((f"`{path}` is not in this file" for path in BATCH if not settings.has(path)), "a setting is unknown")
-    unread = ", or name the folder of its `defaults` with `--config-root`" if notes.partial else ""
-    return unchecked[-1].why if unchecked else lacking, f"write it into this file{unread}"
-
-
 def _why_not(file: TimedFile) -> tuple[str, str] | None:
     """Return why nothing is planned, and help; None if a plan is possible."""
     settings, task, placed = file.settings, file.task, file.placed
@@ -137,18 +135,6 @@ def _why_not(file: TimedFile) -> tuple[str, str] | None:
     return None
 
 
-def _open(component: Component, timed: TimedComponent | None) -> Component:
-    """Return the component without ranks, with any number of accelerators."""
-    spans = {name: span for name, span in component.spans.items() if name != "placement"}
-    return replace(component, least=component.per_process, most=UNBOUNDED, counts=(), runs=None, fixes={}, spans=spans, timed=timed)
-
-
-def _with_span(component: Component, profile: ProfileData) -> Component:
-    """Return the component with the span of its times."""
-    span = profile.spans.get(component.name)
-    return replace(component, spans={**component.spans, "timed": span}) if span and component.timed else component
-
-
 _KNOWN = frozenset((*ROLES, *INFERENCE))
 """Possible components of RLinf's programs, in addition to those of a file."""
 _BY_KEY = {key: name for name, key in BY_ENVIRONMENTS.items()}
@@ -156,36 +142,30 @@ _BY_KEY = {key: name for name, key in BY_ENVIRONMENTS.items()}
 
 def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, placed: Collection[str], task: str) -> Value | None:
     """Return the hints without misspelt components; note unknown keys of `profile_data`."""
-    _no_map(notes, profile, KEY)
+    entries = profile.entries if isinstance(profile, MapNode) else ()
+    maps = [(f"{KEY}.{entry.key.text}", entry.value) for entry in entries if entry.key.text in _BY_KEY]
+    for path, value in [(KEY, profile), *maps]:
+        if isinstance(value, ListNode) or (isinstance(value, Scalar) and not value.is_null and "${" not in value.text):
+            message, help = f"`{path}` is {kind_of(value)}, not a map of seconds: it is ignored", "{actor_cost: 95.7, rollout_cost: 59.9}"
+            notes.warn("PW105", KEY, message, value.span, "ignored", f"write a map such as `{help}`")
     known = [*(f"{name}{COST}" for name in dict.fromkeys((*placed, *INFERENCE))), *_BY_KEY]
-    for entry in profile if isinstance(profile, MapNode) else ():
+    for entry in entries:
         name = entry.key.text
-        if name in _BY_KEY:
-            _no_map(notes, entry.value, f"{KEY}.{name}")
         component = _BY_KEY.get(name) or (name.removesuffix(COST) if name.endswith(COST) else "")
         if component in _KNOWN and component not in (*placed, *INFERENCE):
             message, help = f"`{KEY}.{name}` is not used: the file places no `{component}`", f"place `{component}`, or drop it"
             notes.info("PW104", KEY, message, entry.key.span, "", help)
         elif name not in known and component not in _KNOWN:
             message, close = f"`{KEY}.{name}` belongs to no component of the file: it is ignored", nearest(name, known)
-            help = f"write `{close}`" if close else "its keys are " + ", ".join(f"`{known_key}`" for known_key in known)
+            help = f"write `{close}`" if close else f"its keys are {listed(known)}"
             notes.warn("PW104", KEY, message, entry.key.span, "not known", help, notes.renamed(entry, close) if close else None)
     misspelt: list[Entry] = []
-    for name, entry in hinted_entries(hints):
-        close = nearest(name, placed) if name not in placed and name not in _KNOWN and task in TASKS else None
-        if close:
+    for name, entry in hinted_entries(hints).items() if task in TASKS else ():
+        if name not in placed and name not in _KNOWN and (close := nearest(name, placed)):
             help, edit = f"write `{close}`", notes.renamed(entry, close)
             notes.error("PW104", name, f"`{name}` is no component of this job", entry.key.span, "not placed", help, edit)
             misspelt.append(entry)
     return without(hints, misspelt) if misspelt else hints
-
-
-def _no_map(notes: Notes, value: Value | None, path: str) -> None:
-    """Warn of a value that is no map of seconds: it is ignored."""
-    if value is None or isinstance(value, MapNode) or (isinstance(value, Scalar) and (value.is_null or "${" in value.text)):
-        return
-    message = f"`{path}` is {kind_of(value)}, not a map of seconds: it is ignored"
-    notes.warn("PW105", KEY, message, value.span, "ignored", "write a map such as `{actor_cost: 95.7, rollout_cost: 59.9}`")
 
 
 def _with_degrees(root: MapNode, degrees: Mapping[str, Parallel]) -> MapNode:
@@ -210,13 +190,8 @@ def anew(read: Read, document: Document, written: Problem | None) -> Reading:
     reading = read(document)
     if reading.problem is None or written is None:
         return reading
-    placed = {component.name: component.runs for component in written.components if component.runs}
-    job = replace(
-        reading.problem.job,
-        planning=replace(
-            reading.problem.job.planning, own={name: placed.get(name, runs) for name, runs in reading.problem.job.planning.own.items()}
-        ),
-    )
+    placed, job = {component.name: component.runs for component in written.components if component.runs}, reading.problem.job
+    job = replace(job, planning=replace(job.planning, own={name: placed.get(name, runs) for name, runs in job.planning.own.items()}))
     refused: tuple[Finding, ...] = ()
     if job.choices and not (refused := choices_refused(read, document)):
         # Roles whose degrees determine those of inference.

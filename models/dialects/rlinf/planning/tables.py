@@ -111,30 +111,23 @@ def fitted(points: Mapping[int, Fraction]) -> Fitted | None:
 
 
 @lru_cache(maxsize=64)  # planning reads a file many times, with the same points
-def _fitted(pairs: tuple[tuple[int, Fraction], ...]) -> Fitted | None:
-    points, curves = dict(pairs), dict[str, Curve]()
-    xs, ys = list(points), [float(value) for value in points.values()]
+def _fitted(points: tuple[tuple[int, Fraction], ...]) -> Fitted | None:
+    xs, ys, curves = [x for x, _ in points], [float(y) for _, y in points], dict[str, Curve]()
     if len(xs) < 2:
         return None
+    middle, mean = sum(xs) / len(xs), math.fsum(ys) / len(ys)
     if min(xs) > 0:
         centre = math.exp(math.fsum(map(math.log, xs)) / len(xs))
         curves["a x^b"] = _scaled(xs, ys, lambda x, b: (x / centre) ** b, 10.0)
-    middle = sum(xs) / len(xs)
     curves["a e^(b x)"] = _scaled(xs, ys, lambda x, b: math.exp(b * (x - middle)), 20.0 / (max(xs) - min(xs)))
     if min(xs) > 0:
-        curves["a + b ln x"] = _logarithm(xs, ys)
+        curves["a + b ln x"] = _linear(points, (lambda x: 1.0, math.log))
     if len(xs) > 2:
-        curves["a x^2 + b x + c"] = _parabola(points)
-    return max(
-        (Fitted(curve, family, _explained(xs, ys, curve)) for family, curve in curves.items()), key=lambda candidate: candidate.explained
-    )
-
-
-def _explained(xs: Sequence[int], ys: Sequence[float], curve: Curve) -> float:
-    mean = math.fsum(ys) / len(ys)
+        curves["a x^2 + b x + c"] = _linear(points, (lambda x: 1.0, float, lambda x: float(x * x)))
     whole = math.fsum((y - mean) ** 2 for y in ys)
-    residual = math.fsum((y - curve(x)) ** 2 for x, y in zip(xs, ys))
-    return 1 - residual / whole if whole else 1.0
+    left = {family: math.fsum((y - curve(x)) ** 2 for x, y in zip(xs, ys)) for family, curve in curves.items()}
+    best = min(left, key=lambda family: left[family] if whole else 0)
+    return Fitted(curves[best], best, 1 - left[best] / whole if whole else 1.0)
 
 
 def _scaled(xs: Sequence[int], ys: Sequence[float], shape: Callable[[float, float], float], reach: float) -> Curve:
@@ -148,9 +141,9 @@ def _scaled(xs: Sequence[int], ys: Sequence[float], shape: Callable[[float, floa
         a = factor(b)
         return math.fsum((y - a * shape(x, b)) ** 2 for x, y in zip(xs, ys))
 
-    grid = [reach * step / STEPS for step in range(-STEPS, STEPS + 1)]
-    place = min(range(len(grid)), key=lambda index: left(grid[index]))
-    low, high = grid[max(place - 1, 0)], grid[min(place + 1, len(grid) - 1)]
+    step = reach / STEPS
+    nearest = step * min(range(-STEPS, STEPS + 1), key=lambda index: left(step * index))
+    low, high = max(nearest - step, -reach), min(nearest + step, reach)
     for _ in range(100):  # ternary search, to the precision of floats
         lower, upper = low + (high - low) / 3, high - (high - low) / 3
         low, high = (low, upper) if left(lower) <= left(upper) else (lower, high)
@@ -159,27 +152,18 @@ def _scaled(xs: Sequence[int], ys: Sequence[float], shape: Callable[[float, floa
     return lambda x: a * shape(x, b)
 
 
-def _logarithm(xs: Sequence[int], ys: Sequence[float]) -> Curve:
-    logs = [math.log(x) for x in xs]
-    mean, height = math.fsum(logs) / len(logs), math.fsum(ys) / len(ys)
-    slope = math.fsum((log - mean) * (y - height) for log, y in zip(logs, ys)) / math.fsum((log - mean) ** 2 for log in logs)
-    return lambda x: height + slope * (math.log(x) - mean)
-
-
-def _parabola(points: Mapping[int, Fraction]) -> Curve:
-    """Return the least-squares parabola, solved exactly in fractions."""
-    powers = [sum(Fraction(x) ** power for x in points) for power in range(5)]
-    sums = [sum((value * x**power for x, value in points.items()), Fraction()) for power in range(3)]
-    rows = [[powers[row + column] for column in range(3)] + [sums[row]] for row in range(3)]
-    for pivot in range(3):
-        pivot_row = next(row for row in range(pivot, 3) if rows[row][pivot])
-        rows[pivot], rows[pivot_row] = rows[pivot_row], rows[pivot]
-        for row in range(3):
-            if row != pivot:
-                times = rows[row][pivot] / rows[pivot][pivot]
-                rows[row] = [value - times * pivot_value for value, pivot_value in zip(rows[row], rows[pivot])]
-    factors = [rows[row][3] / rows[row][row] for row in range(3)]
-    return lambda x: float(sum((factor * x**power for power, factor in enumerate(factors)), Fraction()))
+def _linear(points: Sequence[tuple[int, Fraction]], basis: Sequence[Callable[[int], float]]) -> Curve:
+    """Return the least-squares sum of multiples of functions, solved exactly in fractions."""
+    columns = [[Fraction(function(x)) for x, _ in points] for function in basis]
+    sides = [*columns, [y for _, y in points]]
+    rows = [[sum((left * right for left, right in zip(column, side)), Fraction()) for side in sides] for column in columns]
+    for pivot, row in enumerate(rows):  # the matrix of the normal equations is positive definite
+        for rest in rows:
+            if rest is not row:
+                ratio = rest[pivot] / row[pivot]
+                rest[:] = [value - ratio * pivot_value for value, pivot_value in zip(rest, row)]
+    factors = [row[-1] / row[index] for index, row in enumerate(rows)]
+    return lambda x: float(sum((factor * Fraction(function(x)) for factor, function in zip(factors, basis)), Fraction()))
 
 
 MEASURED = ""

@@ -29,7 +29,7 @@ from ....record import dataclass
 from ....text.tree import MapNode, Value, find
 from ....times import as_it_runs
 from ..known import INFERENCE, INFERRING, KEY, PLANS
-from ..modes.degrees import degrees_by_arrangement, degrees_of
+from ..modes.state import degrees_by_arrangement, degrees_of
 from .hints import hinted_entries, infers, is_separate
 from .tables import BY_ENVIRONMENTS, Batch, ProfileData, Table, formula_of, generated_table, simulated_table, trained_table
 
@@ -128,7 +128,7 @@ class TimedFile:
     def _choices(self) -> dict[str, tuple[Parallel, ...]]:
         """Return the open degrees of components with costs; a later reading notes errors."""
         choices = dict[str, tuple[Parallel, ...]]()
-        for name, entry in hinted_entries(self.hints):
+        for name, entry in hinted_entries(self.hints).items():
             value = find(entry.value, "parallel")
             if name in self.profile.costs and isinstance(value, MapNode):
                 from ....hints.forms import ParallelForm
@@ -272,7 +272,14 @@ def with_rlinf_defaults(
         workload = _as_started(settings, replace(workload, assumed=assumed), stated_keys, names)
     by_environment = workload.model == EMBODIED_MODEL
     if "workflow" not in stated_keys:
-        edges = _embodied_order(names, by_environment) if is_embodied else _reasoning_order(names)
+        chain = [name for name in ("env", "rollout", "actor") if name in names]
+        # Training waits for all stages, except in RLinf's estimate.
+        edges = [After(before, after, after == "actor" and not by_environment) for before, after in zip(chain, chain[1:])]
+        if not is_embodied:
+            inference = list({INFERENCE[name]: name for name in INFERENCE if name in names}.values())
+            trained = [name for name in ("actor", "critic") if name in names]
+            edges = [After("rollout", name) for name in inference]
+            edges += [After(name, trains) for trains in trained for name in inference or ["rollout"]]
         workload = replace(workload, after=tuple(edges))
     if "batches" not in stated_keys and is_embodied:
         amount = environments(settings) if by_environment else settings.whole(STAGES, PLANS, 1)
@@ -289,16 +296,3 @@ def _counts_of_actor(components: Sequence[Component], hinted: Collection[str]) -
     if timed is not None and timed.scaling == TABLE and len(timed.measured) <= 2:
         counts = " or ".join(str(count) for count in sorted({row.accelerators for row in timed.measured}))
         yield f"actor: on {counts} alone, as RLinf's tool has it; `seconds` of it in `placewright.components`, by count, let it be on others"
-
-
-def _embodied_order(names: Collection[str], by_environment: bool) -> Iterator[After]:
-    """Yield the order; training waits for all stages, except in RLinf's estimate."""
-    chain = [name for name in ("env", "rollout", "actor") if name in names]
-    yield from (After(before, after, after == "actor" and not by_environment) for before, after in zip(chain, chain[1:]))
-
-
-def _reasoning_order(names: Collection[str]) -> Iterator[After]:
-    """Yield the order rollout -> inference (if any) -> trained component; others have none."""
-    inference = list({INFERENCE[name]: name for name in INFERENCE if name in names}.values())
-    yield from (After("rollout", name) for name in inference)
-    yield from (After(name, trains) for trains in ("actor", "critic") if trains in names for name in inference or ["rollout"])

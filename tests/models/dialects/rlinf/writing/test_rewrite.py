@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Sequence
 
 import pytest
-from placewright.models.dialects.rlinf.lines import PlacementLine, rewrite_lines
+from placewright.models.dialects.rlinf.writing import PlacementLine, rewrite_lines
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import apply_edits
 from placewright.models.text.source import Source

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.dialects.rlinf.machines import LiveNode
-from placewright.models.dialects.rlinf.machines import ranked_nodes as ranked
+from placewright.runtime.world.rlinf_ranks import LiveNode
+from placewright.runtime.world.rlinf_ranks import ranked_nodes as ranked
 
 
 def nodes(*ranks: str | int | None) -> list[LiveNode]:
