@@ -65,7 +65,10 @@ class ComponentRule:
         self, component: Component, message: str, place: str | Span | None, help: str, witnesses: tuple[Any, ...], amount: int, label: str = "",
         notes: tuple[str, ...] = (), is_error: bool = True,
     ) -> Finding:  # fmt: skip
-        """Return the finding at a field of a component, or at another place; a fix of the dialect replaces the help."""
+        """Return the finding at a field or a place.
+
+        A fix of the dialect replaces the help.
+        """
         fix, span = component.fix(self.code, help), component.span(place) if isinstance(place, str) else place
         return (error if is_error else warning)(
             self.code, component.name, message, span, label=label, help=fix.help, edit=fix.edit, witnesses=witnesses,
@@ -91,7 +94,10 @@ class RelationRule:
         self, problem: Problem, relation: Relation, message: str, help: str, witnesses: tuple[Any, ...], amount: int, label: str = "",
         name: str = "", notes: tuple[str, ...] = (),
     ) -> Finding:  # fmt: skip
-        """Return the error of a violated relation; `name` is the faulty component, by default the first."""
+        """Return the error of a violated relation.
+
+        `name` is the faulty component, by default the first.
+        """
         name = name or relation.components[0]
         return error(
             self.code, name, message, relation.span or problem[name].span("placement"), label=label, help=help, witnesses=witnesses,

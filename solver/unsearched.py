@@ -92,7 +92,7 @@ def _pins(problem: Problem, component: Component) -> Iterator[Reason]:
 
 
 def _pinned_in_step(layout: Layout) -> Iterator[Reason]:
-    """Yield pinned ranges that share one order of ranks with a range inside or around them."""
+    """Yield pinned ranges in one order of ranks with a range inside or around."""
     problem = layout.problem
     for names in sorted(problem.job.in_step) if not problem.job.capabilities.nodes_in_order else ():
         first, second = map(layout.bundle_of.get, names)

@@ -102,7 +102,7 @@ class Variables(DomainAmounts):
                 self.require(mask.bit_count() % size == 0, f"{groups} of {component.name} do not fit node {node}")
 
     def exclude(self, component: Component, is_excluded: Callable[[Node], bool], why: str) -> None:
-        """Forbid a component's resources in cells of excluded nodes; the nodes of a cell are alike."""
+        """Forbid a component's resources in cells of excluded nodes."""
         bundle = self.bundle(component)
         for cell in self.cells if bundle else ():
             if bundle and is_excluded(cell.nodes[0]):

@@ -24,7 +24,10 @@ from .census import CountingProblem, CountingRow, needing, union
 
 B = TypeVar("B")
 MAX_UNIONS = 8
-"""Largest number of node sets of which all unions are tried; beyond it, pairs and the union of all."""
+"""Largest number of node sets with all unions tried.
+
+Beyond it, only pairs and the union of all are tried.
+"""
 
 
 def shortage(needs: Mapping[B, int], may: Mapping[B, int], have: Callable[[int], int]) -> list[B]:

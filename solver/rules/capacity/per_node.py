@@ -25,7 +25,7 @@ Short = tuple[range, int, Sequence[Entry]]
 
 
 class PerNode:
-    """The amounts reserved for the processes on a node do not exceed what the node has.
+    """The amounts reserved on a node do not exceed what it has.
 
     Colocated components have processes of their own, so their reservations add up. A node with an
     unknown amount is not judged.
@@ -34,11 +34,14 @@ class PerNode:
     code: ClassVar[str]
     field: ClassVar[str]
     """Amount of a process of a component."""
+    of_node: ClassVar[str]
+    """Amount of a node."""
     noun: ClassVar[str]
 
     def has(self, node: Node) -> int | None:
         """Return the amount of a node; None if unknown."""
-        raise NotImplementedError
+        amount: int | None = getattr(node, self.of_node)
+        return amount
 
     def need(self, component: Component) -> int:
         """Return the amount reserved by a process of the component."""
@@ -85,10 +88,7 @@ class FitsCpus(PerNode):
     accelerator, and waits for ever).
     """
 
-    code, field, noun = "PW502", "cpus", "CPUs"
-
-    def has(self, node: Node) -> int | None:
-        return node.cpus
+    code, field, of_node, noun = "PW502", "cpus", "cpus", "CPUs"
 
     def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
         if short := self.short_nodes(problem, assignment):
@@ -112,10 +112,7 @@ class FitsCpus(PerNode):
 class FitsHostMemory(PerNode):
     """The host memory needed by the processes on a node does not exceed its memory."""
 
-    code, field, noun = "PW503", "host_memory", "host memory"
-
-    def has(self, node: Node) -> int | None:
-        return node.memory
+    code, field, of_node, noun = "PW503", "host_memory", "memory", "host memory"
 
     def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
         if short := self.short_nodes(problem, assignment):
