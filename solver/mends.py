@@ -12,7 +12,8 @@ from ..models.placements.assignment import Assignment
 from ..models.placements.placement_text import RankRange, runs_of
 from ..models.problem import Problem
 from ..models.record import dataclass
-from .wording import listed, lowest
+from .stretches import extent
+from .wording import listed
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,7 @@ def contiguous_range(problem: Problem, component: Component) -> range | None:
     masks = {node: mask for (node, _), mask in assignment.masks(component.name).items() if mask}
     if not masks or not masks.keys() <= first.keys():
         return None
-    low = min(first[node] + lowest(mask) for node, mask in masks.items())
-    high = max(first[node] + mask.bit_length() for node, mask in masks.items())
+    low, high = extent(first, masks)
     used = sum(mask.bit_count() for mask in masks.values())
     return range(low, high) if used == high - low == assignment.world_size(component.name) else None
 

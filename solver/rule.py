@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Iterable, Iterator, Protocol, TypeVar, runtime_checkable
 
-from ..models.findings.finding import Finding
+from ..models.component import Component, Relation
+from ..models.findings.finding import Finding, error, warning
+from ..models.findings.span import Span
 from ..models.placements.assignment import Assignment
-from ..models.problem import ConflictClause, Problem
+from ..models.problem import ConflictClause, Demand, Problem
+from .wording import demanded, demanding
 
 if TYPE_CHECKING:
     from .mends import RankFix
@@ -51,3 +54,56 @@ class Mending(Rule[Any], Protocol):
         A repair is shown only after all rules have judged the result.
         """
         ...
+
+
+class ComponentRule:
+    """Texts of a rule about single components."""
+
+    code: ClassVar[str]
+
+    def fault(
+        self, component: Component, message: str, place: str | Span | None, help: str, witnesses: tuple[Any, ...], amount: int, label: str = "",
+        notes: tuple[str, ...] = (), is_error: bool = True,
+    ) -> Finding:  # fmt: skip
+        """Return the finding at a field or a place.
+
+        A fix of the dialect replaces the help.
+        """
+        fix, span = component.fix(self.code, help), component.span(place) if isinstance(place, str) else place
+        return (error if is_error else warning)(
+            self.code, component.name, message, span, label=label, help=fix.help, edit=fix.edit, witnesses=witnesses,
+            amount=amount, notes=(*notes, *fix.notes),
+        )  # fmt: skip
+
+    def clause(self, component: Component, text: str, *fields: str) -> ConflictClause:
+        """Return the demand of some fields of a component in the user's words."""
+        return ConflictClause(text, tuple(Demand(component.name, field, component.span(field)) for field in fields))
+
+
+class RelationRule:
+    """Subjects and texts of a rule about the relations of one kind."""
+
+    code: ClassVar[str]
+    kind: ClassVar[str]
+
+    def subjects(self, problem: Problem) -> Iterable[Relation]:
+        """Return the relations of the kind."""
+        return problem.related(self.kind)
+
+    def fault(
+        self, problem: Problem, relation: Relation, message: str, help: str, witnesses: tuple[Any, ...], amount: int, label: str = "",
+        name: str = "", notes: tuple[str, ...] = (),
+    ) -> Finding:  # fmt: skip
+        """Return the error of a violated relation.
+
+        `name` is the faulty component, by default the first.
+        """
+        name = name or relation.components[0]
+        return error(
+            self.code, name, message, relation.span or problem[name].span("placement"), label=label, help=help, witnesses=witnesses,
+            amount=amount, notes=(*notes, *demanding(relation)),
+        )  # fmt: skip
+
+    def clause(self, relation: Relation, text: str) -> ConflictClause:
+        """Return the demand of a relation in the user's words."""
+        return ConflictClause(text + demanded(relation), (Demand("+".join(relation.components), relation.demand, relation.span),))

@@ -9,6 +9,7 @@ from ..models.machines.node import Node
 from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
+from .wording import lowest
 
 T = TypeVar("T")
 Holding = tuple[str, str]
@@ -53,6 +54,15 @@ def components_by_accelerators(problem: Problem, assignment: Assignment) -> tupl
     for name, places in places_of.items():
         alike.setdefault(tuple(places), []).append(name)
     return nodes, alike
+
+
+def extent(first: Mapping[int, int], masks: Mapping[int, int]) -> tuple[int, int]:
+    """Return the first resource rank of some resources, and the rank after the last.
+
+    `first` maps node ranks to the first resource rank in a numbering; `masks` are not empty.
+    """
+    lowest_rank = min(first[node] + lowest(mask) for node, mask in masks.items())
+    return lowest_rank, max(first[node] + mask.bit_length() for node, mask in masks.items())
 
 
 def sweep(covered: Iterable[tuple[range, T]]) -> Iterator[tuple[range, list[T]]]:

@@ -34,9 +34,12 @@ search starts.
 _AMOUNTS = ("memory", "offloaded", "host_memory", "cpus")
 
 
-def unsupported(problem: Problem) -> tuple[Finding, ...]:
-    """Return reasons against a search: it would miss answers, or accept wrong ones."""
-    layout = Layout(problem)
+def unsupported(problem: Problem, layout: Layout | None = None) -> tuple[Finding, ...]:
+    """Return reasons against a search: it would miss answers, or accept wrong ones.
+
+    `layout`: the layout of the problem, if there is one already.
+    """
+    layout = layout or Layout(problem)
     return (*(_refusal(problem, *reason) for reason in _reasons(layout)), *_too_large(problem, layout))
 
 
@@ -50,6 +53,7 @@ def _reasons(layout: Layout) -> Iterator[Reason]:
     problem = layout.problem
     for component in problem.hinted:
         yield from _pins(problem, component) if component.pins else ()
+    yield from _pinned_in_step(layout)
     for bundle in layout.searched:
         yield from _preferences(layout, bundle)
     for bundle in layout.searched:
@@ -85,6 +89,19 @@ def _pins(problem: Problem, component: Component) -> Iterator[Reason]:
     if any(unit(problem, line) % member.block for member in interleaved):
         why = f"{component.name} has pinned ranks, and groups that interleave and may span several nodes"
         yield component.name, why, f"drop `pin`, or keep the tp groups of {component.name} in one node"
+
+
+def _pinned_in_step(layout: Layout) -> Iterator[Reason]:
+    """Yield pinned ranges in one order of ranks with a range inside or around."""
+    problem = layout.problem
+    for names in sorted(problem.job.in_step) if not problem.job.capabilities.nodes_in_order else ():
+        first, second = map(layout.bundle_of.get, names)
+        if first and second and (first in layout.hosts[second] or second in layout.hosts[first]):
+            members = [member for name in names for member in line_of(problem, problem[name])]
+            pinned = [member.name for member in members if member.pins]
+            if pinned and first is not second and all(member.runs is None and member.contiguous and member.any_order for member in members):
+                why = f"{names[0]} and {names[1]} share some accelerators in one order of ranks, and ranks of {pinned[0]} are pinned"
+                yield pinned[0], why, f"drop `pin` of {pinned[0]}, or give {names[0]} and {names[1]} the same accelerators"
 
 
 def _preferences(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
@@ -131,6 +148,11 @@ def _crossings(layout: Layout, levels: Sequence[str]) -> Iterator[tuple[str, str
 def _keeps(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
     """Yield unsupported keeps, such as crossing domains or NUMA domains in searched bundles."""
     problem, host = layout.problem, layout.pool_of[bundle].host
+    for level, _ in bundle.wholes if problem.job.capabilities.nodes_in_order and not bundle.contiguous else ():
+        stretches, noun = layout.neighbours.stretches(level), level_name(level)
+        if len({first for first, _ in stretches}) < len(stretches):
+            why = f"groups of {bundle.name} must be inside one {noun}, and ranks go through nodes on which {noun}s take turns"
+            yield bundle.components[0].name, why, f"order the nodes by {noun}"
     for crossing, advice in _crossings(layout, [level for level, _ in bundle.wholes]):
         yield bundle.components[0].name, f"groups of {bundle.name} must be {crossing}, and these cross", advice
     if bundle.piece > 1 and not can_be_seated(layout, bundle) and can_be_seated(layout, bundle, numa=False):
@@ -180,7 +202,7 @@ def _nested(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) -> str:
 
 def _whole_replicas(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
     """Yield replicas larger than every node."""
-    largest = max((node.count(bundle.kind) for node in layout.problem.cluster.nodes), default=0)
+    largest = max((alike.node.count(bundle.kind) for alike in layout.problem.cluster.alike), default=0)
     for component in bundle.components:
         if largest < layout.problem.whole_replica(component):
             size = component.parallel.replica

@@ -55,7 +55,7 @@ def demanding(relation: Relation) -> tuple[str, ...]:
 def open_choice(relation: Relation) -> str:
     """Return the demand of a relation with an open choice; "" for other relations."""
     first, second = relation.components[0], relation.components[-1]
-    return f"{first} and {second} use the same accelerators, or none in common{demanded(relation)}" if relation.demanded else ""
+    return f"{first} and {second} use the same accelerators, or none in common" if relation.demanded else ""
 
 
 def level_name(level: str) -> str:

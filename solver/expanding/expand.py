@@ -16,7 +16,7 @@ from ..layout.cells import Cell, masks_on_node
 from ..layout.layout import Count, Layout, Values
 from ..layout.ranks import in_rank_order, seat_components
 from .counts import ExpansionFailed, FreeResources, NodeMasks, assign_counts
-from .ranks import distributed_runs, in_pinned_order, labels_of, order_of_nested_ranges
+from .ranks import distributed_runs, in_pinned_order, labels_of
 from .staying import enclosed_beside, in_ranks, unmoved_groups, were_ranked, without_unmoved
 
 __all__ = ["ExpansionFailed", "expand"]
@@ -89,7 +89,6 @@ def _range(layout: Layout, bundle: Bundle, start: int, units: int) -> NodeMasks:
 def _assemble(layout: Layout, resources: dict[Bundle, NodeMasks], on_nodes: Mapping[str, Sequence[Run]]) -> Assignment:
     """Split bundles' resources into groups and processes of components."""
     runs: dict[str, Sequence[Run]] = {}
-    in_step = order_of_nested_ranges(layout, resources)
     for component in layout.problem.components:
         bundle = layout.bundle_of.get(component.name)
         if component.runs is not None:
@@ -97,20 +96,17 @@ def _assemble(layout: Layout, resources: dict[Bundle, NodeMasks], on_nodes: Mapp
         elif bundle is None:
             runs[component.name] = on_nodes[component.name]
         else:
-            runs[component.name] = _component_runs(layout, component, bundle, resources[bundle], in_step)
+            runs[component.name] = _component_runs(layout, component, bundle, resources[bundle])
     return Assignment(runs)
 
 
-def _component_runs(
-    layout: Layout, component: Component, bundle: Bundle, masks: NodeMasks, in_step: Mapping[str, Sequence[Seat]]
-) -> tuple[Run, ...]:  # fmt: skip
+def _component_runs(layout: Layout, component: Component, bundle: Bundle, masks: NodeMasks) -> tuple[Run, ...]:
     ordered = (in_ranks if were_ranked(layout, bundle) else in_rank_order)(layout, bundle, masks)
     labels = labels_of(layout, component)
     seats = seat_components(layout, bundle, ordered)
     if seats is None:
         raise ExpansionFailed(f"no order of ranks keeps what is asked of {bundle.name}")
-    order = in_step[component.name] if component.name in in_step else in_pinned_order(layout.problem, component, seats[component.name])
-    runs = compress(_processes(component, order), bundle.kind)
+    runs = compress(_processes(component, in_pinned_order(layout.problem, component, seats[component.name])), bundle.kind)
     run_labels = [labels.get(run.node, component.node_groups[0]) for run in runs]
     if _interleaves(layout, run_labels):
         run_labels = [CLUSTER_LABEL] * len(runs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Iterable, Mapping, Sequence
+from typing import Iterable, Sequence
 
 from ...models.component import APART, NEAR, Component
 from ...models.machines.node_group import NODE
@@ -11,12 +11,10 @@ from ...models.machines.topology import NODE_LEVEL, domain
 from ...models.placements.assignment import Seat
 from ...models.placements.run import Run
 from ...models.problem import Problem
-from ..layout.bundle import Allowed, Bundle, Groups, in_blocks, line_of, unit, wholes
+from ..layout.bundle import Allowed, Bundle, in_blocks, line_of, unit, wholes
 from ..layout.cells import Cell
 from ..layout.layout import Count, Layout, Values
-from ..layout.one_order import one_orders
 from ..layout.parts import Dealt
-from ..layout.ranks import in_rank_order
 from .counts import ExpansionFailed
 
 Classes = Sequence[tuple[Allowed, Sequence[int]]]
@@ -49,35 +47,6 @@ def in_pinned_order(problem: Problem, component: Component, held: Sequence[Seat]
     pinned = {number: nodes for numbers, nodes in blocks_of_pins[0] for number in numbers}
     blocks = [(level, whole // size) for level, whole in wholes(problem, linked)]
     order = _arranged(problem, pinned, [piece[0][0] for piece in pieces], (range(len(pieces)), range(len(pieces))), blocks)
-    return [seat for _, position in sorted(order.items()) for seat in pieces[position]]
-
-
-def order_of_nested_ranges(layout: Layout, held: Mapping[Bundle, Mapping[int, int]]) -> dict[str, list[Seat]]:
-    """Return pinned nested ranges in rank order: component -> resources.
-
-    Raises PinsBroken if no order satisfies the pins.
-    """
-    ordered: dict[str, list[Seat]] = {}
-    for pair in one_orders(layout):
-        outer, inner = (in_rank_order(layout, bundle, held[bundle]) for bundle in (pair.outer, pair.inner))
-        before = outer.index(inner[0]) if set(inner) <= set(outer) else -1
-        if before < 0 or not pair.is_whole(before, len(inner)):
-            raise PinsBroken(f"{pair.inner.name} cuts groups of {pair.outer.name}")
-        inside, beside = pair.groups(before, len(inner))
-        shared = _on_pinned(inner, inside, pair.both)
-        alone = _on_pinned([*outer[:before], *outer[before + len(inner) :]], beside, pair.alone)
-        ordered.update({component.name: shared for component in pair.within})
-        ordered.update({component.name: [*alone[:before], *shared, *alone[before:]] for component in pair.around})
-    return ordered
-
-
-def _on_pinned(seats: Sequence[Seat], groups: Groups, size: int) -> list[Seat]:
-    """Return the resources with the pinned pieces on their nodes. Raises PinsBroken."""
-    pieces = [seats[start : start + size] for start in range(0, len(seats), size)]
-    if any(len({node for node, _ in piece}) > 1 for piece in pieces):
-        raise PinsBroken("a piece of ranges in step spans several nodes")
-    pinned = {number: nodes for numbers, nodes in groups for number in numbers}
-    order = on_nodes(pinned, [piece[0][0] for piece in pieces], range(len(pieces)), range(len(pieces)))
     return [seat for _, position in sorted(order.items()) for seat in pieces[position]]
 
 

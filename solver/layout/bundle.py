@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import lcm
-from typing import TYPE_CHECKING, Iterable, Sequence
+from typing import Iterable, Sequence
 
 from ...models.component import EP, RANK_ALIGNED, REPLICA, TP, UNBOUNDED, WHOLE, Component, Keep
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import LEVELS, NODE_LEVEL, NUMA, domain
 from ...models.problem import Problem
 from ...models.record import dataclass
-
-if TYPE_CHECKING:
-    pass
-
 
 Allowed = frozenset[int]
 """Ranks of the nodes open to a group."""
@@ -145,6 +141,18 @@ class Bundle:
     def whole(self, level: str) -> int:
         """Return the divisor of the resources in every domain of a level above the node."""
         return dict(self.wholes).get(level, self.unit)
+
+
+def bundles_of(problem: Problem) -> tuple[Bundle, ...]:
+    """Return a bundle for every colocated set with resources."""
+    placed = [members for members in problem.colocated_sets if problem.kind(members[0]) != NODE]
+    return tuple(
+        Bundle(
+            members, problem.kind(members[0]), unit(problem, members), piece(problem, members), wholes(problem, members),
+            problem.solid_in(members), is_single(members),
+        )
+        for members in placed
+    )  # fmt: skip
 
 
 def line_of(problem: Problem, component: Component) -> tuple[Component, ...]:

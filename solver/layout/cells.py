@@ -28,7 +28,7 @@ from ...models.machines.topology import domain, numa_masks, path
 from ...models.placements.assignment import Assignment
 from ...models.record import dataclass
 from .bundle import Bundle
-from .parts import Neighbours, Parts, alone, distinguished_nodes, lowest
+from .parts import Parts, alone, distinguished_nodes, lowest
 from .pools import NodePool
 
 Eligible = Mapping[Bundle, frozenset[int]]
@@ -278,27 +278,12 @@ def _alike(parts: Parts) -> Iterator[tuple[Node, ...]]:
     groups = sorted({component.node_groups for component in problem.components})
     members = [*(problem.cluster.members(labels) for labels in groups), *distinguished_nodes(problem)]
     sets = [node_set for node_set in dict.fromkeys(members) if len(node_set) < len(problem.cluster.nodes)]
-    in_order = list(_stretches(parts))
     keyed: dict[tuple[object, ...], list[Node]] = {}
     for node in problem.cluster.nodes:
         belongs = tuple(node.rank in node_set for node_set in sets)
-        turns = tuple(number[node.rank] for number in in_order)
-        key = (path(node), node.accelerator_model, node.accelerator_memory, len(node.accelerators) > 0, belongs, turns)
+        key = (path(node), node.accelerator_model, node.accelerator_memory, len(node.accelerators) > 0, belongs)
         keyed.setdefault(key, []).append(node)
     yield from map(tuple, keyed.values())
-
-
-def _stretches(parts: Parts) -> Iterator[list[int]]:
-    """Yield the turn of every node, for levels whose domains take turns.
-
-    Only if ranks must follow the nodes, and for levels with groups kept together.
-    """
-    if not parts.problem.job.capabilities.nodes_in_order:
-        return
-    neighbours = Neighbours(parts.problem.cluster)
-    for level in dict.fromkeys(level for bundle in parts.counted for level, _ in bundle.wholes):
-        turns = [ranks for _, ranks in neighbours.stretches(level)]
-        yield [number for number, ranks in enumerate(turns) for _ in ranks]
 
 
 def _is_exact(pool: NodePool, nodes: Sequence[Node], eligible: Eligible, moved: bool) -> bool:

@@ -24,7 +24,7 @@ Values = dict[object, object]
 
 A Count has units; a contiguous Bundle has (first resource rank, units).
 """
-__all__ = ["Bundle", "Cell", "Count", "Layout", "Masks", "NodePool", "Values", "domains_of"]
+__all__ = ["Bundle", "Cell", "Count", "Layout", "Masks", "NodePool", "Values"]
 
 
 @dataclass(frozen=True)
@@ -175,14 +175,6 @@ class Layout(Parts):
                 by_domain.setdefault(cell.domain(level), []).append(cell)
             self._domains[level] = {name: tuple(cells) for name, cells in by_domain.items()}
         return self._domains[level]
-
-
-def domains_of(layout: Layout, level: str) -> dict[str, tuple[Cell, ...]]:
-    """Return the cells of every domain at a level above the node.
-
-    Raises ValueError for another level.
-    """
-    return layout.domains(level)
 
 
 def eligible(layout: Layout, bundle: Bundle) -> list[Cell]:

@@ -17,8 +17,7 @@ from ...models.placements.run import Run
 from ...models.problem import Problem
 from ...models.record import dataclass
 from ...models.sharing import around
-from . import bundle as grain
-from .bundle import Bundle, gaps
+from .bundle import Bundle, bundles_of, gaps
 
 Nodes = frozenset[int]
 """Ranks of nodes."""
@@ -228,8 +227,7 @@ class Parts:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        placed = [members for members in problem.colocated_sets if problem.kind(members[0]) != NODE]
-        self.bundles = tuple(self._bundle(members) for members in placed)
+        self.bundles = bundles_of(problem)
         self.bundle_of = {component.name: bundle for bundle in self.bundles for component in bundle.components}
         self.on_nodes = self._on_nodes()
         self.fixed = {bundle: self._masks(bundle) for bundle in self.bundles if bundle.fixed}
@@ -237,13 +235,6 @@ class Parts:
         self.hosts = self._hosts()
         self.enclosed = self._enclosed()
         self.dealt: dict[str, Dealt] = {}
-
-    def _bundle(self, members: tuple[Component, ...]) -> Bundle:
-        problem = self.problem
-        return Bundle(
-            members, problem.kind(members[0]), grain.unit(problem, members), grain.piece(problem, members), grain.wholes(problem, members),
-            problem.solid_in(members), grain.is_single(members),
-        )  # fmt: skip
 
     @cached_property
     def searched(self) -> tuple[Bundle, ...]:

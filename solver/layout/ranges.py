@@ -10,7 +10,6 @@ from ...models.component import IN_ORDER, NOT_FEWER, SUBSET
 from ...models.machines.node_group import ACCELERATOR, Numbering
 from ...models.machines.topology import domain, numa_masks
 from .layout import Layout, allowed, within_reach
-from .one_order import one_orders
 from .parts import bits
 from .pools import Masks
 
@@ -176,7 +175,6 @@ def has_separate_ends(layout: Layout, bundle: Bundle) -> bool:
         return False
     nodes = [stretch.node_rank for stretch in numbering.stretches]
     either = any(component.pins or component.keep for component in bundle.components)
-    either = either or any(bundle in (pair.outer, pair.inner) for pair in one_orders(layout))
     return not either and layout.problem.previous is None and nodes == sorted(set(nodes)) and not bundle.wholes and bundle.piece == 1
 
 
@@ -241,13 +239,11 @@ def _runs(mask: int, count: int) -> Iterator[tuple[int, int]]:
 
 
 def is_restricted(layout: Layout) -> bool:
-    """Return True if only some places or rank orders of contiguous bundles are searched.
+    """Return True if only some places of contiguous bundles are searched.
 
     A bound of the solver then proves nothing.
     """
-    return not all(pair.is_exact for pair in one_orders(layout)) or any(
-        len(all_lengths(layout, bundle)) > len(lengths(layout, bundle)) for bundle in layout.ranged
-    )
+    return any(len(all_lengths(layout, bundle)) > len(lengths(layout, bundle)) for bundle in layout.ranged)
 
 
 def refutable(layout: Layout) -> bool:

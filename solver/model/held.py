@@ -12,7 +12,7 @@ from ...models.placements.assignment import Assignment, Seat
 from ...models.problem import Problem
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell
-from ..layout.layout import Layout, domains_of
+from ..layout.layout import Layout
 from ..layout.ranks import can_be_seated, of_given
 from .amount import Amount, ConstraintModel, total
 from .ranges import Ranges
@@ -126,7 +126,7 @@ class DomainAmounts(PlacementAmounts):
         """
         if level == NODE_LEVEL:
             return total(self.accelerators_on(bundle, node.rank) for node in self.problem.cluster.nodes if node.name == name)
-        return total(self.accelerators(bundle, cell) for cell in domains_of(self.layout, level)[name])
+        return total(self.accelerators(bundle, cell) for cell in self.layout.domains(level)[name])
 
     def touches(self, bundle: Bundle, level: str, name: str) -> Amount:
         """Return 1 exactly if some of the bundle is in the domain, else 0."""
@@ -134,7 +134,7 @@ class DomainAmounts(PlacementAmounts):
         if key not in self._touched:
             amount = self.accelerators_in(bundle, level, name)
             if bundle in self._ranges and level != NODE_LEVEL:
-                self._touched[key] = self._ranges[bundle].touches(domains_of(self.layout, level)[name])
+                self._touched[key] = self._ranges[bundle].touches(self.layout.domains(level)[name])
             elif isinstance(amount, int):
                 self._touched[key] = int(amount > 0)
             else:
@@ -151,7 +151,7 @@ class DomainAmounts(PlacementAmounts):
             free, enclosed = self.layout.pool_of[bundle].free, self.layout.enclosed.get(bundle, {})
             nodes = [node.rank for node in self.problem.cluster.nodes if node.name == name]
             return sum((free.get(node, 0) | enclosed.get(node, 0)).bit_count() for node in nodes)
-        return sum(self.layout.pieces(bundle, cell, 1) for cell in domains_of(self.layout, level)[name])
+        return sum(self.layout.pieces(bundle, cell, 1) for cell in self.layout.domains(level)[name])
 
     def wholes(self, bundle: Bundle, level: str, name: str) -> Amount:
         """Return the whole groups of a searched bundle in a domain above the node.
@@ -186,7 +186,7 @@ class DomainAmounts(PlacementAmounts):
         return sum(per_node.get(node.rank, 0) for cell in cells for node in cell.nodes)
 
     def _cells_in(self, level: str, name: str | Cell) -> tuple[Cell, ...]:
-        return (name,) if isinstance(name, Cell) else domains_of(self.layout, level)[name]
+        return (name,) if isinstance(name, Cell) else self.layout.domains(level)[name]
 
     def present(self, component: Component, level: str, name: str | Cell) -> Amount:
         """Return 1 exactly if some of the component is in the domain, else 0."""

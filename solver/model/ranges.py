@@ -412,12 +412,13 @@ class Ranges:
             self._interval = self.model.new_interval_var(start, length, end, self.bundle.name)
         return self._interval
 
-    def only(self, places: set[Place]) -> None:
+    def only(self, chosen: Iterable[Place]) -> None:
         """Restrict the range to some places.
 
-        If start and end are separate decisions, `places` must have a single entry; otherwise raises
+        If start and end are separate decisions, there must be a single place; otherwise raises
         ValueError.
         """
+        places = set(chosen)
         if self._at or len(places) != 1:
             self._need_places()
             self.model.add_bool_and([literal.negated() for place, literal in self._at.items() if place not in places])

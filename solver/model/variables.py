@@ -6,19 +6,20 @@ no `if`.
 
 from __future__ import annotations
 
-from typing import Callable, Iterable
+from typing import Callable
 
 from ortools.sat.python import cp_model
 
+from ...models.component import Component
+from ...models.machines.node import Node
 from ...models.problem import Problem
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell
 from ..layout.layout import Count, Values
 from ..layout.pools import NodePool
-from ..layout.ranges import Place
 from .amount import Amount, Condition, total
 from .held import DomainAmounts
-from .ranges import Slots
+from .ranges import Ranges, Slots
 
 __all__ = ["Amount", "Condition", "Variables", "total"]
 
@@ -36,47 +37,9 @@ class Variables(DomainAmounts):
 
     # -- places of contiguous bundles
 
-    def starts(self, bundle: Bundle) -> list[tuple[int, int]]:
-        """Return the places (first resource rank, units) of a contiguous bundle.
-
-        No place cuts a unit.
-        """
-        return self._ranges[bundle].starts
-
-    def start_among(self, bundle: Bundle, starts: Iterable[tuple[int, int]]) -> None:
-        """Restrict a contiguous bundle to some places."""
-        self._ranges[bundle].only(set(starts))
-
-    def extra_nodes(self, bundle: Bundle) -> Amount:
-        """Return a contiguous bundle's nodes beyond the minimum for its size."""
-        return self._ranges[bundle].extra_nodes()
-
-    def of_place(self, bundle: Bundle, value: Callable[[Place], int]) -> Amount:
-        """Return `value` of the place of a contiguous bundle."""
-        return self._ranges[bundle].worth(value)
-
-    def covers(self, bundle: Bundle, node: int, index: int) -> Amount:
-        """Return 1 exactly if a contiguous bundle holds this resource of the node."""
-        return self._ranges[bundle].covers(node, index)
-
-    def first_and_end(self, bundle: Bundle) -> tuple[Amount, Amount]:
-        """Return a contiguous bundle's first resource rank, and the rank after its last."""
-        return self._ranges[bundle].first_and_end()
-
-    def rests(self, bundle: Bundle, step: int) -> tuple[list[Amount], list[Amount]]:
-        """Return remainder indicators modulo `step`, for start and end of a bundle.
-
-        Entry `r` is 1 exactly if a contiguous bundle's first resource rank (or the rank after its
-        last) is `r` modulo `step`.
-        """
-        return self._ranges[bundle].rests(step)
-
-    def follow(self, before: Bundle, after: Bundle) -> None:
-        """Require the second contiguous bundle to begin at the end of the first.
-
-        Both are in the same numbering.
-        """
-        self._ranges[after].follows(self._ranges[before])
+    def range_of(self, bundle: Bundle) -> Ranges:
+        """Return the decision on the place of a contiguous bundle."""
+        return self._ranges[bundle]
 
     # -- capacity
 
@@ -118,7 +81,7 @@ class Variables(DomainAmounts):
 
     def inside(self, inner: Bundle, outer: Bundle) -> None:
         """Require a contiguous bundle to be within another in the same numbering."""
-        (first, end), (least, most) = self.first_and_end(inner), self.first_and_end(outer)
+        (first, end), (least, most) = self.range_of(inner).first_and_end(), self.range_of(outer).first_and_end()
         self.require(first >= least)
         self.require(end <= most)
 
@@ -130,6 +93,20 @@ class Variables(DomainAmounts):
         else:
             times = self.model.new_int_var(0, self.problem.cluster.total(bundle.kind) // step, "times")
             self.require(amount == step * times)
+
+    def given_in_multiples(self, component: Component, size: int, groups: str) -> None:
+        """Require multiples of `size` on every node of a searched component whose resources are given."""
+        bundle = self.bundle(component)
+        if bundle in self.layout.fixed and component.runs is None:
+            for node, mask in self.layout.fixed[bundle].items():
+                self.require(mask.bit_count() % size == 0, f"{groups} of {component.name} do not fit node {node}")
+
+    def exclude(self, component: Component, is_excluded: Callable[[Node], bool], why: str) -> None:
+        """Forbid a component's resources in cells of excluded nodes."""
+        bundle = self.bundle(component)
+        for cell in self.cells if bundle else ():
+            if bundle and is_excluded(cell.nodes[0]):
+                self.require(self.accelerators(bundle, cell) == 0, f"{component.name} is {why}")
 
     # -- values of a solution
 

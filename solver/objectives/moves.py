@@ -343,7 +343,7 @@ class _OnNode:
         for index in bits(reduce(or_, (mask for _, mask, _ in self.literals))):
             here = [literal for _, mask, literal in self.literals if mask >> index & 1]
             variables.at_most(
-                variables.total([*here, *(variables.covers(range_bundle, rank, index) for range_bundle in self.pool.ranged)]), 1
+                variables.total([*here, *(variables.range_of(range_bundle).covers(rank, index) for range_bundle in self.pool.ranged)]), 1
             )
         return {bundle: variables.total(literal for b, _, literal in self.literals if b is bundle) for bundle in self.there}
 
@@ -363,7 +363,7 @@ class _OnNode:
         for number, numa in enumerate(numa_domains(self.node, self.pool.kind)):
             free = self.pool.free.get(rank, 0) & numa
             load = [(mask & numa).bit_count() * literal for _, mask, literal in self.literals]
-            load += [variables.covers(range_bundle, rank, index) for range_bundle in self.pool.ranged for index in bits(free)]
+            load += [variables.range_of(range_bundle).covers(rank, index) for range_bundle in self.pool.ranged for index in bits(free)]
             for bundle, amounts in parts.items():
                 amounts.append(variables.integer(0, free.bit_count() // bundle.piece, f"pieces of {bundle.name} in {number} of {rank}"))
                 load.append(bundle.piece * amounts[-1])
@@ -403,7 +403,7 @@ class MoveTerm:
             for _, amount in post_kept_pieces(variables, pool, cell, cell_pieces)
         ]
         ranged = [bundle for bundle in variables.layout.ranged if bundle.components in movable(problem)]
-        kept_amounts += [variables.of_place(bundle, kept_by_place(variables.layout, bundle)) for bundle in ranged]
+        kept_amounts += [variables.range_of(bundle).worth(kept_by_place(variables.layout, bundle)) for bundle in ranged]
         return could - variables.total(kept_amounts)
 
     def value(self, problem: Problem, assignment: Assignment) -> int:

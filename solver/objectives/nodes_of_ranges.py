@@ -29,7 +29,7 @@ class NodesOfRanges:
     name: ClassVar[str] = "extra nodes of contiguous components"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
-        return variables.total(variables.extra_nodes(bundle) for bundle in variables.layout.ranged)
+        return variables.total(variables.range_of(bundle).extra_nodes() for bundle in variables.layout.ranged)
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
         extra = 0

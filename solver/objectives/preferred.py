@@ -46,7 +46,7 @@ class Preferred:
             if keep.unit == WHOLE:
                 cut.append(self._torn(component, keep, variables))
             elif bundle and bundle.contiguous and not bundle.fixed:
-                cut.append(variables.of_place(bundle, _cut_by_place(variables.layout, bundle, component, keep)))
+                cut.append(variables.range_of(bundle).worth(_cut_by_place(variables.layout, bundle, component, keep)))
             else:
                 cut.append(self._cut(component, keep, variables))
         return variables.total(cut)

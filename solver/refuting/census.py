@@ -18,8 +18,7 @@ from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ...models.machines.topology import LEVELS, path
 from ...models.problem import Problem
 from ...models.record import dataclass
-from ..layout import bundle as grain
-from ..layout.bundle import Bundle
+from ..layout.bundle import Bundle, bundles_of
 from ..layout.layout import Layout
 from ..layout.parts import bits
 from ..layout.pools import company
@@ -234,18 +233,6 @@ def _by_node(pairs: Iterable[tuple[int, str]]) -> Mapping[int, frozenset[str]]:
     return {rank: frozenset(members) for rank, members in names.items()}
 
 
-def bundles(problem: Problem) -> tuple[Bundle, ...]:
-    """Return the bundles as a Layout builds them, without examining nodes."""
-    placed = [members for members in problem.colocated_sets if problem.kind(members[0]) != NODE]
-    return tuple(
-        Bundle(
-            members, problem.kind(members[0]), grain.unit(problem, members), grain.piece(problem, members),
-            grain.wholes(problem, members), problem.solid_in(members),
-        )
-        for members in placed
-    )  # fmt: skip
-
-
 class CountingProblem:
     """Problem with census. The Layout is built only for rows over single nodes."""
 
@@ -265,7 +252,7 @@ class CountingProblem:
     @cached_property
     def bundles(self) -> tuple[Bundle, ...]:
         """Bundles of the problem."""
-        return self.layout.bundles if self.nested else bundles(self.problem)
+        return self.layout.bundles if self.nested else bundles_of(self.problem)
 
     @cached_property
     def open(self) -> list[Bundle]:

@@ -67,9 +67,10 @@ class FixTrial:
         """Return True if an answer with the change was found and verified."""
         return self.oracle.solved(self._changed(apply))
 
-    def first(self, count: int, change: Callable[[int], Apply]) -> int:
-        """Return the largest index below `count` whose change works, by bisection; -1 for none."""
-        return best(count, lambda index: self.works(change(index)))
+    def last(self, values: Sequence[int], change: Callable[[int], Apply]) -> int:
+        """Return the last value whose change works, by bisection; 0 for none."""
+        position = best(len(values), lambda index: self.works(change(values[index])))
+        return values[position] if position >= 0 else 0
 
     def _changed(self, apply: Apply) -> list[Problem]:
         return list({problem.job.components: problem for problem in map(apply, self.alternatives)}.values())
@@ -191,8 +192,7 @@ def _smaller_amount(trial: FixTrial, component: Component) -> int:
     tried: Sequence[int] = range(-(-domains * component.group_size // step) * step, component.least, step)
     if any(share.component == component.name for share in problem.shares):
         tried = [amount for amount in tried if even(problem, component, amount)]
-    position = trial.first(len(tried), lambda index: asking(component, tried[index]))
-    largest = tried[position] if position >= 0 else 0
+    largest = trial.last(tried, partial(asking, component))
     partners = {amount for member in colocated(problem, component) for amount in (member.least, member.most)}
     between = sorted((amount for amount in partners if largest < amount < component.least), reverse=True)
     return next((amount for amount in between if trial.works(asking(component, amount))), largest)
@@ -273,14 +273,12 @@ def _less_of_node(trial: FixTrial, demand: Demand) -> Iterator[Change]:
     step = GIB if key == "host_memory" else 1
     write: Callable[[int], str] = written if key == "host_memory" else str
 
-    def change(index: int) -> Apply:
-        return with_component(name, **{key: (index + 1) * step})
+    def change(amount: int) -> Apply:
+        return with_component(name, **{key: amount})
 
-    position = trial.first(-(-requested // step) - 1, change)
-    if position >= 0:
-        amount = (position + 1) * step
+    if amount := trial.last(range(step, requested, step), change):
         text = f"set `{key}` of {name} to {write(amount)} instead of {write(requested)}"
-        yield Change(text, (LOOSENED, (requested - amount) / requested), change(position))
+        yield Change(text, (LOOSENED, (requested - amount) / requested), change(amount))
 
 
 def _replacing(component: Component, key: str, before: Keep | Spread, **fields: Any) -> Apply:
@@ -294,9 +292,7 @@ def _looser_keep(trial: FixTrial, component: Component, keep: Keep) -> Iterator[
     changed = partial(_replacing, component, "keep", keep)
     # The most domains first, so that bisection ends at the fewest.
     tried = range(MAX_DOMAINS, keep.domains, -1) if keep.unit == WHOLE else ()
-    position = trial.first(len(tried), lambda index: changed(domains=tried[index]))
-    if position >= 0:
-        domains = tried[position]
+    if domains := trial.last(tried, lambda domains: changed(domains=domains)):
         text = f"keep {component.name} in {domains} {plural(level_name(keep.level), domains)} instead of {keep.domains}"
         yield Change(text, (LOOSENED, 1 - keep.domains / domains), changed(domains=domains))
     if trial.works(changed(required=False)):
@@ -307,13 +303,10 @@ def _looser_keep(trial: FixTrial, component: Component, keep: Keep) -> Iterator[
 def _looser_spread(trial: FixTrial, component: Component, spread: Spread) -> Iterator[Change]:
     """Yield the least feasible percentage per domain, and the most feasible domains."""
     changed, name, percents = partial(_replacing, component, "spread", spread), level_name(spread.level), range(100, spread.percent, -1)
-    position = trial.first(len(percents), lambda index: changed(percent=percents[index]))
-    if position >= 0:
-        percent = percents[position]
+    if percent := trial.last(percents, lambda percent: changed(percent=percent)):
         text = f"let one {name} hold {percent} % of {component.name} instead of {spread.percent} %"
         yield Change(text, (LOOSENED, 1 - spread.percent / percent), changed(percent=percent))
-    domains = 1 + trial.first(spread.domains - 1, lambda index: changed(domains=index + 1))
-    if domains:
+    if domains := trial.last(range(1, spread.domains), lambda domains: changed(domains=domains)):
         text = f"spread {component.name} over {domains} {plural(name, domains)} instead of {spread.domains}"
         yield Change(text, (LOOSENED, 1 - domains / spread.domains), changed(domains=domains))
 

@@ -23,8 +23,7 @@ from .conflict import changeable_first, clauses, decides_resource_kind, listed_b
 from .contradicted import find_contradiction
 from .fixes import Change, FixTrial
 from .oracle import Oracle, Verdict
-from .ranked import ranked, together
-from .sharing import given_beside
+from .ranked import given_beside, ranked, together
 
 COUNTING, SEARCH = "counting", "search"
 """Proofs of a conflict: a sum, or two searches that agree."""

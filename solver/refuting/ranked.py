@@ -1,21 +1,48 @@
-"""Choice of the fixes of an impossible problem: the smallest ones that were solved."""
+"""Choice of the fixes of an impossible problem, sharing included: the smallest ones that were solved."""
 
 from __future__ import annotations
 
-from itertools import chain
-from typing import Sequence
+from itertools import chain, combinations, islice
+from typing import Iterator, Sequence
 
-from ...models.component import Component
-from ...models.problem import AMOUNT, Demand
+from ...models.component import COLOCATED, KEYS, SUBSET, Component
+from ...models.machines.node_group import ACCELERATOR, NODE
+from ...models.problem import AMOUNT, Demand, Problem
+from ...models.sharing import given_part
 from .census import CountingRow
 from .conflict import can_be_dropped, dropped, maximal
-from .fixes import DROPPED, LOOSENED, Apply, Change, FixTrial, asking, in_sequence, instead, more_nodes, softer, without
-from .sharing import shared_in_turn, shared_with_given
+from .fixes import (
+    CROWDED,
+    DROPPED,
+    LOOSENED,
+    SHARED,
+    Apply,
+    Change,
+    FixTrial,
+    asking,
+    colocated,
+    in_sequence,
+    instead,
+    more_nodes,
+    related,
+    searched,
+    softer,
+    with_component,
+    without,
+)
 
 MAX_TOGETHER = 4
 """Largest number of joint changes; more are no useful advice."""
 MAX_FIXES = 5
 """Largest number of fixes shown."""
+MAX_GIVEN = 4
+"""Largest number of explicit components tried for sharing."""
+MAX_ALL = 5
+"""Largest number of searched components offered to share all together."""
+MAX_PAIRS = 10
+"""Largest number of pairs of searched components tried: all pairs of five."""
+MAX_SHARED = 2
+"""Largest number of pairs of searched components offered to share."""
 
 
 def ranked(trial: FixTrial, demands: Sequence[Demand], row: CountingRow | None) -> tuple[Change, ...]:
@@ -67,6 +94,81 @@ def together(trial: FixTrial, demands: Sequence[Demand]) -> tuple[Change, ...]:
 def _amount_beside(trial: FixTrial, component: Component, steps: Sequence[Apply]) -> int:
     """Return the largest feasible smaller amount beside other changes; 0 if unknown."""
     step = in_sequence(steps)(trial.problem)[component.name].step
-    tried = range(step, component.least, step)
-    position = trial.first(len(tried), lambda index: in_sequence([*steps, asking(component, tried[index])]))
-    return tried[position] if position >= 0 else 0
+    return trial.last(range(step, component.least, step), lambda amount: in_sequence([*steps, asking(component, amount)]))
+
+
+# -- sharing of accelerators
+
+
+def given_beside(problem: Problem, row: CountingRow) -> list[Component]:
+    """Return explicit components outside the row with resources of the row's kind, if shareable."""
+    if not problem.job.capabilities.shares_accelerators:
+        return []
+    names = {component.name for component in row.components}
+    kinds = {problem.kind(component) for component in searched(row)} - {NODE}
+    given = given_part(problem).components
+    return [component for component in given if problem.kind(component) in kinds and component.name not in names and component.runs]
+
+
+def shared_with_given(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
+    """Yield changes in which hinted components share with explicit ones."""
+    problem = trial.problem
+    for component in _firsts(problem, searched(row)):
+        for holder in given_beside(problem, row)[:MAX_GIVEN]:
+            size = problem.given().held(holder.name, problem.kind(holder))
+            hinted = with_component(holder.name, runs=None, least=size, most=size)
+            colocated, inside = related(COLOCATED, component, holder), in_sequence([hinted, related(SUBSET, holder, component)])
+            if trial.works(colocated):
+                yield Change(f"add `colocate_with: {holder.name}` to {component.name}", (SHARED, 0.0), colocated)
+            elif trial.works(inside):
+                text = f"give {holder.name} no ranks but the hints `{{accelerators: {size}, within: {component.name}}}`"
+                yield Change(text, (SHARED, 1.0), inside)
+
+
+def _firsts(problem: Problem, components: Sequence[Component]) -> list[Component]:
+    """Return the first of these components in every colocated set."""
+    firsts: dict[tuple[Component, ...], Component] = {}
+    for component in components:
+        firsts.setdefault(colocated(problem, component), component)
+    return list(firsts.values())
+
+
+def shared_in_turn(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
+    """Yield changes in which two searched components share, else all of them."""
+    problem, job = trial.problem, trial.problem.job
+    if job.pools or job.planning.laying is not None:
+        return  # pools of a framework have accelerators of their own
+    firsts = [component for component in _firsts(problem, problem.hinted) if problem.kind(component) == ACCELERATOR]
+    names = {component.name for component in row.components}
+    of_row = [component for component in firsts if names.intersection(member.name for member in colocated(problem, component))]
+    pairs = sorted(combinations(of_row, 2), key=lambda pair: _sharing_kind(problem, pair))
+    changes = [_sharing(problem, [pair]) for pair in pairs[:MAX_PAIRS]]
+    working = list(islice((change for change in changes if trial.works(change.apply)), MAX_SHARED))
+    if working or not 2 < len(firsts) <= MAX_ALL:
+        yield from working
+        return
+    order = sorted(firsts, key=lambda component: -component.most)
+    outer = [
+        next(host for host in order[: number + 1] if host.most in (member.most, order[number].most))
+        for number, member in enumerate(order[1:])
+    ]
+    yield _sharing(problem, list(zip(outer, order[1:])))
+
+
+def _sharing_kind(problem: Problem, pair: tuple[Component, ...]) -> int:
+    """Return `CROWDED` if members of both colocated sets need a phase at once, else `SHARED`."""
+    first, second = ({phase for member in colocated(problem, component) for phase in member.phases} for component in pair)
+    return CROWDED if first & second else SHARED
+
+
+def _sharing(problem: Problem, pairs: Sequence[tuple[Component, Component]]) -> Change:
+    """Return the change in which the second component of each pair shares with the first."""
+    texts, steps = list[str](), list[Apply]()
+    for pair in pairs:
+        outer, inner = pair
+        kind = COLOCATED if inner.most >= outer.least and outer.most >= inner.least else SUBSET
+        if kind == SUBSET and inner.least > outer.most:
+            outer, inner = inner, outer
+        texts.append(f"add `{KEYS[kind]}: {outer.name}` to {inner.name}")
+        steps.append(related(kind, inner, outer))
+    return Change(" and ".join(texts), (max(_sharing_kind(problem, pair) for pair in pairs), 0.0), in_sequence(steps))

@@ -24,16 +24,19 @@ from .census import CountingProblem, CountingRow, needing, union
 
 B = TypeVar("B")
 MAX_UNIONS = 8
-"""Largest number of node sets for the enumeration of unions; beyond it, a minimum cut."""
+"""Largest number of node sets with all unions tried.
+
+Beyond it, only pairs and the union of all are tried.
+"""
 
 
 def shortage(needs: Mapping[B, int], may: Mapping[B, int], have: Callable[[int], int]) -> list[B]:
-    """Return the members of a smallest short union, irreducible; empty without a shortage.
+    """Return the members of a smallest short union, irreducible; empty if none is found.
 
     `may` maps members to bit masks of what they may use, `have` a mask to its capacity.
     """
     distinct = list(dict.fromkeys(may[member] for member in needs))
-    sizes = range(1, len(distinct) + 1) if len(distinct) <= MAX_UNIONS else (1, len(distinct))
+    sizes = range(1, len(distinct) + 1) if len(distinct) <= MAX_UNIONS else (1, 2, len(distinct))
     for chosen in (masks for size in sizes for masks in combinations(distinct, size)):
         members = [member for member in needs if not may[member] & ~union(chosen)]
         if sum(needs[member] for member in members) > have(union(chosen)):
@@ -49,25 +52,6 @@ def _irreducible(members: Sequence[B], needs: Mapping[B, int], may: Mapping[B, i
         if rest and sum(needs[member] for member in rest) > have(union(may[member] for member in rest)):
             short = rest
     return short
-
-
-def cut(needs: Mapping[B, int], may: Mapping[B, int], capacities: Sequence[int]) -> list[B]:
-    """Return the members of a minimum cut whose needs exceed their capacity, or []."""
-    import networkx
-
-    alike: dict[tuple[B, ...], int] = {}
-    for index, capacity in enumerate(capacities):
-        users = tuple(member for member in needs if may[member] >> index & 1)
-        alike[users] = alike.get(users, 0) + capacity
-    graph = networkx.DiGraph()
-    graph.add_nodes_from(("need", "have"))
-    for member, need in needs.items():
-        graph.add_edge("need", member, capacity=need)
-    for users, capacity in alike.items():
-        graph.add_edge(users, "have", capacity=capacity)
-        graph.add_edges_from((member, users) for member in users)
-    flow, (reached, _) = networkx.minimum_cut(graph, "need", "have")
-    return [member for member in needs if member in reached] if flow < sum(needs.values()) else []
 
 
 def total(capacities: Sequence[int], mask: int) -> int:
@@ -95,8 +79,6 @@ def node_piece_row(question: CountingProblem) -> CountingRow | None:
             needs = {bundle: bundle.unit // size * bundle.least for bundle in may if bundle.unit % size == 0}
             capacities = question.census.pieces(kind, size)
             short = shortage(needs, may, partial(total, capacities))
-            if not short and len({may[bundle] for bundle in needs}) > MAX_UNIONS:
-                short = cut(needs, may, capacities)
             if short:
                 usable = union(may[bundle] for bundle in short)
                 return _node_row(question, short, (kind, size), (sum(needs[bundle] for bundle in short), total(capacities, usable)), usable)

@@ -106,6 +106,14 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
         ),
         (
             problem(
+                cluster(*({"count": 1, "rack": rack} for rack in "abab")),
+                component("a", 2, pp=2, keep=(Keep("replica", "rack"),)),
+                in_order=True,
+            ),
+            "groups of a must be inside one rack, and ranks go through nodes on which racks take turns",
+        ),
+        (
+            problem(
                 TWO,
                 component("a", 4, tp=2, contiguous=True, stride=2, keep=(Keep("tp", "zone"),), pins=(Pin(range(2, 3), (1,)),)),
             ),

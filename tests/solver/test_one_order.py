@@ -8,7 +8,7 @@ from random import Random
 from typing import Iterator
 
 import pytest
-from placewright.models.answer import IMPOSSIBLE, UNDECIDED
+from placewright.models.answer import IMPOSSIBLE
 from placewright.models.component import Component, Pin
 from placewright.models.findings.finding import Severity
 from placewright.models.placements.assignment import Assignment, compress, seats
@@ -42,8 +42,8 @@ def is_in_order(question: Problem, assignment: Assignment) -> bool:
 
 
 def test_ranks_that_pins_turn_around_are_turned_in_both() -> None:
-    pinned = solid("train", 8, Pin(range(0, 2), (1,)))
-    question = problem(cluster(*({"count": 4},) * 2), pinned, solid("infer", 6), within="infer+train", in_step="train+infer")
+    pinned = solid("train", 6, Pin(range(0, 2), (1,)))
+    question = problem(cluster(*({"count": 4},) * 2), pinned, solid("infer", 6), together="infer+train", in_step="train+infer")
     found = solve(question)
     assert found.plan is not None
     assert found.plan.status == OPTIMAL
@@ -69,31 +69,21 @@ def test_pins_of_a_third_with_the_same_order_of_ranks_are_kept_too() -> None:
     assert ranks_of(found.plan.assignment, "ref") == ranks_of(found.plan.assignment, "train") == [(1, 0), (1, 1), (0, 0), (0, 1)]
 
 
-def test_of_open_counts_one_is_chosen_that_has_an_order() -> None:
-    parts = solid("train", 4, Pin(range(0, 1), (1,))), solid("infer", 4, Pin(range(0, 1), (0,)))
-    parts = parts[0], replace(parts[1], least=2)
-    question = problem(cluster(*({"count": 2},) * 2), *parts, within="infer+train", in_step="train+infer")
-    found = solve(question)
-    assert found.plan is not None and found.plan.status == OPTIMAL
-    assert is_in_order(question, found.plan.assignment) and len(found.plan.assignment.accelerators("infer")) < 4
-
-
-def test_groups_that_a_range_may_cut_leave_it_undecided() -> None:
-    """Groups of two end where the inner range does: a range of three that begins anywhere is not looked at."""
-    parts = solid("train", 4, Pin(range(0, 1), (1,)), tp=2), solid("infer", 3, Pin(range(0, 1), (0,)))
-    question = problem(cluster(*({"count": 2},) * 2), *parts, within="infer+train", in_step="train+infer")
-    assert solve(question).verdict == UNDECIDED
+def test_pinned_ranges_of_which_one_is_inside_the_other_are_not_searched() -> None:
+    parts = solid("train", 8, Pin(range(0, 2), (1,))), solid("infer", 6)
+    question = problem(cluster(*({"count": 4},) * 2), *parts, within="infer+train", in_step="train+infer")
+    (finding,) = solve(question).findings
+    assert (finding.code, finding.subject) == ("PW604", "train")
+    assert finding.message.endswith("train and infer share some accelerators in one order of ranks, and ranks of train are pinned")
+    unpinned = solve(replace(question, job=replace(question.job, components=(replace(parts[0], pins=()), parts[1]))))
+    assert unpinned.plan is not None and is_in_order(question, unpinned.plan.assignment)
 
 
 def any_order(random: Random) -> Problem:
-    """Few accelerators on two or three nodes, two ranges within each other with pins, and something beside them or in the same order of ranks."""
+    """Few accelerators on two or three nodes, two colocated ranges with pins, and something beside them or in the same order of ranks."""
     nodes = random.choice([(3, 3), (2, 4), (2, 2, 2), (4, 2)])
     each = random.choice([1, 1, 2])
-    outer = random.randint(2, 5)
-    inner = random.choice([its for its in range(1, outer + 1) if its % each == 0] or [each])
-    names = random.choice([("train", "infer"), ("infer", "train")])
-    if names[0] == "infer":
-        outer, inner = -(-outer // each) * each, inner
+    count = random.choice([its for its in range(2, 6) if its % each == 0])
 
     def pins(name: str, count: int) -> Iterator[Pin]:
         processes = count // (each if name == "infer" else 1)
@@ -102,17 +92,15 @@ def any_order(random: Random) -> Problem:
             stop = random.randint(start + 1, processes)
             yield Pin(range(start, stop), tuple(sorted(random.sample(range(len(nodes)), random.randint(1, len(nodes) - 1)))))
 
-    parts = [
-        solid(name, count, *pins(name, count), each=each if name == "infer" else 1, tp=each if name == "infer" else 1)
-        for name, count in zip(names, (outer, inner))
-    ]
+    sizes = {"train": 1, "infer": each}
+    parts = [solid(name, count, *pins(name, count), each=size, tp=size) for name, size in sizes.items()]
     if random.random() < 0.4:
         parts.append(component("other", 1))
-    kept = {"together" if outer == inner else "within": f"{names[1]}+{names[0]}"}
+    kept = {}
     if random.random() < 0.4:
-        parts.append(replace(parts[0], name="ref", pins=tuple(pins(names[0], outer))))
-        kept["aligned"] = f"ref+{names[0]}"
-    return problem(cluster(*({"count": count} for count in nodes)), *parts, in_step="train+infer", **kept)
+        parts.append(replace(parts[0], name="ref", pins=tuple(pins("train", count))))
+        kept["aligned"] = "ref+train"
+    return problem(cluster(*({"count": size} for size in nodes)), *parts, together="infer+train", in_step="train+infer", **kept)
 
 
 def has_one(question: Problem) -> bool:

@@ -1,23 +1,24 @@
-"""Rule PW209: the demanded amounts are placed."""
+"""Rules PW209 and PW402: the demanded amounts are placed, and one is not below another."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
 
-from ....models.component import UNBOUNDED, Component
-from ....models.findings.finding import Finding, error
+from ....models.component import NOT_FEWER, UNBOUNDED, Component, Relation
+from ....models.findings.finding import Finding
 from ....models.findings.wording import plural
 from ....models.machines.node_group import ACCELERATOR, NODE
 from ....models.placements.assignment import Assignment
 from ....models.placements.run import Repeat
-from ....models.problem import AMOUNT, ConflictClause, Demand, Problem
+from ....models.problem import AMOUNT, ConflictClause, Problem
 from ....models.quantity import nearest, write_counts
+from ...rule import ComponentRule, RelationRule
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
 
 
-class AllPlaced:
+class AllPlaced(ComponentRule):
     """Every demanded process is placed once, and no further processes are."""
 
     code: ClassVar[str] = "PW209"
@@ -36,14 +37,11 @@ class AllPlaced:
             variables.among(placed, counts, f"{component.name} has a count that is not asked for")
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
-        span = component.span(AMOUNT)
         expected = 0
         for start, stop in sorted((ranks.start, ranks.stop) for ranks in _solid(assignment.repeats(component.name))):
             if start > expected:
                 message = f"ranks {expected}-{start - 1} of {component.name} have no place"
-                yield error(
-                    self.code, component.name, message, span, help="place every rank", witnesses=(expected,), amount=start - expected
-                )
+                yield self.fault(component, message, AMOUNT, "place every rank", (expected,), start - expected)
             expected = max(expected, stop)
         nodes = problem.kind(component) == NODE
         placed = expected if nodes else expected * component.per_process
@@ -53,13 +51,13 @@ class AllPlaced:
             short = wanted - placed
             message = f"{component.name} asks for {asked_for(component, unit)}, {placed} are placed"
             advice = f"place {wanted}, or ask for {placed}"
-            yield error(self.code, component.name, message, span, help=advice, witnesses=(placed,), amount=short)
+            yield self.fault(component, message, AMOUNT, advice, (placed,), short)
 
     def explain(self, problem: Problem, component: Component) -> ConflictClause:
         kind = problem.kind(component)
         have = "" if kind == NODE else f" (the cluster has {problem.cluster.total(kind)})"
         text = f"{component.name} asks for {asked_for(component, _unit(kind))}{have}"
-        return ConflictClause(text, (Demand(component.name, AMOUNT, component.span(AMOUNT)),))
+        return self.clause(component, text, AMOUNT)
 
 
 def _solid(repeats: Sequence[Repeat]) -> Iterator[range]:
@@ -94,3 +92,29 @@ def amount_of(component: Component) -> str:
     if component.least == component.most:
         return str(component.least)
     return write_counts(component.counts or ((component.least, component.most),))
+
+
+class NotFewer(RelationRule):
+    """The first component has at least as many processes as the second.
+
+    Source: RLinf, rlinf/workers/env/env_worker.py (decoupled mode).
+    """
+
+    code, kind = "PW402", NOT_FEWER
+
+    def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
+        first, second = (variables.processes(problem[name]) for name in relation.components)
+        variables.require(first >= second, f"{relation.components[0]} has too few processes")
+
+    def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
+        first, second = relation.components
+        few, many = assignment.world_size(first), assignment.world_size(second)
+        if few < many:
+            message = f"{first} has {few} {plural('process', few)}, fewer than the {many} of {second}"
+            help_text = f"give {first} at least {many} {plural('process', many)}, or {second} at most {few}"
+            yield self.fault(problem, relation, message, help_text, (few, many), many - few, label="too few")
+
+    def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
+        first, second = relation.components
+        amount = amount_of(problem[second])
+        return self.clause(relation, f"{first} has at least as many processes as {second}, which asks for {amount}")

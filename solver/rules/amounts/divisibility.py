@@ -1,21 +1,23 @@
-"""Rule PW208: accelerators divide into whole replicas and processes."""
+"""Rules PW208 and PW221: accelerators divide into replicas, processes and shard groups."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.findings.finding import Finding, error
+from ....models.findings.finding import Finding
 from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
+from ....models.memory_work import fitting, not_whole, whole_groups
 from ....models.placements.assignment import Assignment
 from ....models.problem import ConflictClause, Demand, Problem
+from ...rule import ComponentRule
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
 
 
-class Divisibility:
+class Divisibility(ComponentRule):
     """The accelerators of a component divide into replicas, processes and blocks.
     Their number is a multiple of tp x pp x cp (in an engine x dp), of the accelerators per process,
     and of a block of the stride.
@@ -47,12 +49,10 @@ class Divisibility:
                 message = f"the {placed} {plural('accelerator', placed)} of {component.name} cannot be divided by {label}: {placed % divisor} would be left"
                 lower, upper = placed - placed % divisor, placed - placed % divisor + divisor
                 fit = f"{lower} or {upper}" if lower else str(upper)
-                advice = component.fix(self.code, f"give {component.name} {fit} accelerators")
-                span = advice.edit.span if advice.edit else component.span("placement" if component.runs is not None else "parallel")
-                yield error(
-                    self.code, component.name, message, span, help=advice.help, edit=advice.edit, notes=advice.notes,
-                    witnesses=(placed, divisor), amount=placed % divisor,
-                )  # fmt: skip
+                edit = component.fix(self.code, "").edit
+                place = edit.span if edit else "placement" if component.runs is not None else "parallel"
+                advice = f"give {component.name} {fit} accelerators"
+                yield self.fault(component, message, place, advice, (placed, divisor), placed % divisor)
                 return
 
     def explain(self, problem: Problem, component: Component) -> ConflictClause:
@@ -65,3 +65,40 @@ class Divisibility:
             reasons["stride"] = f"stride {component.stride}"
         text = f"the accelerators of {component.name} must be a multiple of {component.step} ({', '.join(reasons.values())})"
         return ConflictClause(text, tuple(Demand(component.name, name, component.span(name)) for name in reasons))
+
+
+class WholeShardGroups(ComponentRule):
+    """The ranks that shard weights in groups are a multiple of `shards`.
+    Up to `shards` ranks form a single group.
+
+    The ranks are the accelerators of a component over tp x pp.
+
+    Source: PyTorch, init_device_mesh (a mesh has as many ranks as its sides multiplied).
+    """
+
+    code: ClassVar[str] = "PW221"
+
+    def subjects(self, problem: Problem) -> Iterable[Component]:
+        return [c for c in problem.components if c.divided_among and problem.kind(c) != NODE]
+
+    def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
+        placed, per_process = variables.processes(component), component.per_process
+        most = placed if isinstance(placed, int) else problem.cluster.total(problem.kind(component)) // per_process
+        shards = component.divided_among
+        why = f"the ranks of {component.name} do not divide into groups of {shards} shards"
+        variables.among(placed, [count for count in range(most + 1) if whole_groups(shards, count * per_process, component.parallel)], why)
+
+    def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        shards, parallel = component.divided_among, component.parallel
+        ranks = assignment.amount(component.name) // (parallel.tp * parallel.pp)
+        left = ranks % shards if shards else 0
+        if ranks <= shards or not left:
+            return
+        advice = fitting(ranks, shards)
+        label = f"{left} would be left"
+        yield self.fault(component, not_whole(component.name, ranks, shards), "shards", advice, (ranks, shards), left, label=label)
+
+    def explain(self, problem: Problem, component: Component) -> ConflictClause:
+        shards = component.divided_among
+        text = f"the ranks of {component.name} are whole groups of {shards} shards, or no more than these"
+        return self.clause(component, text, "amount")

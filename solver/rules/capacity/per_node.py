@@ -1,37 +1,147 @@
-"""Shared parts of the rules on CPUs and host memory of nodes."""
+"""Rules PW502 and PW503: a node has the CPUs and the memory of its processes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
 
 from ....models.component import Component
+from ....models.findings.finding import Finding, error
 from ....models.machines.node import Node
 from ....models.placements.assignment import Assignment
-from ....models.problem import Problem
+from ....models.problem import ConflictClause, Demand, Problem
+from ....models.quantity import write_memory
 from ...presence import processes_alike
+from ...wording import listed
 
 if TYPE_CHECKING:
     from ...layout.cells import Cell
     from ...model.amount import Amount
     from ...model.variables import Variables
 
-Need = Callable[[Component], int]
-"""Amount reserved by a process of a component."""
 Entry = tuple[int, int, Component]
 """Amount reserved on a node, number of processes there, and component."""
+Short = tuple[range, int, Sequence[Entry]]
+"""Consecutive nodes; capacity and reservations of each."""
 
 
-def require_fit(variables: Variables, need: Need, has: Callable[[Node], int | None], why: str) -> None:
-    """Require enough capacity on every node that could be exceeded.
+class PerNode:
+    """The amounts reserved on a node do not exceed what it has.
 
-    These nodes are cells of their own.
+    Colocated components have processes of their own, so their reservations add up. A node with an
+    unknown amount is not judged.
     """
-    asking = [component for component in variables.problem.components if need(component)]
-    for cell in variables.cells:
-        capacity = has(cell.nodes[0])
-        if capacity is not None and len(cell.nodes) == 1:
-            wanted = variables.total(need(component) * _processes_in(component, cell, variables) for component in asking)
-            variables.require(wanted <= capacity, f"{why} of {cell.name} is exceeded")
+
+    code: ClassVar[str]
+    field: ClassVar[str]
+    """Amount of a process of a component."""
+    of_node: ClassVar[str]
+    """Amount of a node."""
+    noun: ClassVar[str]
+
+    def has(self, node: Node) -> int | None:
+        """Return the amount of a node; None if unknown."""
+        amount: int | None = getattr(node, self.of_node)
+        return amount
+
+    def need(self, component: Component) -> int:
+        """Return the amount reserved by a process of the component."""
+        amount: int = getattr(component, self.field)
+        return amount
+
+    def subjects(self, problem: Problem) -> Iterable[str]:
+        """Return the noun of the amount if some component reserves any."""
+        return (self.noun,) if any(map(self.need, problem.components)) else ()
+
+    def encode(self, problem: Problem, subject: str, variables: Variables) -> None:
+        """Require enough capacity on every node that could be exceeded.
+
+        These nodes are cells of their own.
+        """
+        asking = [component for component in problem.components if self.need(component)]
+        for cell in variables.cells:
+            capacity = self.has(cell.nodes[0])
+            if capacity is not None and len(cell.nodes) == 1:
+                wanted = variables.total(self.need(component) * _processes_in(component, cell, variables) for component in asking)
+                variables.require(wanted <= capacity, f"the {subject} of {cell.name} is exceeded")
+
+    def short_nodes(self, problem: Problem, assignment: Assignment) -> list[Short]:
+        """Return the nodes with a shortage, ascending."""
+        short = list[Short]()
+        asking = [component.name for component in problem.components if self.need(component)]
+        for ranks, node, counts in processes_alike(problem, assignment, asking):
+            bill = [(self.need(c) * counts[c.name], counts[c.name], c) for c in problem.components if c.name in counts]
+            capacity = self.has(node)
+            if capacity is not None and total(bill) > capacity:
+                short.append((ranks, capacity, bill))
+        return short
+
+    def clause(self, problem: Problem, text: str) -> ConflictClause:
+        """Return the clause of all components with a reservation."""
+        demands = [Demand(c.name, self.field, c.span(self.field)) for c in problem.components if self.need(c)]
+        return ConflictClause(text, tuple(demands))
+
+
+class FitsCpus(PerNode):
+    """The CPUs reserved for the processes on a node do not exceed its CPUs.
+
+    Source: verl, verl/single_controller/ray/base.py (RayResourcePool reserves CPUs with every
+    accelerator, and waits for ever).
+    """
+
+    code, field, of_node, noun = "PW502", "cpus", "cpus", "CPUs"
+
+    def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
+        if short := self.short_nodes(problem, assignment):
+            ranks, has, bill = short[0]
+            first, words = bill[0][2], " + ".join(f"{component.name} {count} x {component.cpus}" for _, count, component in bill)
+            message = f"node {ranks.start} has {has} CPUs, {total(bill)} are reserved: {words}{_as_many(short)}"
+            fix = first.fix(self.code, f"use a node with {total(bill)} CPUs, or place fewer processes on it")
+            yield error(
+                self.code, first.name, message, first.span("placement"), help=fix.help, edit=fix.edit, notes=fix.notes,
+                witnesses=(ranks.start,), amount=total(bill) - has,
+            )  # fmt: skip
+
+    def explain(self, problem: Problem, subject: str) -> ConflictClause:
+        fewest = min((node.cpus for node in problem.cluster.nodes if node.cpus is not None), default=0)
+        text = listed(
+            [f"{component.name} reserves {component.cpus} CPUs for each process" for component in problem.components if component.cpus]
+        )
+        return self.clause(problem, f"{text} (the node with the fewest has {fewest})")
+
+
+class FitsHostMemory(PerNode):
+    """The host memory needed by the processes on a node does not exceed its memory."""
+
+    code, field, of_node, noun = "PW503", "host_memory", "memory", "host memory"
+
+    def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
+        if short := self.short_nodes(problem, assignment):
+            ranks, has, bill = short[0]
+            first = max(bill, key=lambda entry: entry[0])[2]
+            words = " + ".join(f"{component.name} {count} x {write_memory(component.host_memory)}" for _, count, component in bill)
+            need = write_memory(total(bill))
+            message = f"node {ranks.start} has {write_memory(has)} of memory, {need} are needed: {words}{_as_many(short)}"
+            yield error(
+                self.code, first.name, message, first.span("host_memory"),
+                help=f"use a node with {need}, or place fewer processes on it", witnesses=(ranks.start,), amount=total(bill) - has,
+            )  # fmt: skip
+
+    def explain(self, problem: Problem, subject: str) -> ConflictClause:
+        known = [node.memory for node in problem.cluster.nodes if node.memory is not None]
+        needs = [(component.name, write_memory(component.host_memory)) for component in problem.components if component.host_memory]
+        text = listed([f"a process of {name} needs {need} of its node" for name, need in needs])
+        return self.clause(problem, f"{text} (the node with the least has {write_memory(min(known, default=0))})")
+
+
+def _as_many(short: Sequence[Short]) -> str:
+    """Return the number of nodes with a shortage as text; "" for a single one."""
+    count = sum(len(nodes) for nodes, _, _ in short)
+    return f" (so do {count} nodes)" if count > 1 else ""
+
+
+def total(bill: Sequence[Entry]) -> int:
+    """Return the total of a bill."""
+    return sum(amount for amount, _, _ in bill)
 
 
 def _processes_in(component: Component, cell: Cell, variables: Variables) -> Amount:
@@ -48,23 +158,3 @@ def _processes_in(component: Component, cell: Cell, variables: Variables) -> Amo
     return (
         amount // component.per_process if isinstance(amount, int) else bundle.unit // component.per_process * variables.units(bundle, cell)
     )
-
-
-def short_nodes(
-    problem: Problem, assignment: Assignment, need: Need, has: Callable[[Node], int | None]
-) -> Iterator[tuple[range, int, Sequence[Entry]]]:  # fmt: skip
-    """Yield (consecutive nodes, capacity, reservations) of nodes with a shortage, ascending.
-
-    Capacity and reservations are those of a single node.
-    """
-    asking = [component.name for component in problem.components if need(component)]
-    for ranks, node, counts in processes_alike(problem, assignment, asking):
-        bill = [(need(c) * counts[c.name], counts[c.name], c) for c in problem.components if c.name in counts]
-        capacity = has(node)
-        if capacity is not None and total(bill) > capacity:
-            yield ranks, capacity, bill
-
-
-def total(bill: Sequence[Entry]) -> int:
-    """Return the total of a bill."""
-    return sum(amount for amount, _, _ in bill)

@@ -7,19 +7,59 @@ from math import lcm
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import EP, REPLICA, TP, WHOLE, Component, Keep
-from ....models.findings.finding import Finding, error
+from ....models.findings.finding import Finding
 from ....models.findings.wording import plural
+from ....models.machines.cluster import Cluster
 from ....models.machines.node_group import ACCELERATOR, NODE
 from ....models.machines.topology import LEVELS, NODE_LEVEL, NUMA, domain, domains, numa_masks
 from ....models.placements.assignment import Assignment, Seat, seats
 from ....models.problem import ConflictClause, Demand, Problem
+from ...rule import ComponentRule
 from ...wording import domain_name, level_name
-from .kept_in_order import keep_in_order
-from .visits import torn, visits_of
 
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle
     from ...model.variables import Variables
+
+
+Visit = tuple[str, int, int]
+"""Domain, node, and accelerators there, in the order of ranks."""
+
+
+def torn(visits: Iterable[Visit], size: int) -> dict[int, tuple[tuple[str, int], tuple[str, int]]]:
+    """Return group -> first two (domain, node), for groups in several domains."""
+    crossing: dict[int, tuple[tuple[str, int], tuple[str, int]]] = {}
+    position, begun = 0, ("", -1)
+    for name, node, amount in visits:
+        if position % size and name != begun[0]:
+            crossing.setdefault(position // size, (begun, (name, node)))
+        if position % size + amount >= size or not position % size:
+            begun = (name, node)
+        position += amount
+    return crossing
+
+
+def visits_of(problem: Problem, level: str, assignment: Assignment, component: str) -> Iterator[Visit]:
+    """Yield the visits of a component in rank order.
+
+    Cost grows with runs and their nodes; for NUMA domains, with accelerators.
+    """
+    nodes = problem.cluster.nodes
+    if level == NUMA:
+        for _, process_seats in seats(assignment.of(component)):
+            for (node, index), kind, _ in process_seats:
+                yield _numa_domain(problem.cluster, node, index, kind), node, 1
+        return
+    for repeat in sorted(assignment.repeats(component), key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):
+        amount = sum(run.amount or len(run.ranks) for run in repeat.runs)
+        for node in repeat.node_ranks:
+            yield domain(nodes[node], level), node, amount
+
+
+def _numa_domain(cluster: Cluster, node: int, index: int, kind: str) -> str:
+    masks = numa_masks(cluster.nodes[node]) if kind == ACCELERATOR else ()
+    return f"{next((number for number, mask in enumerate(masks) if mask >> index & 1), 0)} of {cluster.name(node)}"
+
 
 Kept = tuple[Component, Keep]
 """Component, and a demand to keep it or its groups together."""
@@ -27,7 +67,7 @@ Kept = tuple[Component, Keep]
 NAMES = {TP: "tp group", EP: "ep group", REPLICA: "replica"}
 
 
-class GroupsWhole:
+class GroupsWhole(ComponentRule):
     """Every group of a kind is inside one domain of a topology level.
     A whole component is inside at most the demanded number of domains.
 
@@ -64,8 +104,6 @@ class GroupsWhole:
                 variables.at_most(touched, keep.domains, why)
         elif bundle is None:  # processes that form no groups
             return
-        elif keep.level in LEVELS and problem.job.capabilities.nodes_in_order:
-            keep_in_order(variables, bundle, keep.level, _size(component, keep))
         elif keep.level in LEVELS:
             for name in domains(problem.cluster, keep.level):
                 variables.wholes(bundle, keep.level, name)
@@ -91,7 +129,7 @@ class GroupsWhole:
         order = order_in_blocks(variables.layout, bundle, component) if component.stride == 1 and keep.unit != WHOLE else ()
         interleaved = GroupsCut(where, size, order) if order else None
         fit = []
-        for start, units in variables.starts(bundle):
+        for start, units in variables.range_of(bundle).starts:
             stop = start + units * bundle.unit
             if keep.unit == WHOLE:
                 if len(set(where[start:stop])) <= keep.domains:
@@ -101,7 +139,7 @@ class GroupsWhole:
                     fit.append((start, units))
             elif not (stop - start) % size and _between(borders, start, stop) == _between(aligned.get(start % step, []), start, stop):
                 fit.append((start, units))
-        variables.start_among(bundle, fit)
+        variables.range_of(bundle).only(fit)
 
     def check(self, problem: Problem, kept: Kept, assignment: Assignment) -> Iterator[Finding]:
         component, keep = kept
@@ -111,10 +149,8 @@ class GroupsWhole:
             names = list(dict.fromkeys(name for name, _, _ in visits))
             if len(names) > keep.domains:
                 message = f"{component.name} is in {len(names)} {plural(level, len(names))}, more than the {keep.domains} allowed"
-                yield error(
-                    self.code, component.name, message, span, help=f"place it in fewer {plural(level, 2)}, or allow {len(names)}",
-                    witnesses=(len(names), names[keep.domains]), amount=len(names) - keep.domains,
-                )  # fmt: skip
+                advice = f"place it in fewer {plural(level, 2)}, or allow {len(names)}"
+                yield self.fault(component, message, span, advice, (len(names), names[keep.domains]), len(names) - keep.domains)
             return
         size, group_name, total = _size(component, keep), NAMES[keep.unit], sum(amount for _, _, amount in visits)
         crossing = torn(visits, size)
@@ -123,17 +159,13 @@ class GroupsWhole:
             more = f" ({len(crossing)} {plural(group_name, len(crossing))} do)" if len(crossing) > 1 else ""
             message = f"{group_name} {group} of {component.name} ({size} accelerators) is in {domain_name(keep.level, first[0])}"
             message += f" and {domain_name(keep.level, second[0])}{more}"
-            yield error(
-                self.code, component.name, message, span, label=f"crosses {plural(level, 2)}", notes=(f"a {group_name} must be in one {level}",),
-                help=f"give every {level} a multiple of {size} accelerators of {component.name}, its ranks one {level} after the other",
-                witnesses=(group, first[1], second[1]), amount=len(crossing),
-            )  # fmt: skip
+            advice = f"give every {level} a multiple of {size} accelerators of {component.name}, its ranks one {level} after the other"
+            notes, witnesses = (f"a {group_name} must be in one {level}",), (group, first[1], second[1])
+            yield self.fault(component, message, span, advice, witnesses, len(crossing), f"crosses {plural(level, 2)}", notes)
         elif total % size:
             message = f"the {total} accelerators of {component.name} are no whole number of {plural(group_name, 2)} of {size}"
-            yield error(
-                self.code, component.name, message, span, help=f"give it {total - total % size or size} accelerators",
-                witnesses=(total, size), amount=total % size,
-            )  # fmt: skip
+            advice = f"give it {total - total % size or size} accelerators"
+            yield self.fault(component, message, span, advice, (total, size), total % size)
 
     def explain(self, problem: Problem, kept: Kept) -> ConflictClause:
         component, keep = kept

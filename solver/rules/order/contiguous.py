@@ -12,13 +12,15 @@ from ....models.placements.assignment import Assignment
 from ....models.placements.run import Run
 from ....models.problem import ConflictClause, Demand, Problem
 from ....models.sharing import given_part
-from ...wording import lowest
+from ...rule import ComponentRule
+from ...stretches import extent
+from .in_order import solid
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
 
 
-class Contiguous:
+class Contiguous(ComponentRule):
     """A contiguous component is one solid range in its node groups' numbering.
     Its ranks ascend there, unless it allows any order.
 
@@ -34,12 +36,9 @@ class Contiguous:
         """Constrain given parts; a searched bundle has a start instead of counts."""
         bundle = variables.bundle(component)
         if bundle and bundle.fixed and component.runs is None:
-            first = problem.cluster.numbering(problem.range_in(component)).first
-            masks = variables.layout.fixed[bundle]
-            inside = masks.keys() <= first.keys()
-            ranks = sorted(first[n] + i for n, mask in masks.items() for i in range(mask.bit_length()) if mask >> i & 1) if inside else []
-            solid = bool(ranks) and ranks[-1] - ranks[0] + 1 == len(ranks)
-            variables.require(solid, f"{component.name} is given in pieces")
+            numbering = problem.cluster.numbering(problem.range_in(component))
+            is_solid = solid(variables.layout.fixed[bundle], numbering) is not None
+            variables.require(is_solid, f"{component.name} is given in pieces")
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         first = problem.cluster.numbering(problem.range_in(component)).first
@@ -52,18 +51,13 @@ class Contiguous:
             yield error(self.code, component.name, message, span, help=advice, witnesses=(outside[0],), amount=len(outside))
         if outside or not masks:
             return
-        low = min(first[node] + lowest(mask) for node, mask in masks.items())
-        high = max(first[node] + mask.bit_length() for node, mask in masks.items())
+        low, high = extent(first, masks)
         used = sum(mask.bit_count() for mask in masks.values())
         if used != high - low:
             message = f"{component.name} uses {used} of the ranks {low}-{high - 1}, not one solid range"
             advice = f"write one range such as `{low}-{low + used - 1}`"
             advice += ", or drop `contiguous`" if "contiguous" in component.spans else ""
-            fix = component.fix(self.code, advice)
-            witnesses = (low, high - 1)
-            yield error(
-                self.code, component.name, message, span, help=fix.help, edit=fix.edit, witnesses=witnesses, amount=high - low - used
-            )
+            yield self.fault(component, message, "placement", advice, (low, high - 1), high - low - used)
         if component.any_order:
             return
         rank = _goes_back(assignment.of(component.name), first, low, component.unit)

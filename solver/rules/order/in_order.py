@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+from typing import TYPE_CHECKING, Iterator, Mapping
 
 from ....models.component import IN_ORDER, Relation
 from ....models.findings.finding import Finding, error
 from ....models.findings.wording import plural
 from ....models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, Numbering
 from ....models.placements.assignment import Assignment
-from ....models.problem import ConflictClause, Demand, Problem
+from ....models.problem import ConflictClause, Problem
 from ....models.ranks import write_ranks
 from ...mends import RankFix, contiguous_range, fix_with_ranges
-from ...wording import demanded, demanding, listed, lowest
+from ...rule import RelationRule
+from ...stretches import extent
+from ...wording import demanding, listed
 
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle
@@ -20,17 +22,14 @@ if TYPE_CHECKING:
     from ...model.variables import Variables
 
 
-class InOrder:
+class InOrder(RelationRule):
     """Components in order are solid ranges of the cluster's accelerators, without gaps.
     They go from the first accelerator to the last.
 
     Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement (auto mode).
     """
 
-    code: ClassVar[str] = "PW213"
-
-    def subjects(self, problem: Problem) -> Iterable[Relation]:
-        return problem.related(IN_ORDER)
+    code, kind = "PW213", IN_ORDER
 
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
         numbering = problem.cluster.numbering((CLUSTER_LABEL,))
@@ -44,7 +43,7 @@ class InOrder:
             start, before_next = self._ends(bundle, numbering, variables)
             variables.require(start == before, f"{name} does not begin where the one before it ends")
             if last and all(not neighbour.fixed and variables.layout.numbering(neighbour) == numbering for neighbour in (last, bundle)):
-                variables.follow(last, bundle)  # redundant, place by place: a tighter relaxation
+                variables.range_of(bundle).follows(variables.range_of(last))  # redundant, place by place: a tighter relaxation
             before, last = before_next, bundle
         variables.require(before == numbering.size, "the last accelerators are left")
 
@@ -57,17 +56,17 @@ class InOrder:
             ranks = solid(variables.layout.fixed[bundle], numbering)
             return (ranks.start, ranks.stop) if ranks else (-1, -1)
         if variables.layout.numbering(bundle) == numbering:
-            return variables.first_and_end(bundle)
+            return variables.range_of(bundle).first_and_end()
         places = self._places(bundle, numbering, variables)
-        variables.start_among(bundle, places)
+        variables.range_of(bundle).only(places)
         nowhere = (0, 0)
-        first = variables.of_place(bundle, lambda place: places.get(place, nowhere)[0])
-        return first, variables.of_place(bundle, lambda place: places.get(place, nowhere)[1])
+        first = variables.range_of(bundle).worth(lambda place: places.get(place, nowhere)[0])
+        return first, variables.range_of(bundle).worth(lambda place: places.get(place, nowhere)[1])
 
     def _places(self, bundle: Bundle, numbering: Numbering, variables: Variables) -> dict[tuple[int, int], tuple[int, int]]:
         """Return place -> (start, stop) in the cluster, for places solid there too."""
         own, places = variables.layout.numbering(bundle), {}
-        for start, units in variables.starts(bundle):
+        for start, units in variables.range_of(bundle).starts:
             masks: dict[int, int] = {}
             for stretch, first, count in own.pieces(start, start + units * bundle.unit):
                 masks[stretch.node_rank] = ((1 << count) - 1) << first
@@ -83,8 +82,7 @@ class InOrder:
             if not masks:
                 yield self._fault(problem, relation, name, f"{name} has no accelerators", (expected,))
                 continue
-            low = min(first[node] + lowest(mask) for node, mask in masks.items())
-            high = max(first[node] + mask.bit_length() for node, mask in masks.items())
+            low, high = extent(first, masks)
             used = sum(mask.bit_count() for mask in masks.values())
             if used != high - low:
                 message = f"{name} uses {used} of the accelerators {low}-{high - 1}, not one solid range"
@@ -106,8 +104,9 @@ class InOrder:
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         size = problem.cluster.total(ACCELERATOR)
-        text = f"{listed(relation.components)} come one after the other and fill the cluster ({size} {plural('accelerator', size)}){demanded(relation)}"
-        return ConflictClause(text, (Demand("+".join(relation.components), IN_ORDER, relation.span),))
+        return self.clause(
+            relation, f"{listed(relation.components)} come one after the other and fill the cluster ({size} {plural('accelerator', size)})"
+        )
 
     def mends(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
         """Yield ranges of the present sizes; the last component takes the rest."""
@@ -123,7 +122,7 @@ class InOrder:
         yield fix_with_ranges(problem, ranges)
 
 
-def solid(masks: dict[int, int], numbering: Numbering) -> range | None:
+def solid(masks: Mapping[int, int], numbering: Numbering) -> range | None:
     """Return the ranks of the resources if they form a solid range, else None."""
     if not masks or not masks.keys() <= numbering.first.keys():
         return None

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Mapping
 
 from ....models.component import Component
-from ....models.findings.finding import Finding, error
+from ....models.findings.finding import Finding
 from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment, seats
 from ....models.problem import ConflictClause, Problem
 from ...layout.parts import bits
-from ...wording import lowest
+from ...rule import ComponentRule
+from ...stretches import extent
 
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 Pair = tuple[Component, Component]
 
 
-class InStep:
+class InStep(ComponentRule):
     """Two contiguous components that share accelerators are in step.
     The first begins and ends whole processes of the second away from the start and the end of the
     second.
@@ -74,7 +75,7 @@ class InStep:
             meet = variables.boolean(f"{first_bundle.name} and {second_bundle.name} meet")
             for node, mask in variables.layout.fixed[given_bundle].items():
                 for index in bits(mask):
-                    variables.at_most(variables.covers(searched, node, index), meet)
+                    variables.at_most(variables.range_of(searched).covers(node, index), meet)
         else:
             return  # not nested, so they share nothing
         for first_part, second_part in zip(*edges):
@@ -87,9 +88,9 @@ class InStep:
         The end is the rank after the last.
         """
         if not bundle.fixed:
-            return variables.rests(bundle, step)
+            return variables.range_of(bundle).rests(step)
         masks = {node: mask for node, mask in variables.layout.fixed[bundle].items() if node in first}
-        low, high = _ends(masks, first) if masks else (0, 0)
+        low, high = extent(first, masks) if masks else (0, 0)
         return [int(low % step == rest) for rest in range(step)], [int(high % step == rest) for rest in range(step)]
 
     def check(self, problem: Problem, pair: Pair, assignment: Assignment) -> Iterator[Finding]:
@@ -100,7 +101,7 @@ class InStep:
         )
         if not any(mask & second_masks.get(node, 0) for node, mask in first_masks.items()):
             return
-        step, (low, high), (least, most) = second_component.per_process, _ends(first_masks, first), _ends(second_masks, first)
+        step, (low, high), (least, most) = second_component.per_process, extent(first, first_masks), extent(first, second_masks)
         yield from self._turned(pair, low - least, first, assignment)
         if (low - least) % step or (high - most) % step:
             edges = [
@@ -111,15 +112,7 @@ class InStep:
             message = f"{first_component.name} (ranks {low}-{high - 1}) and {second_component.name} (ranks {least}-{most - 1}) share accelerators, but"
             message += f" {first_component.name} {' and '.join(edges)}: not with whole processes of {step}"
             advice = f"let {first_component.name} share whole processes of {second_component.name}, or no accelerator"
-            yield error(
-                self.code,
-                first_component.name,
-                message,
-                first_component.span("placement"),
-                help=advice,
-                witnesses=(low, least),
-                amount=len(edges),
-            )
+            yield self.fault(first_component, message, "placement", advice, (low, least), len(edges))
 
     def _turned(self, pair: Pair, away: int, first: Mapping[int, int], assignment: Assignment) -> Iterator[Finding]:
         """Yield an error if two searched components overlap in different rank orders."""
@@ -136,25 +129,10 @@ class InStep:
         if out:
             message = f"{first_component.name} and {second_component.name} share accelerators, but not in one order of ranks: {len(out)} of {first_component.name} meet others"
             advice = "pin both alike, or fewer ranks"
-            yield error(
-                self.code,
-                first_component.name,
-                message,
-                first_component.span("placement"),
-                help=advice,
-                witnesses=(out[0],),
-                amount=len(out),
-            )
+            yield self.fault(first_component, message, "placement", advice, (out[0],), len(out))
 
     def explain(self, problem: Problem, pair: Pair) -> ConflictClause:
         first, second = pair
         return ConflictClause(
             f"where they share accelerators, {first.name} begins and ends with whole processes of {second.name}, {second.per_process} each"
         )
-
-
-def _ends(masks: Mapping[int, int], first: Mapping[int, int]) -> tuple[int, int]:
-    """Return the first resource rank, and the rank after the last."""
-    return min(first[node] + lowest(mask) for node, mask in masks.items()), max(
-        first[node] + mask.bit_length() for node, mask in masks.items()
-    )

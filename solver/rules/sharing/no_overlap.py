@@ -15,6 +15,7 @@ from ....models.ranks import merge, write_ranks
 from ....models.sharing import Members, around, sharing_sets
 from ...layout.cells import enclosing_range, is_chain, numa_domains, shared_resources
 from ...layout.parts import bits
+from ...rule import ComponentRule
 from ...wording import lowest
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ Holder = tuple[str, str, int]
 """Joined names of colocated components, the first of them, and their mask."""
 
 
-class NoOverlap:
+class NoOverlap(ComponentRule):
     """A resource exists, and at most one colocated set holds it.
     A resource that another job holds is not used.
 
@@ -100,8 +101,8 @@ class NoOverlap:
         for kind in dict.fromkeys(pool.kind for pool in variables.layout.shared):
             for mask, ring, inner, ranges in shared_resources([pool for pool in variables.layout.shared if pool.kind == kind], node):
                 amounts = [variables.beside_enclosed(bundle, cell) for bundle in inner]
-                amounts += [variables.covers(bundle, node, index) for bundle in ranges for index in bits(mask)]
-                room = variables.total(variables.covers(ring, node, index) for index in bits(mask)) if ring else mask.bit_count()
+                amounts += [variables.range_of(bundle).covers(node, index) for bundle in ranges for index in bits(mask)]
+                room = variables.total(variables.range_of(ring).covers(node, index) for index in bits(mask)) if ring else mask.bit_count()
                 variables.require(variables.total(amounts) <= room)
 
     def _in_numa(self, pool: NodePool, cell: Cell, bound: list[Bundle], variables: Variables) -> None:
@@ -166,7 +167,7 @@ class NoOverlap:
         for run, node, _ in runs_by_node_sort(problem.cluster, assignment.repeats(component.name)):
             if run.within[0] < 0 or run.mask & ~node.whole(run.kind):
                 message = f"{component.name} uses accelerator {run.within[1]} of node {run.node}, which has {node.count(run.kind)}"
-                yield error(self.code, component.name, message, component.span("placement"), witnesses=(run.node, run.within[1]), amount=1)
+                yield self.fault(component, message, "placement", "", (run.node, run.within[1]), 1)
 
     def _within(self, component: Component, assignment: Assignment) -> Iterator[Finding]:
         """Yield errors on processes of a component that share an accelerator.
@@ -178,7 +179,7 @@ class NoOverlap:
             mask, place = run.mask, (run.node, run.kind)
             if mask & before.get(place, 0) or mask.bit_count() < run.amount:
                 message = f"two processes of {component.name} hold the same accelerator of node {run.node}"
-                yield error(self.code, component.name, message, component.span("placement"), witnesses=(run.node,), amount=1)
+                yield self.fault(component, message, "placement", "", (run.node,), 1)
             before[place] = before.get(place, 0) | mask
 
     def explain(self, problem: Problem, subject: str) -> ConflictClause:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
 
 from ....models.component import Component
-from ....models.findings.finding import Finding, error
+from ....models.findings.finding import Finding
 from ....models.findings.wording import plural, with_noun
 from ....models.machines.node_group import NODE
 from ....models.machines.topology import NODE_LEVEL
@@ -14,17 +14,17 @@ from ....models.placements.run import Repeat
 from ....models.problem import ConflictClause, Demand, Problem
 from ....models.ranks import merge, write_range, write_ranks
 from ...layout.bundle import Groups, gaps, in_blocks, line_of, needs_of, pinned_groups, unit
+from ...rule import ComponentRule
 from ...wording import nodes_called
 
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle
     from ...layout.cells import Cell
-    from ...layout.one_order import OneOrder
     from ...model.amount import Amount
     from ...model.variables import Variables
 
 
-class Pinned:
+class Pinned(ComponentRule):
     """Every pinned process rank exists, and is on one of its pinned nodes."""
 
     code: ClassVar[str] = "PW304"
@@ -37,7 +37,6 @@ class Pinned:
 
         No cell has both pinned nodes and others.
         """
-        from ...layout.one_order import one_orders
         from ...layout.ranks import of_given  # a slow import that no check needs
 
         bundle, why = variables.bundle(component), f"ranks of {component.name} are not where they are pinned"
@@ -47,8 +46,6 @@ class Pinned:
             ranks = [(rank, run.node) for run in component.runs for rank in run.ranks]
             variables.require(all(node in pin.nodes for rank, node in ranks for pin in component.pins if rank in pin.ranks), why)
             return
-        for pair in (candidate for candidate in one_orders(variables.layout) if candidate.pinned == component):
-            _in_one_order(pair, variables)
         line = line_of(problem, component)
         pieces = in_blocks(problem, line)
         if pieces is None:  # out of scope, and reported elsewhere
@@ -56,7 +53,7 @@ class Pinned:
         in_order, has_given = problem.job.capabilities.nodes_in_order, any(member.runs is not None for member in line)
         solid = any(member.contiguous and not member.any_order for member in line)
         if bundle and bundle.contiguous and not bundle.fixed:
-            variables.start_among(bundle, list(_starts(variables, bundle, line, solid or in_order)))
+            variables.range_of(bundle).only(list(_starts(variables, bundle, line, solid or in_order)))
         elif bundle and bundle.fixed and (has_given or solid or in_order):
             rank_nodes = [node for node, _ in (of_given(variables.layout, bundle) or {}).get(component.name, ())]
             variables.require(_kept(rank_nodes, pieces[0], unit(problem, line)), why)
@@ -99,7 +96,7 @@ class Pinned:
                 message = (
                     f"rank {max(size, pin.ranks.start)} of {component.name} is pinned to {where}, but it has {with_noun(size, 'process')}"
                 )
-                yield error(self.code, component.name, message, span, help="pin only ranks that exist", witnesses=(size,), amount=1)
+                yield self.fault(component, message, span, "pin only ranks that exist", (size,), 1)
                 continue
             astray = list(_misplaced(assignment.repeats(component.name), pin.ranks, frozenset(pin.nodes)))
             if astray:
@@ -107,10 +104,8 @@ class Pinned:
                 count = sum(len(ranks) for ranks, _ in astray)
                 more = f" ({count} of these ranks are elsewhere)" if count > 1 else ""
                 message = f"rank {rank} of {component.name} is on node {node}, it is pinned to {where}{more}"
-                yield error(
-                    self.code, component.name, message, span,
-                    help=f"place {plural('rank', len(pin.ranks))} {write_range(pin.ranks)} on {where}, or pin others", witnesses=(rank, node), amount=count,
-                )  # fmt: skip
+                advice = f"place {plural('rank', len(pin.ranks))} {write_range(pin.ranks)} on {where}, or pin others"
+                yield self.fault(component, message, span, advice, (rank, node), count)
 
     def explain(self, problem: Problem, component: Component) -> ConflictClause:
         kind, parts, demands = problem.kind(component), [], []
@@ -132,7 +127,7 @@ def _starts(variables: Variables, bundle: Bundle, line: Sequence[Component], in_
     """Yield the places of a range that keep all pins."""
     groups, size = pinned_groups(variables.problem, line), unit(variables.problem, line)
     numbering = variables.layout.numbering(bundle)
-    for start, units in variables.starts(bundle):
+    for start, units in variables.range_of(bundle).starts:
         stop = start + units * bundle.unit
         if in_order:
             firsts = ((start + number * size, nodes) for numbers, nodes in groups for number in numbers)
@@ -142,41 +137,6 @@ def _starts(variables: Variables, bundle: Bundle, line: Sequence[Component], in_
             keeps_pins = all(sum(pieces_on.get(node, 0) for node in nodes) >= need for nodes, need in needs_of(groups).items())
         if keeps_pins:
             yield start, units
-
-
-def _in_one_order(pair: OneOrder, variables: Variables) -> None:
-    """Post capacity for the pinned pieces of two ranges in step.
-
-    Pieces of both lie in the inner range, the other pieces of the outer range beside it. Both
-    conditions depend on the start of the inner range in the outer range, and on its length.
-    """
-    size = variables.layout.numbering(pair.outer).size
-    lengths = sorted({units * pair.inner.unit for _, units in variables.starts(pair.inner)})
-    arrangements = [
-        (before, count) for count in lengths for before in range(0, size - count + 1, pair.step) if pair.is_whole(before, count)
-    ]
-    chosen = {
-        arrangement: variables.boolean(f"{pair.inner.name}, {arrangement[1]} of them, begins {arrangement[0]} into {pair.outer.name}")
-        for arrangement in arrangements
-    }
-    first, start = variables.first_and_end(pair.outer)[0], variables.first_and_end(pair.inner)[0]
-    variables.require(variables.total(chosen.values()) == 1, f"{pair.outer.name} and {pair.inner.name} have no order in common")
-    variables.require(first + variables.total(before * literal for (before, _), literal in chosen.items()) == start)
-    variables.require(variables.total(count * literal for (_, count), literal in chosen.items()) == variables.accelerators(pair.inner))
-    for arrangement, literal in chosen.items():
-        inside, beside = (needs_of(groups) for groups in pair.groups(*arrangement))
-        for nodes, need in inside.items():
-            variables.at_most(need * pair.both * literal, variables.total(variables.accelerators_on(pair.inner, node) for node in nodes))
-        for nodes, need in beside.items():
-            left = [variables.accelerators_on(pair.outer, node) - variables.accelerators_on(pair.inner, node) for node in nodes]
-            variables.at_most(need * pair.alone * literal, variables.total(left))
-    numbering = variables.layout.numbering(pair.inner)
-    cut = {
-        (start, units)
-        for start, units in variables.starts(pair.inner)
-        if any(count % pair.both for _, _, count in numbering.pieces(start, start + units * pair.inner.unit))
-    }
-    variables.start_among(pair.inner, (place for place in variables.starts(pair.inner) if place not in cut))
 
 
 def _kept(nodes: Sequence[int], groups: Groups, size: int) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component, Spread
-from ....models.findings.finding import Finding, error
+from ....models.findings.finding import Finding
 from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
 from ....models.machines.topology import domains
 from ....models.placements.assignment import Assignment
 from ....models.problem import ConflictClause, Demand, Problem
 from ...presence import amounts_in
+from ...rule import ComponentRule
 from ...wording import domain_name, level_name
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ Asked = tuple[Component, Spread]
 """Component, and a demand to spread it."""
 
 
-class SpreadOver:
+class SpreadOver(ComponentRule):
     """A component is in at least the demanded number of topology domains.
     No domain of the level holds more than its share of the component's groups.
 
@@ -61,20 +62,16 @@ class SpreadOver:
         count, size, level = sum(alike for _, _, alike in amounts), _group(problem, component), level_name(spread.level)
         if count < spread.domains > 1:
             message = f"{component.name} is in {count} {plural(level, count)}, fewer than the {spread.domains} demanded"
-            yield error(
-                self.code, component.name, message, span,
-                help=f"place it in more {plural(level, 2)}, or ask for {count}", witnesses=(count,), amount=spread.domains - count,
-            )  # fmt: skip
+            advice = f"place it in more {plural(level, 2)}, or ask for {count}"
+            yield self.fault(component, message, span, advice, (count,), spread.domains - count)
         share = size * _share(sum(amount * alike for _, amount, alike in amounts), spread.percent, size)
         name, largest = max(((name, amount) for name, amount, _ in amounts), key=lambda entry: entry[1], default=("", 0))
         if largest > share:
             of_all = sum(amount * alike for _, amount, alike in amounts)
             message = f"{domain_name(spread.level, name)} holds {largest} of {of_all} {_unit(problem, component)} of {component.name},"
             message += f" more than {spread.percent} % in whole groups ({share})"
-            yield error(
-                self.code, component.name, message, span,
-                help=f"place at least {largest - share} of them in other {plural(level, 2)}", witnesses=(name, largest), amount=largest - share,
-            )  # fmt: skip
+            advice = f"place at least {largest - share} of them in other {plural(level, 2)}"
+            yield self.fault(component, message, span, advice, (name, largest), largest - share)
 
     def explain(self, problem: Problem, asked: Asked) -> ConflictClause:
         component, spread = asked

@@ -8,7 +8,7 @@ from placewright.models.placements.run import Run
 from placewright.models.problem import Cap
 from placewright.solver.objectives.domains_touched import DomainsTouched
 from placewright.solver.objectives.traffic import Collectives, Streams, WeightSync
-from placewright.solver.rules.at_most import AtMost
+from placewright.solver.rules.answers import AtMost
 
 from .. import parity
 from ..cases import cluster, component, problem

@@ -32,11 +32,9 @@ KEPT_CASES: dict[str, Problem] = {
     "replica in a rack": problem(RACKS, component("a", 2, 4, pp=2, keep=(Keep(REPLICA, "rack"),)), component("b", 1)),
     "replica of tp groups in a rack": problem(RACKS, component("a", 4, tp=2, pp=2, keep=(Keep(REPLICA, "rack"),)), component("b", 1)),
     "replica in a rack, racks take turns": problem(TURNS, component("a", 2, 4, pp=2, keep=(Keep(REPLICA, "rack"),))),
-    "replica in a rack, racks take turns, in order": problem(
-        TURNS, component("a", 2, 4, pp=2, keep=(Keep(REPLICA, "rack"),)), in_order=True
-    ),
+    "replica in a rack, in order": problem(RACKS, component("a", 2, 4, pp=2, keep=(Keep(REPLICA, "rack"),)), in_order=True),
     "replica of three in a rack, in order": problem(
-        cluster(*({"count": 1, "rack": rack} for rack in "abaab")), component("a", 3, pp=3, keep=(Keep(REPLICA, "rack"),)), in_order=True
+        cluster(*({"count": 1, "rack": rack} for rack in "aabbb")), component("a", 3, pp=3, keep=(Keep(REPLICA, "rack"),)), in_order=True
     ),
     "tp group over nodes": problem(LINKED, component("a", 2, 4, tp=2, keep=(Keep(TP, "nvlink_domain"),)), component("b", 1)),
     "tp group over nodes anywhere": problem(LINKED, component("a", 4, tp=2, keep=(Keep(TP, "node", required=False),))),

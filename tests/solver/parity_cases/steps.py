@@ -36,17 +36,6 @@ STEP_CASES: dict[str, Problem] = {
         cluster({"count": 2}, {"count": 1}), a(2, pins=(Pin(range(0, 1), (1,)),)), b(2, each=1, pins=(Pin(range(0, 1), (0,)),)),
         together="a+b", in_step="a+b",
     ),
-    "in step, pinned, within": problem(
-        FIVE, a(3, pins=(Pin(range(0, 1), (1,)),)), b(2, each=1, pins=(Pin(range(1, 2), (0,)),)), within="b+a", in_step="a+b"
-    ),
-    "in step, pinned, around": problem(FIVE, a(2, pins=(Pin(range(1), (1,)),)), b(4), within="a+b", in_step="a+b"),
-    "in step, pinned, of open amounts": problem(
-        FIVE, a(2, 3, pins=(Pin(range(0, 1), (1,)),)), b(1, 2, each=1), within="b+a", in_step="a+b"
-    ),
-    "in step, pinned in either": problem(
-        cluster({"count": 2}, {"count": 2}), a(4), b(2, each=1, pins=(Pin(range(0, 1), (1,)), Pin(range(1, 2), (0,)))), within="b+a",
-        in_step="a+b",
-    ),
     "in step, none of them a range": problem(
         FIVE, component("a", 1, 3), component("b", 2, 4, per_process=2), within="a+b", in_step="a+b"
     ),

@@ -16,31 +16,21 @@ from placewright.solver.model.variables import Variables
 from placewright.solver.objectives.domains_touched import DomainsTouched
 from placewright.solver.objectives.idle import MissingAccelerators
 from placewright.solver.objectives.uneven import UnevenCounts
-from placewright.solver.rules.amounts.all_placed import AllPlaced
-from placewright.solver.rules.amounts.divisibility import Divisibility
+from placewright.solver.rules.amounts.all_placed import AllPlaced, NotFewer
+from placewright.solver.rules.amounts.divisibility import Divisibility, WholeShardGroups
 from placewright.solver.rules.amounts.even_shares import EvenShares
 from placewright.solver.rules.amounts.model_divides import ModelDivides
-from placewright.solver.rules.amounts.not_fewer import NotFewer
-from placewright.solver.rules.amounts.whole_shard_groups import WholeShardGroups
 from placewright.solver.rules.capacity import fits_memory
-from placewright.solver.rules.capacity.fits_cpus import FitsCpus
 from placewright.solver.rules.capacity.fits_memory import FitsMemory
-from placewright.solver.rules.groups.group_in_node import GroupInNode
-from placewright.solver.rules.groups.process_on_one_node import ProcessOnOneNode
-from placewright.solver.rules.groups.replica_on_whole_nodes import ReplicaOnWholeNodes
+from placewright.solver.rules.capacity.per_node import FitsCpus
+from placewright.solver.rules.groups.in_nodes import GroupInNode, ProcessOnOneNode, ReplicaOnWholeNodes
 from placewright.solver.rules.order.contiguous import Contiguous
 from placewright.solver.rules.order.in_order import InOrder
-from placewright.solver.rules.order.node_order import NodeOrder
-from placewright.solver.rules.order.rank_aligned import RankAligned
-from placewright.solver.rules.order.strided import Strided
-from placewright.solver.rules.order.zero_copy import ZeroCopy
-from placewright.solver.rules.sharing.colocated import Colocated
-from placewright.solver.rules.sharing.colocated_or_disjoint import ColocatedOrDisjoint
-from placewright.solver.rules.sharing.disjoint import Disjoint
+from placewright.solver.rules.order.rank_aligned import RankAligned, ZeroCopy
+from placewright.solver.rules.order.rank_order import NodeOrder, Strided
 from placewright.solver.rules.sharing.no_overlap import NoOverlap
-from placewright.solver.rules.sharing.subset import Subset
-from placewright.solver.rules.where.hardware_kind import HardwareKind
-from placewright.solver.rules.where.node_group import NodeGroupRule
+from placewright.solver.rules.sharing.relations import Colocated, ColocatedOrDisjoint, Disjoint, Subset
+from placewright.solver.rules.where.nodes import HardwareKind, NodeGroupRule
 
 from .. import project
 from .changes import (

@@ -11,11 +11,10 @@ from placewright.solver.layout import ranks as rank_order
 from placewright.solver.objectives.fullest_nodes import FullestNodes
 from placewright.solver.objectives.preferred import Preferred
 from placewright.solver.rules.capacity import fits_memory
-from placewright.solver.rules.capacity.fits_host_memory import FitsHostMemory
+from placewright.solver.rules.capacity.per_node import FitsHostMemory
 from placewright.solver.rules.where import pinned, spread_over
-from placewright.solver.rules.where.apart import Apart
-from placewright.solver.rules.where.excluded import Excluded
-from placewright.solver.rules.where.near import Near
+from placewright.solver.rules.where.apart_near import Apart, Near
+from placewright.solver.rules.where.nodes import Excluded
 from placewright.solver.rules.where.pinned import Pinned
 from placewright.solver.rules.where.spread_over import SpreadOver
 

@@ -14,10 +14,9 @@ from placewright.solver.layout import cells as partition
 from placewright.solver.layout import ranks as rank_order
 from placewright.solver.layout.bundle import Bundle
 from placewright.solver.layout.layout import Layout
-from placewright.solver.layout.parts import Neighbours
 from placewright.solver.model.ranges import Slots
-from placewright.solver.rules.groups import kept_in_order, kept_together
-from placewright.solver.rules.groups.group_in_node import GroupInNode
+from placewright.solver.rules.groups import kept_together
+from placewright.solver.rules.groups.in_nodes import GroupInNode
 from placewright.solver.rules.groups.kept_together import GroupsWhole
 from placewright.solver.rules.sharing import no_overlap
 from placewright.solver.rules.sharing.no_overlap import NoOverlap
@@ -89,19 +88,7 @@ KEPT_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "domains hold any part of a group": (grain, "wholes", instead(lambda problem, members: ()), "replica in a rack"),
     "ranks go through the nodes": (expand, "in_rank_order", by_node, "replica in a rack, racks of single ones take turns"),
     "ranks go through NUMA domains as they come": (rank_order, "numa_domains", instead(one_domain), "NUMA domains by turns"),
-    "racks do not take turns": (
-        Neighbours,
-        "stretches",
-        lambda f: lambda self, level: _joined(f(self, level)),
-        "replica in a rack, racks take turns, in order",
-    ),
-    "a group may go on in another rack": (kept_together, "keep_in_order", instead(silent), "replica of three in a rack, in order"),
-    "what goes on may be given up": (
-        kept_in_order,
-        "_room",
-        instead(lambda *arguments: 0),
-        "replica in a rack, racks take turns, in order",
-    ),
+    "a group may go on in another rack": (GroupsWhole, "encode", instead(silent), "replica of three in a rack, in order"),
     "NUMA domains are one": (Slots, "slots", instead(whole_node), "tp groups in NUMA domains of odd size"),
     "pieces are no groups": (NoOverlap, "_in_numa", instead(silent), "NUMA domains in one cell"),
     "sizes in NUMA domains are always a chain": (no_overlap, "is_chain", instead(lambda sizes: True), "NUMA domains of four and of one"),
@@ -136,8 +123,3 @@ KEPT_LIES: dict[str, tuple[object, str, Lie, str]] = {
         "NUMA domains, sizes that are no chain",
     ),
 }
-
-
-def _joined(stretches: list[tuple[int, range]]) -> list[tuple[int, range]]:
-    """All nodes as if they were in the first domain."""
-    return [(stretches[0][0], range(stretches[0][1].start, stretches[-1][1].stop))]

@@ -8,8 +8,7 @@ from placewright.solver.expanding import staying as keep
 from placewright.solver.objectives import moves
 from placewright.solver.objectives import moves as kept_groups
 from placewright.solver.objectives.moves import MoveTerm
-from placewright.solver.rules.at_most import AtMost
-from placewright.solver.rules.unlike import Unlike
+from placewright.solver.rules.answers import AtMost, Unlike
 
 from .changes import Lie, instead
 

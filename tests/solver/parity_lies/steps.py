@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from placewright.solver.model.variables import Variables
+from placewright.solver.model.ranges import Ranges
 from placewright.solver.rules.order.in_step import InStep
 from placewright.solver.rules.where import pinned
 
@@ -14,8 +14,8 @@ from .changes import Lie, instead
 def begins_alone(original: Any) -> Any:
     """Where ranges end does not matter."""
 
-    def rests(self: Variables, bundle: Any, step: int) -> Any:
-        begun, _ = original(self, bundle, step)
+    def rests(self: Ranges, step: int) -> Any:
+        begun, _ = original(self, step)
         return begun, begun
 
     return rests
@@ -24,10 +24,9 @@ def begins_alone(original: Any) -> Any:
 STEP_LIES: dict[str, tuple[Any, str, Lie, str]] = {
     "out of step passes": (InStep, "check", instead(lambda *arguments: ()), "in step, within"),
     "out of step is good": (InStep, "encode", instead(lambda *arguments: None), "in step, around"),
-    "only where ranges begin matters": (Variables, "rests", begins_alone, "in step, within"),
+    "only where ranges begin matters": (Ranges, "rests", begins_alone, "in step, within"),
     "beside given ones nobody needs to be in step": (InStep, "encode", instead(lambda *arguments: None), "in step, beside given"),
-    "pins turn one range alone": (pinned, "_in_one_order", instead(lambda *arguments: None), "in step, pinned, within"),
-    "any order of ranks passes": (InStep, "_turned", instead(lambda *arguments: ()), "in step, pinned, within"),
+    "any order of ranks passes": (InStep, "_turned", instead(lambda *arguments: ()), "in step, pinned apart, colocated"),
     "colocated ranges are pinned apart": (pinned, "line_of", instead(lambda problem, each: (each,)), "in step, pinned apart, colocated"),
     "given ones may be out of step": (InStep, "encode", instead(lambda *arguments: None), "in step, given out of step"),
 }

@@ -9,10 +9,10 @@ from placewright.models.findings.finding import Severity
 from placewright.models.problem import Problem
 from placewright.solver.check import check_explicit
 from placewright.solver.layout.layout import Layout
-from placewright.solver.refuting.census import Census, CountingProblem, bundles
+from placewright.solver.refuting.census import Census, CountingProblem
 from placewright.solver.refuting.certificate import counting_row
 from placewright.solver.refuting.oracle import can_pack
-from placewright.solver.refuting.rows import cut, shortage
+from placewright.solver.refuting.rows import MAX_UNIONS, shortage
 
 from .. import parity
 from ..parity_cases.every import CASES
@@ -67,16 +67,6 @@ def test_a_census_counts_every_node_once() -> None:
             assert sum(census.pieces(bundle.kind, bundle.unit)) == free
 
 
-def test_bundles_are_those_of_a_layout() -> None:
-    source = random.Random(24)
-    for _ in range(60):
-        question = random_demands(source, most=2_000)
-        for ours, theirs in zip(bundles(question), Layout(question).bundles, strict=True):
-            assert vars(ours).keys() >= {"unit", "piece", "wholes"}
-            names = ("components", "kind", "unit", "piece", "wholes", "solid_in")
-            assert [getattr(ours, name) for name in names] == [getattr(theirs, name) for name in names]
-
-
 def test_where_a_bundle_may_be_is_where_a_layout_lets_it() -> None:
     source = random.Random(25)
     for _ in range(60):
@@ -90,16 +80,28 @@ def test_where_a_bundle_may_be_is_where_a_layout_lets_it() -> None:
                 assert census.nodes(mask) == len(layout.eligible[bundle])
 
 
-def test_hall_and_a_minimal_cut_agree() -> None:
+def capacity(rooms: list[int], mask: int) -> int:
+    return sum(room for index, room in enumerate(rooms) if mask >> index & 1)
+
+
+def test_a_shortage_is_found_exactly_where_there_is_one() -> None:
     source = random.Random(26)
     for _ in range(300):
         rooms = [source.randrange(6) for _ in range(5)]
         needs = {name: source.randrange(8) for name in "abcdef"[: source.choice([2, 4, 6])]}
         may = {name: source.randrange(1, 32) for name in needs}
-        short = shortage(needs, may, lambda mask, rooms=rooms: sum(r for i, r in enumerate(rooms) if mask >> i & 1))  # type: ignore[misc]
-        assert bool(short) == bool(cut(needs, may, rooms))
+        short = shortage(needs, may, lambda mask, rooms=rooms: capacity(rooms, mask))  # type: ignore[misc]
+        unions = [sum(need for name, need in needs.items() if not may[name] & ~mask) > capacity(rooms, mask) for mask in range(32)]
+        assert bool(short) == any(unions)
         if short:
             union = 0
             for name in short:
                 union |= may[name]
-            assert sum(needs[name] for name in short) > sum(r for i, r in enumerate(rooms) if union >> i & 1)
+            assert sum(needs[name] for name in short) > capacity(rooms, union)
+
+
+def test_with_many_sets_of_nodes_a_shortage_of_two_and_of_all_is_found() -> None:
+    names = [f"c{number}" for number in range(MAX_UNIONS + 2)]
+    may = {name: 3 << number for number, name in enumerate(names)}
+    assert shortage({**dict.fromkeys(names, 1), "c0": 2, "c1": 2}, may, lambda mask: mask.bit_count()) == ["c0", "c1"]
+    assert shortage(dict.fromkeys(names, 1), may, lambda mask: min(mask.bit_count(), 9)) == names

@@ -1,4 +1,4 @@
-"""Rule PW608: an alternative differs in structure from the answers before it."""
+"""Rules PW608 and PW611: an answer differs from others, and stays within limits of the objective."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ...models.findings.finding import Finding, error
 from ...models.placements.assignment import Assignment
-from ...models.problem import AMOUNT, ConflictClause, Key, Problem, Structure
+from ...models.problem import AMOUNT, Cap, ConflictClause, Key, Problem, Structure
 from ..structure import structure_of
 
 if TYPE_CHECKING:
     from ..model.amount import Amount
     from ..model.variables import Variables
+    from ..objectives.term import Objective
 
 
 class Unlike:
@@ -73,3 +74,40 @@ class Unlike:
 
     def explain(self, problem: Problem, structure: Structure) -> ConflictClause:
         return ConflictClause(f"the placement is unlike {len(problem.unlike)} others")
+
+
+class AtMost:
+    """Limited terms of the objective do not exceed their limits."""
+
+    code: ClassVar[str] = "PW611"
+
+    def subjects(self, problem: Problem) -> Iterable[Cap]:
+        return problem.caps
+
+    def encode(self, problem: Problem, cap: Cap, variables: Variables) -> None:
+        amounts = [cost * term.encode(problem, variables) for term, cost in _terms(cap)]
+        variables.at_most(variables.total(amounts), cap.most, f"{_names(cap)} cannot be {cap.most}")
+
+    def check(self, problem: Problem, cap: Cap, assignment: Assignment) -> Iterator[Finding]:
+        amount = sum(cost * term.value(problem, assignment) for term, cost in _terms(cap))
+        if amount > cap.most:
+            message = f"{_names(cap)}: {amount}, where at most {cap.most} may be"
+            yield error(self.code, "", message, amount=amount - cap.most)
+
+    def explain(self, problem: Problem, cap: Cap) -> ConflictClause:
+        return ConflictClause(f"{_names(cap)} may be at most {cap.most}")
+
+
+def _terms(cap: Cap) -> list[tuple[Objective, int]]:
+    """Return the limited terms with unit costs.
+
+    The terms are loaded late: a problem without limits needs none of them.
+    """
+    from ..objectives import OBJECTIVES
+
+    costs = dict(cap.terms)
+    return [(term, costs[term.name]) for term in OBJECTIVES if term.name in costs]
+
+
+def _names(cap: Cap) -> str:
+    return " + ".join(name if cost == 1 else f"{cost} x {name}" for name, cost in cap.terms)

@@ -1,0 +1,213 @@
+"""Rules PW202, PW203 and PW214: groups, processes and replicas on nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ....models.component import TP, Component
+from ....models.findings.finding import Finding
+from ....models.machines.node_group import NODE
+from ....models.placements.assignment import Assignment
+from ....models.placements.run import Repeat
+from ....models.problem import ConflictClause, Demand, Problem
+from ...rule import ComponentRule
+
+if TYPE_CHECKING:
+    from ...model.variables import Variables
+
+
+class ProcessOnOneNode(ComponentRule):
+    """All resources of one process are on one node and of one kind.
+
+    If the framework starts an engine of its own that reaches other nodes, a given process may lie
+    on several: that is slow, not an error.
+
+    Source: RLinf, rlinf/scheduler/placement/flexible.py (one node per process, noticed only at
+    launch).
+    """
+
+    code: ClassVar[str] = "PW203"
+
+    def subjects(self, problem: Problem) -> Iterable[Component]:
+        return problem.components
+
+    def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
+        """Constrain given parts; units hold whole processes of a single node."""
+        variables.given_in_multiples(component, component.per_process, "processes")
+
+    def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        torn, mixed = dict[int, tuple[int, int]](), False
+        last_rank, last_node, last_kind = -1, -1, ""
+        for repeat in assignment.repeats(component.name):
+            for run in repeat.runs:
+                if run.ranks.start == last_rank and (run.node, run.kind) != (last_node, last_kind):
+                    torn.setdefault(last_rank, (last_node, run.node))
+                    mixed |= run.kind != last_kind
+                last_rank, last_node, last_kind = run.ranks.stop - 1, run.node, run.kind
+            last_rank, last_node = repeat.ranks.stop - 1, repeat.node_ranks.stop - 1
+        if torn:
+            rank, nodes = next(iter(torn.items()))
+            more = f" ({len(torn)} processes do)" if len(torn) > 1 else ""
+            # Searched processes never cross nodes, even if the framework allows given ranks to do
+            # so.
+            may = problem.job.capabilities.processes_may_cross and component.runs is not None and not mixed
+            message = f"process {rank} of {component.name} spans nodes {nodes[0]} and {nodes[1]}{more}"
+            message += ": slow, but not refused" if may else ""
+            on_nodes, notes = problem.kind(component) == NODE, () if may else ("a process runs on one node",)
+            advice = "name one node for each process" if on_nodes else "give each process accelerators of one node"
+            yield self.fault(component, message, "placement", advice, (rank, *nodes), len(torn), "crosses nodes", notes, not may)
+
+    def explain(self, problem: Problem, component: Component) -> ConflictClause:
+        per_process = component.per_process
+        largest = max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)
+        text = f"a process of {component.name} needs {per_process} of one node (the largest node has {largest})"
+        return ConflictClause(text, (Demand(component.name, "per_process", component.span("per_process")),) if per_process > 1 else ())
+
+
+Torn = tuple[int, tuple[int, ...], tuple[int, ...]]
+"""Replica number, its nodes, and its accelerators on every node."""
+
+
+class ReplicaOnWholeNodes(ComponentRule):
+    """A replica of an engine is inside one node, or on whole nodes.
+    On whole nodes it has all accelerators of its component there.
+
+    Replicas are cut from the ranks in order. A server is started for as many ranks as one node is
+    assumed to give. If these lie on two nodes, the server gets accelerators of its own node that
+    belong to others.
+
+    Source: verl, verl/workers/rollout/replica.py (init_hybrid),
+    verl/workers/rollout/vllm_rollout/vllm_async_server.py (launch_servers).
+    """
+
+    code: ClassVar[str] = "PW214"
+
+    def subjects(self, problem: Problem) -> Iterable[Component]:
+        return [c for c in problem.components if problem.whole_replica(c) > 1 and problem.kind(c) != NODE]
+
+    def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
+        """Constrain given parts; units hold whole replicas of a single node."""
+        variables.given_in_multiples(component, component.parallel.replica, "replicas")
+
+    def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        size, replica = problem.whole_replica(component), component.parallel.replica
+        # Searched replicas are inside one node; only given ones may span whole nodes.
+        whole = component.runs is not None and not component.server
+        torn = list(self._torn(size, assignment.repeats(component.name), whole))
+        if not torn:
+            return
+        number, nodes, counts = torn[0]
+        group_name, unit = ("server", f"{size} of {replica} accelerators") if size < replica else ("replica", f"{size} accelerators")
+        more = f" ({len(torn)} {group_name}s do)" if len(torn) > 1 else ""
+        where = " and ".join(f"{count} on node {node}" for node, count in zip(nodes, counts))
+        message = f"{group_name} {number} of {component.name} ({component.parallel}: {unit}) has {where}{more}"
+        limits = f"a {group_name} must be inside one node{' or on whole nodes' if whole else ''}"
+        advice = f"give {component.name} a number of accelerators on each node that {size} divides, or that divides {size}"
+        edit, label = component.fix(self.code, "").edit, f"{group_name}s of {size} cross nodes"
+        place = edit.span if edit else "placement"
+        yield self.fault(component, message, place, advice, (number, *nodes), len(torn), label, (limits,))
+
+    def _torn(self, size: int, repeats: Iterable[Repeat], may_be_whole: bool) -> Iterator[Torn]:
+        """Yield the replicas on several nodes that leave accelerators of the component there."""
+        visits = list(_visits(repeats))
+        totals: dict[int, int] = {}
+        for node, amount in visits:
+            totals[node] = totals.get(node, 0) + amount
+        number, begun = 0, list[tuple[int, int]]()
+        for node, amount in visits:
+            if begun:
+                part = min(amount, size - sum(count for _, count in begun))
+                begun.append((node, part))
+                amount -= part
+                if sum(count for _, count in begun) < size:
+                    continue
+                if not may_be_whole or any(count != totals[visited] for visited, count in begun):
+                    yield number, tuple(visited for visited, _ in begun), tuple(count for _, count in begun)
+                number += 1
+            number, begun = number + amount // size, [(node, amount % size)] if amount % size else []
+
+    def explain(self, problem: Problem, component: Component) -> ConflictClause:
+        largest = max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)
+        size = component.parallel.replica
+        text = f"a replica of {component.name} needs {size} accelerators of one node (the largest node has {largest})"
+        return self.clause(component, text, "parallel")
+
+
+def _visits(repeats: Iterable[Repeat]) -> Iterator[tuple[int, int]]:
+    """Yield (node, accelerators) in rank order, with repeated nodes merged."""
+    node, amount = -1, 0
+    for repeat in sorted(repeats, key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):
+        per_node = sum(run.amount for run in repeat.runs)
+        for visited in repeat.node_ranks:
+            if visited != node and amount:
+                yield node, amount
+            node, amount = visited, per_node + (amount if visited == node else 0)
+    if amount:
+        yield node, amount
+
+
+class GroupInNode(ComponentRule):
+    """The accelerators of a tensor parallel group are on one node.
+
+    Groups are cut from the ranks in order: ranks 0 to tp-1 are the first.
+
+    Source: Megatron-LM, core/parallel_state.py (tp is the fastest dimension of the rank order).
+    """
+
+    code: ClassVar[str] = "PW202"
+
+    def subjects(self, problem: Problem) -> Iterable[Component]:
+        """Return the components without a demand on the place of their tp groups.
+
+        PW218 checks the others.
+        """
+        default = [c for c in problem.components if not any(keep.unit == TP for keep in c.keep)]
+        return [component for component in default if component.parallel.tp > 1 and problem.kind(component) != NODE]
+
+    def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
+        """Constrain given parts; units keep searched groups whole.
+
+        A unit is counted in one cell and taken from one node, and no start cuts a unit.
+        """
+        variables.given_in_multiples(component, component.group_size, "groups")
+
+    def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        tp = component.parallel.tp
+        cut = groups_over_nodes(tp, assignment.repeats(component.name))
+        if not cut:
+            return
+        # A framework may let groups cross nodes: slow, but no failure. Searched groups never cross.
+        may = problem.job.capabilities.groups_may_cross and component.runs is not None
+        if may and problem.job.capabilities.processes_may_cross and component.per_process % tp == 0:
+            return  # PW203 reports the process around the group, which crosses nodes too
+        if may and problem.whole_replica(component) % tp == 0 and any(ReplicaOnWholeNodes().check(problem, component, assignment)):
+            return  # PW214 reports the replica around the group
+        group, nodes = next(iter(cut.items()))
+        more = f" ({len(cut)} groups do)" if len(cut) > 1 else ""
+        message = f"tp group {group} of {component.name} ({tp} accelerators) spans nodes {nodes[0]} and {nodes[1]}{more}"
+        message += ": slow, but not refused" if may else ""
+        most = max(node.count(problem.kind(component)) for node in problem.cluster.nodes)
+        inside = "start each group of ranks at a multiple of tp inside a node"
+        advice, label = inside if tp <= most else f"a tp of at most {most} would stay on a node", f"tp {tp} crosses nodes"
+        place = "parallel" if self.code in component.fixes else "placement"
+        yield self.fault(component, message, place, advice, (group, *nodes), len(cut), label, is_error=not may)
+
+    def explain(self, problem: Problem, component: Component) -> ConflictClause:
+        largest = max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)
+        text = f"a tp group of {component.name} needs {component.parallel.tp} accelerators of one node (the largest node has {largest})"
+        return self.clause(component, text, "parallel")
+
+
+def groups_over_nodes(tp: int, repeats: Iterable[Repeat]) -> dict[int, tuple[int, int]]:
+    """Return group -> first two nodes, for tensor parallel groups on several nodes."""
+    crossing: dict[int, tuple[int, int]] = {}
+    position, before = 0, -1
+    for repeat in sorted(repeats, key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):
+        amount = sum(run.amount for run in repeat.runs)
+        even = position % tp == amount % tp == 0
+        for node in repeat.node_ranks if not even else ():
+            if position % tp and before != node:
+                crossing.setdefault(position // tp, (before, node))
+            position, before = position + amount, node
+        position, before = position + amount * repeat.nodes * even, repeat.node_ranks[-1]
+    return crossing

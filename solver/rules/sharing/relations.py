@@ -1,0 +1,255 @@
+"""Rules PW204, PW207, PW211 and PW212: components share accelerators, or do not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Iterable, Iterator
+
+from ....models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Relation
+from ....models.findings.finding import Finding, error
+from ....models.findings.wording import plural
+from ....models.machines.node_group import NODE
+from ....models.placements.assignment import Assignment
+from ....models.problem import ConflictClause, Problem
+from ...mends import RankFix, contiguous_range, fix_with_ranges, moved_off, moved_onto
+from ...rule import RelationRule
+from ...wording import demanding, lowest, open_choice
+from ..amounts.all_placed import amount_of
+
+if TYPE_CHECKING:
+    from ...model.variables import Variables
+
+
+class Colocated(RelationRule):
+    """Two colocated components use exactly the same accelerators."""
+
+    code, kind = "PW204", COLOCATED
+
+    def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
+        """Compare given parts; searched ones are a single bundle.
+
+        Only given parts can differ, also through components between them.
+        """
+        given_alike(problem, relation, variables)
+
+    def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
+        first_name, second_name = relation.components
+        first, second = assignment.masks(first_name), assignment.masks(second_name)
+        if first == second:
+            return
+        differ = {place: first.get(place, 0) ^ second.get(place, 0) for place in sorted(first.keys() | second.keys())}
+        count = sum(mask.bit_count() for mask in differ.values())
+        if count:
+            node = next(node for (node, _), mask in differ.items() if mask)
+            message = f"{first_name} and {second_name} are colocated but differ in {count} {plural('accelerator', count)}"
+            message += f" (first on node {node})"
+            help_text = "give both the same ranks" + ("" if relation.reason else f", or drop `colocate_with: {second_name}`")
+            yield self.fault(problem, relation, message, help_text, (node,), count)
+
+    def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
+        first_name, second_name = relation.components
+        return self.clause(relation, open_choice(relation) or f"{first_name} uses the accelerators of {second_name}")
+
+    def mends(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
+        """Yield the first component on the ranks of the second, then the reverse.
+
+        Only if the framework demands the relation.
+        """
+        if not relation.reason:
+            return
+        first, second = (problem[name] for name in relation.components)
+        for moved, target in ((first, second), (second, first)):
+            yield from moved_onto(problem, moved, target)
+
+
+def given_alike(problem: Problem, relation: Relation, variables: Variables) -> None:
+    """Require the given ranks of the relation's components to be those of the bundle."""
+    for component in (problem[name] for name in relation.components):
+        bundle = variables.bundle(component)
+        if bundle and component.runs is not None:
+            masks = _union({(run.node, run.mask) for run in component.runs if run.mask})
+            variables.require(masks == variables.layout.fixed[bundle], f"{bundle.name} are given apart")
+
+
+def in_one_order(problem: Problem, relation: Relation, variables: Variables) -> None:
+    """Require an order of ranks for the whole bundle of the relation's components.
+
+    Without such an order nothing of the bundle is placed.
+    """
+    given_alike(problem, relation, variables)
+    bundle = variables.bundle(problem[relation.components[0]])
+    if bundle and not variables.can_be_seated(bundle):
+        variables.require(variables.accelerators(bundle) == 0, f"no order of ranks suits all of {bundle.name}")
+
+
+def _union(pairs: set[tuple[int, int]]) -> dict[int, int]:
+    masks: dict[int, int] = {}
+    for node, mask in pairs:
+        masks[node] = masks.get(node, 0) | mask
+    return masks
+
+
+class ColocatedOrDisjoint(RelationRule):
+    """Two components use exactly the same accelerators, or none in common.
+
+    With the same accelerators they count as colocated (`Problem.decided`).
+
+    Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement (neither collocated nor
+    disaggregated).
+    """
+
+    code, kind = "PW211", COLOCATED_OR_DISJOINT
+
+    def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
+        """Compare given parts.
+
+        Each decision of an open choice is a problem of its own (`Problem.alternatives`).
+        """
+        first_bundle, second_bundle = (variables.bundle(problem[name]) for name in relation.components)
+        if first_bundle is None or second_bundle is None or first_bundle is second_bundle or first_bundle.kind != second_bundle.kind:
+            return
+        if not (first_bundle.fixed and second_bundle.fixed):
+            raise ValueError(f"whether {first_bundle.name} and {second_bundle.name} share is not decided")
+        first, second = variables.layout.fixed[first_bundle], variables.layout.fixed[second_bundle]
+        apart = not any(mask & second.get(node, 0) for node, mask in first.items())
+        variables.require(apart or first == second, f"{first_bundle.name} and {second_bundle.name} are given together in part")
+
+    def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
+        first_name, second_name = relation.components
+        first, second = assignment.masks(first_name), assignment.masks(second_name)
+        common = {place: both for place, mask in first.items() if (both := mask & second.get(place, 0))}
+        counts = [sum(mask.bit_count() for mask in masks.values()) for masks in (common, first, second)]
+        if common and not counts[0] == counts[1] == counts[2]:
+            (node, _), mask = min(common.items())
+            message = f"{first_name} and {second_name} share {counts[0]} of their {counts[1]} and {counts[2]} accelerators (first: {lowest(mask)} on node {node})"
+            label = f"{counts[0]} shared, of {counts[1]} of {first_name} and {counts[2]} of {second_name}"
+            advice = f"give {first_name} and {second_name} the same ranks, or ranks that do not meet"
+            notes = ("they must use the same accelerators, or none in common",)
+            yield self.fault(problem, relation, message, advice, (node, lowest(mask)), counts[0], label, second_name, notes)
+
+    def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
+        return self.clause(relation, open_choice(relation.decided(COLOCATED)))
+
+    def mends(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
+        """Yield the second component off or onto the first, then the reverse.
+
+        Only moves in line with the choice of the relation.
+        """
+        first, second = (problem[name] for name in relation.components)
+        for moved, target in ((second, first), (first, second)):
+            if relation.choice != COLOCATED:
+                yield from moved_off(problem, moved, target)
+            if relation.choice != DISJOINT:
+                yield from moved_onto(problem, moved, target)
+
+
+class Disjoint(RelationRule):
+    """Two disjoint components have no accelerator in common."""
+
+    code, kind = "PW207", DISJOINT
+
+    def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
+        """Compare given parts; forbid disjoint components in one bundle or nested.
+
+        Different bundles never overlap (PW201) unless one is within the other. A bundle inside
+        given parts has none of the accelerators that it must be apart from.
+        """
+        first_component, second_component = (problem[name] for name in relation.components)
+        first, second = variables.bundle(first_component), variables.bundle(second_component)
+        if first is None or second is None:
+            return
+        if first is second:
+            variables.require(
+                variables.accelerators(first) == 0, f"{first_component.name} and {second_component.name} are colocated and disjoint"
+            )
+        else:
+            second_masks = variables.layout.known(second)
+            common = [node for node, mask in variables.layout.known(first).items() if mask & second_masks.get(node, 0)]
+            variables.require(
+                not (common and first.kind == second.kind), f"{first_component.name} and {second_component.name} are given together"
+            )
+        for inner, outer in ((first, second), (second, first)):
+            if outer in variables.layout.hosts[inner] and not inner.fixed:
+                variables.require(variables.accelerators(inner) == 0, f"{inner.name} is within {outer.name} and is disjoint from it")
+
+    def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
+        first_name, second_name = relation.components
+        first, second = assignment.masks(first_name), assignment.masks(second_name)
+        common = {place: mask & second.get(place, 0) for place, mask in first.items() if mask & second.get(place, 0)}
+        if common:
+            (node, _), mask = min(common.items())
+            count = sum(mask.bit_count() for mask in common.values())
+            message = f"{first_name} and {second_name} must be disjoint but share {count} {plural('accelerator', count)} (first: {lowest(mask)} on node {node})"
+            yield error(
+                self.code, first_name, message, relation.span, witnesses=(node, lowest(mask)), amount=count, help="move one of the two",
+                notes=demanding(relation),
+            )  # fmt: skip
+
+    def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
+        first_name, second_name = relation.components
+        return self.clause(relation, open_choice(relation) or f"{first_name} shares no accelerator with {second_name}")
+
+    def mends(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
+        """Yield the first component off the second, then the reverse."""
+        first, second = (problem[name] for name in relation.components)
+        yield from moved_off(problem, first, second)
+        yield from moved_off(problem, second, first)
+
+
+class Subset(RelationRule):
+    """The first component uses only accelerators of the second.
+
+    Source: RLinf, rlinf/utils/placement.py, MultiAgentModelParallelComponentPlacement (rollout
+    parts within the actor).
+    """
+
+    code, kind = "PW212", SUBSET
+
+    def subjects(self, problem: Problem) -> Iterable[Relation]:
+        return [relation for relation in problem.related(SUBSET) if problem.kind(problem[relation.components[0]]) != NODE]
+
+    def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
+        """Compare given parts; pools and PW201 cover the others.
+
+        Inside given parts a bundle has nothing else to choose from. Inside searched ones PW201
+        counts everything there.
+        """
+        inner, outer = (variables.bundle(problem[name]) for name in relation.components)
+        if inner is None or inner is outer:
+            return
+        if outer is None or inner.kind != outer.kind:
+            variables.require(variables.accelerators(inner) == 0, f"{inner.name} and {outer and outer.name} are on unlike resources")
+        elif outer.fixed:
+            inner_masks, outer_masks = variables.layout.known(inner), variables.layout.fixed[outer]
+            outside = any(mask & ~outer_masks.get(node, 0) for node, mask in inner_masks.items())
+            variables.require(not outside, f"{inner.name} is given outside {outer.name}")
+
+    def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
+        inner, outer = relation.components
+        outer_masks = assignment.masks(outer)
+        outside = {place: rest for place, mask in assignment.masks(inner).items() if (rest := mask & ~outer_masks.get(place, 0))}
+        if outside:
+            (node, _), mask = min(outside.items())
+            count = sum(mask.bit_count() for mask in outside.values())
+            message = (
+                f"{inner} uses {count} {plural('accelerator', count)} that {outer} does not use (first: {lowest(mask)} on node {node})"
+            )
+            advice = f"give {inner} only ranks of {outer}"
+            yield self.fault(problem, relation, message, advice, (node, lowest(mask)), count, label=f"outside {outer}")
+
+    def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
+        inner, outer = relation.components
+        amount = sum(run.amount for run in problem[outer].runs or ())
+        has = f"has {amount}" if problem[outer].runs is not None else f"asks for {amount_of(problem[outer])}"
+        return self.clause(relation, f"{inner} uses only accelerators of {outer}, which {has}")
+
+    def mends(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
+        """Yield the nearest range of equal size inside the second, then the overlap."""
+        inner, outer = (problem[name] for name in relation.components)
+        inner_range, outer_range = contiguous_range(problem, inner), contiguous_range(problem, outer)
+        if inner_range is None or outer_range is None or inner.node_groups != outer.node_groups:
+            return
+        if len(inner_range) <= len(outer_range):
+            start = min(max(inner_range.start, outer_range.start), outer_range.stop - len(inner_range))
+            yield fix_with_ranges(problem, {inner.name: range(start, start + len(inner_range))})
+        if overlap := range(max(inner_range.start, outer_range.start), min(inner_range.stop, outer_range.stop)):
+            yield fix_with_ranges(problem, {inner.name: overlap})
