@@ -62,6 +62,7 @@ def load(
     composer : folders for the `defaults` of the file, and command-line overrides; default: the
         file's own folder.
     """
+    path, composer = _script_started(path, composer)
     readings = load_all(path, machines, dialect, level, composer)
     name = path.name if isinstance(path, Source) else str(path)
     return _rereadable(_first(readings), ReadParameters(name, machines, dialect, level, composer))
@@ -77,6 +78,7 @@ def load_all(
     """Read a file: one Reading, or a Reading per program of a script; see `load`."""
     if dialect != "auto":
         dialect_named(dialect)
+    path, composer = _script_started(path, composer)
     try:
         source = path if isinstance(path, Source) else Source.read(path)
     except UnusableInput as problem:
@@ -84,6 +86,18 @@ def load_all(
     readings = read_all(source, machines, dialect, level, composer)
     as_read = ReadParameters(source.name, machines, dialect, level, composer)
     return [_rereadable(reading, replace(as_read, number=number)) for number, reading in enumerate(readings)]
+
+
+def _script_started(path: str | Path | Source, composer: Composer | None) -> tuple[str | Path | Source, Composer | None]:
+    """Return the script that a pasted command line starts, with the command in the composer."""
+    from ..script.recognise import COMMAND_LINE
+
+    if not isinstance(path, Source) or path.name != COMMAND_LINE:
+        return path, composer
+    from ..script.document import script_started
+
+    script = script_started(path)
+    return (script, replace(composer or Composer(), command=path.text)) if script else (path, composer)
 
 
 def load_settings(

@@ -24,11 +24,11 @@ from ..text.tree import MapNode, Scalar, find
 from .arguments import Arguments, Mapped, line_end_of, shown
 from .expand import Expander
 from .follow import Follower
-from .launch import LaunchCommand, Started, launch_of, machine_of
+from .launch import LaunchCommand, Started, launch_of, machine_of, script_call
 from .pieces import VariableValue, WordPiece, WordText
 from .program import StartedProgram
 from .recognise import COMMAND_LINE, DOTTED_SETTING, listed
-from .state import LimitExceeded, State
+from .state import LimitExceeded, Positional, State
 from .syntax import Script, Unreadable
 
 NAME = COMMAND_LINE
@@ -63,10 +63,36 @@ class InterpretedScript:
     machine: ShellMachine | None = None
 
 
+def script_started(source: Source) -> str:
+    """Return the name of the script that a command line starts; "" for any other command."""
+    calls = filter(None, (script_call(started.words) for started in read_script(source).started))
+    return next((call[0].plain for call in calls if call[0].known), "")
+
+
+def _give(state: State, command: str) -> None:
+    """Give a script the arguments and the variables of the command that starts it."""
+    for started in read_script(Source(NAME, command)).started:
+        if call := script_call(started.words):
+            state.arguments = Positional.of([_given(word) for word in call[1:]])
+            words = ((word.plain.partition("=")[0], word) for word in started.words[: -len(call)])
+            stated = {name: word.cut(len(name) + 1) for name, word in words if name.isidentifier() and name != word.plain}
+            variables = {**started.variables, **stated}  # of `N=2 bash FILE` and of `env N=2 bash FILE`
+            state.variables |= {name: _given(text) for name, text in variables.items()}
+            state.exported |= variables.keys()
+            break
+
+
+def _given(text: WordText) -> WordText:
+    """Return a text of the command line; its place is the beginning of the script."""
+    return WordText(tuple(replace(piece, frames=((0, 0),), exact=False) for piece in text.pieces))
+
+
 def read_script(
-    source: Source, environment: Mapping[str, str] | None = None, doubting: bool = False, sourced: bool = True
+    source: Source, environment: Mapping[str, str] | None = None, doubting: bool = False, sourced: bool = True, command: str = ""
 ) -> InterpretedScript:
     """Interpret a script with some variables of the environment; nothing is executed.
+
+    `command` is the command line that starts it; without one, it has no arguments.
 
     If `doubting`, conditions on further variables of the environment are unknown; if `sourced`, so
     are variables that only an uninterpreted file may set.
@@ -76,6 +102,8 @@ def read_script(
     """
     script, variables, machine = _task(source)
     state = State(os.path.abspath(source.name), environment or {}, variables, doubting=doubting, sourced=sourced)
+    if command:
+        _give(state, command)
     follower, findings = Follower(script, state), []
     try:
         follower.statements(script.root.children)
@@ -108,7 +136,7 @@ def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
     """Return a Document for every program with settings. Raises UnusableInput without any."""
     values = Environment.of(composer.allowed).values
     for doubting, sourced in _MODES:
-        script = read_script(source, values, doubting, sourced)
+        script = read_script(source, values, doubting, sourced, composer.command)
         programs = _chosen(script, composer)
         if programs or script.findings:
             break

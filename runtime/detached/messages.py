@@ -39,11 +39,12 @@ class StoredReading:
     settings: tuple[str, ...]
     allowed: tuple[str, ...]
     frameworks: tuple[str, ...] = ()
+    command: str = ""
 
     def read(self) -> Reading:
         """Read the file again for a launch, from the stored texts instead of the disk."""
         library = Library({name: Source(name, text) for name, text in self.others.items()})
-        composer = Composer(self.roots, self.settings, self.allowed, self.frameworks, library)
+        composer = Composer(self.roots, self.settings, self.allowed, self.frameworks, library, self.command)
         again = ReadParameters(self.name, self.machines, self.dialect, self.level, composer)
         return again(self.text).to_launch
 
@@ -55,7 +56,7 @@ def reading_to_text(reading: Reading | None) -> str:
         return ""
     composer = how.composer or Composer()
     texts = {name: source.text for name, source in composer.library.sources.items()}
-    context = composer.roots, composer.settings, composer.allowed, composer.frameworks
+    context = composer.roots, composer.settings, composer.allowed, composer.frameworks, composer.command
     stored = StoredReading(how.name, reading.source.text, texts, how.machines, how.dialect, how.level, *context)
     return line_of(_words().write(stored, StoredReading)).decode()
 
