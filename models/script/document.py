@@ -26,7 +26,7 @@ from .expand import Expander
 from .follow import Follower
 from .launch import LaunchCommand, Started, launch_of, machine_of, script_call
 from .pieces import VariableValue, WordPiece, WordText
-from .program import StartedProgram
+from .program import StartedProgram, readable_folders
 from .recognise import COMMAND_LINE, DOTTED_SETTING, listed
 from .state import LimitExceeded, Positional, State
 from .syntax import Script, Unreadable
@@ -88,11 +88,13 @@ def _given(text: WordText) -> WordText:
 
 
 def read_script(
-    source: Source, environment: Mapping[str, str] | None = None, doubting: bool = False, sourced: bool = True, command: str = ""
-) -> InterpretedScript:
+    source: Source, environment: Mapping[str, str] | None = None, doubting: bool = False, sourced: bool = True, command: str = "",
+    readable: tuple[str, ...] = (),
+) -> InterpretedScript:  # fmt: skip
     """Interpret a script with some variables of the environment; nothing is executed.
 
-    `command` is the command line that starts it; without one, it has no arguments.
+    `command` is the command line that starts it; without one, it has no arguments. Files that it
+    sources are read in the folders `readable`.
 
     If `doubting`, conditions on further variables of the environment are unknown; if `sourced`, so
     are variables that only an uninterpreted file may set.
@@ -101,7 +103,7 @@ def read_script(
     reached.
     """
     script, variables, machine = _task(source)
-    state = State(os.path.abspath(source.name), environment or {}, variables, doubting=doubting, sourced=sourced)
+    state = State(os.path.abspath(source.name), environment or {}, variables, doubting=doubting, sourced=sourced, readable=readable)
     if command:
         _give(state, command)
     follower, findings = Follower(script, state), []
@@ -134,9 +136,9 @@ Some programs need a later mode, such as one that only the first node starts.
 
 def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
     """Return a Document for every program with settings. Raises UnusableInput without any."""
-    values = Environment.of(composer.allowed).values
+    values, readable = Environment.of(composer.allowed).values, readable_folders(source, composer).roots
     for doubting, sourced in _MODES:
-        script = read_script(source, values, doubting, sourced, composer.command)
+        script = read_script(source, values, doubting, sourced, composer.command, readable)
         programs = _chosen(script, composer)
         if programs or script.findings:
             break

@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Mapping, Sequence
 
+from ..text.files import is_below, text_of
 from .conditions import HOLDS, Truth, evaluate_sum, evaluate_test
 from .expand import has_braces
 from .flow import UNKNOWN, ControlFlow
@@ -309,7 +310,10 @@ class Follower(ControlFlow):
             dropped=frozenset(dropped),
             needs_all=self.state.needs_all,
         )
-        self.started.append(started)
+        if self.script.origin.cut(start, start + 1).is_foreign and launch_of(started):
+            self.unread.append(started.place)  # an edit would change the wrong file
+        else:
+            self.started.append(started)
         self.state.ended = "exit" if replaces else self.state.ended
 
     def _environment(self, assignments: Sequence[Node]) -> Mapping[str, WordText]:
@@ -325,14 +329,28 @@ class Follower(ControlFlow):
 
     def _included(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
         """Interpret `eval` of a known text, or `source` of a file written by the script."""
-        file = words[0].plain if words else ""
-        text = joined(words, " ", place) if name == "eval" else self.state.files.get(file)
+        file, state = words[0].plain if words else "", self.state
+        text = joined(words, " ", place) if name == "eval" else state.files.get(file)
         if text is not None and any(not piece.unknown and piece.text.strip() for piece in text.pieces):
             return self._inner(text)
+        if name != "eval" and words and not _SETUP_FILES.search(file) and (path := self._readable(words[0])):
+            outer, state.source = (state.source, state.arguments), path
+            state.arguments = Positional.of(words[1:]) if words[1:] else state.arguments
+            self._inner(WordText.foreign(text_of(path), place))
+            self.state.source = outer[0]
+            self.state.arguments = outer[1] if words[1:] else self.state.arguments
+            self.state.ended = "" if self.state.ended == "return" else self.state.ended
+            return Truth(None, f"it depends on how `{name}` ends")
         self.unread.append(place)
         if self.state.sourced and name != "eval" and not _SETUP_FILES.search(file):
             self.state.elsewhere = f"`{f'{name} {file}'.strip()[:60]}` is not followed, which may set it"
         return Truth(None, f"it depends on how `{name}` ends")
+
+    def _readable(self, file: WordText) -> str:
+        """Return the real path of a file beside the script; "" outside of the readable folders."""
+        path = file.path and os.path.join(self.state.folder or os.path.dirname(self.state.script), file.path)
+        real = os.path.realpath(path) if path and "\0" not in path else ""
+        return real if real and is_below(real, self.state.readable) and os.path.isfile(real) else ""
 
     def _inner(self, text: WordText) -> Truth:
         """Interpret a text that the script itself contains."""

@@ -67,6 +67,11 @@ class WordText:
         return WordText((WordPiece(text, (place,), exact, unset=unset, assumed=assumed),))
 
     @staticmethod
+    def foreign(text: str, place: Place) -> WordText:
+        """Build the text of another file, which the script names at a place."""
+        return WordText((WordPiece(text, (place, place)),))
+
+    @staticmethod
     def unknown(written: str, place: Place, why: str, path: str = "") -> WordText:
         """Build an unknown text with a reason."""
         return WordText((WordPiece(written, (place,), unknown=why, path=path),))
@@ -105,6 +110,11 @@ class WordText:
     def secret(self) -> bool:
         """True if a part of the text comes from the environment."""
         return any(piece.secret for piece in self.pieces)
+
+    @property
+    def is_foreign(self) -> bool:
+        """True if the text is written in another file than the script."""
+        return any(piece.frames[-1:] == piece.frames[-2:-1] for piece in self.pieces)
 
     @property
     def path(self) -> str:

@@ -89,6 +89,8 @@ class State:
     doubting : True if a condition on an unset variable is unknown.
     sourced : True if an uninterpreted file may set variables.
     files : texts that the script itself writes into files, by file name.
+    readable : real folders with files that `source` may read.
+    source : path of the file under interpretation.
     needs_all : True after `set -u`: the script ends at a variable that is not set.
     calls : number of functions and texts that enclose the statement.
     ended : ``exit``, ``return``, ``break`` or ``continue`` if the next statement is not reached;
@@ -107,6 +109,8 @@ class State:
     doubting: bool = False
     sourced: bool = True
     files: dict[str, WordText] = field(default_factory=dict)
+    readable: tuple[str, ...] = ()
+    source: str = ""
     budget: ExpansionBudget = field(default_factory=ExpansionBudget)
     needs_all: bool = False
     calls: int = 0
@@ -129,7 +133,7 @@ class State:
         if name in self.environment:
             return WordText((WordPiece(self.environment[name], (place,), secret=True),))
         if name == "BASH_SOURCE":
-            return self._special("0", place)
+            return WordText.unknown(f"${name}", place, "it is known only where the script runs", self.source or self.script)
         if name in _ALWAYS_SET or name.startswith("BASH"):
             path = self.folder if name == "PWD" else ""
             return WordText.unknown(f"${name}", place, f"`{name}` is what it is where the script runs", path)

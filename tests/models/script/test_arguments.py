@@ -107,3 +107,42 @@ def test_a_pasted_command_line_gives_its_arguments(
 def test_a_script_that_is_not_there_is_said() -> None:
     answer = CliRunner().invoke(cli, ["verify", "--", "bash", "gone.sh", "small"])
     assert "there is no file `gone.sh`" in answer.output
+
+
+SOURCED = {
+    "config/small.yaml": RLINF % 7,
+    "config/large.yaml": RLINF % 11,
+    "train.py": "@hydra.main(version_base='1.1')\ndef main(c): ...\n",
+    "lib/env.sh": 'HERE="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"\nNAME=${1:-large}\nif [ -n "$2" ]; then return; fi\nRANKS=0-11\n',
+    "lib/run.sh": "python train.py --config-path config --config-name large\n",
+    "lib/self.sh": "source lib/self.sh\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("source lib/env.sh\n" + START, "0-11}"),
+        ("source lib/env.sh small\n" + START, "run.sh: ok"),
+        ('. "$(dirname "$0")/lib/env.sh" small\n' + START, "run.sh: ok"),
+        ("source lib/env.sh small\nNAME=small\npython $HERE/../train.py --config-path $HERE/../config --config-name $NAME\n", "run.sh: ok"),
+        (
+            "source lib/env.sh small\npython train.py --config-path config --config-name $NAME cluster.component_placement.actor=$RANKS",
+            "12 ranks",
+        ),
+        ("source lib/env.sh small x\npython train.py --config-path config --config-name $NAME ${RANKS:-}", "run.sh: ok"),
+        ("source lib/run.sh\n", "starts no program in what could be followed"),
+        ("source lib/self.sh\n", "calls itself"),
+        ("source lib/gone.sh\n" + START, "`source lib/gone.sh` is not followed"),
+        ("source /etc/os-release\n" + START, "`source /etc/os-release` in line 1 is not followed"),
+    ],
+)
+def test_a_file_beside_the_script_is_sourced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, expected: str) -> None:
+    for name, text in SOURCED.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "run.sh").write_text(script)
+    monkeypatch.chdir(tmp_path)
+    answer = CliRunner().invoke(cli, ["verify", "--cluster", "1x8", "--level", "placement", "run.sh"])
+    assert expected in " ".join(answer.output.split()), answer.output
+    assert "+" not in answer.output  # no edit of the line that sources
