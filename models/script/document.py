@@ -88,7 +88,7 @@ def _given(text: WordText) -> WordText:
 
 
 def read_script(
-    source: Source, environment: Mapping[str, str] | None = None, doubting: bool = False, sourced: bool = True, command: str = "",
+    source: Source, environment: Mapping[str, str] | None = None, doubting: bool = False, command: str = "",
     readable: tuple[str, ...] = (),
 ) -> InterpretedScript:  # fmt: skip
     """Interpret a script with some variables of the environment; nothing is executed.
@@ -96,14 +96,13 @@ def read_script(
     `command` is the command line that starts it; without one, it has no arguments. Files that it
     sources are read in the folders `readable`.
 
-    If `doubting`, conditions on further variables of the environment are unknown; if `sourced`, so
-    are variables that only an uninterpreted file may set.
+    If `doubting`, conditions on further variables of the environment are unknown.
 
     As bash does, statements are carried out one by one: everything before an unreadable place was
     reached.
     """
     script, variables, machine = _task(source)
-    state = State(os.path.abspath(source.name), environment or {}, variables, doubting=doubting, sourced=sourced, readable=readable)
+    state = State(os.path.abspath(source.name), environment or {}, variables, doubting=doubting, readable=readable)
     if command:
         _give(state, command)
     follower, findings = Follower(script, state), []
@@ -127,18 +126,14 @@ def read_script(
     return InterpretedScript(source, tuple(follower.started), tuple(findings), tuple(unchecked), machine)
 
 
-_MODES = ((False, True), (True, True), (False, False))
-"""Modes (`doubting`, `sourced`), tried in order until a program is found.
-
-Some programs need a later mode, such as one that only the first node starts.
-"""
-
-
 def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
-    """Return a Document for every program with settings. Raises UnusableInput without any."""
+    """Return a Document for every program with settings. Raises UnusableInput without any.
+
+    A script without any is read again, `doubting`: some nodes alone may start one.
+    """
     values, readable = Environment.of(composer.allowed).values, readable_folders(source, composer).roots
-    for doubting, sourced in _MODES:
-        script = read_script(source, values, doubting, sourced, composer.command, readable)
+    for doubting in (False, True):
+        script = read_script(source, values, doubting, composer.command, readable)
         programs = _chosen(script, composer)
         if programs or script.findings:
             break

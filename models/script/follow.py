@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Mapping, Sequence
 
 from ..text.files import is_below, text_of
-from .conditions import HOLDS, Truth, evaluate_sum, evaluate_test
+from .conditions import HOLDS, Operand, Truth, evaluate_sum, evaluate_test
 from .expand import has_braces
 from .flow import UNKNOWN, ControlFlow
 from .launch import Started, is_shell, launch_of, nested_text
@@ -75,7 +75,14 @@ class Follower(ControlFlow):
         if kind == "((":
             return evaluate_sum(inside, expander, shown)
         words = list(self.script.words(*inside))
-        return evaluate_test(words if kind == "[[" else expander.fields(words), shown, expander)
+        if kind == "[":
+            return self._test(expander.fields(words), shown)
+        operands = [Operand(self.script.text[slice(*word.place)], expander.text(word.parts), word.parts) for word in words]
+        return evaluate_test(operands, shown, expander)
+
+    def _test(self, words: Sequence[WordText], shown: str) -> Truth:
+        """Evaluate `[ words ]` of expanded words."""
+        return evaluate_test([Operand(word.plain, word) for word in words], shown, self.expander)
 
     def _function(self, node: Node) -> Truth:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
@@ -220,7 +227,7 @@ class Follower(ControlFlow):
         if name in self.state.functions:
             return self._call(*self.state.functions[name], words[1:])
         if name in ("[", "test"):
-            return evaluate_test(words[1 : -1 if name == "[" else None], shown, expander)
+            return self._test(words[1 : -1 if name == "[" else None], shown)
         if name in _EXITS:
             return self._leave(name, words[1:], place)
         if name in _BUILTINS:
@@ -342,7 +349,7 @@ class Follower(ControlFlow):
             self.state.ended = "" if self.state.ended == "return" else self.state.ended
             return Truth(None, f"it depends on how `{name}` ends")
         self.unread.append(place)
-        if self.state.sourced and name != "eval" and not _SETUP_FILES.search(file):
+        if name != "eval" and not _SETUP_FILES.search(file):
             self.state.elsewhere = f"`{f'{name} {file}'.strip()[:60]}` is not followed, which may set it"
         return Truth(None, f"it depends on how `{name}` ends")
 

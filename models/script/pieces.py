@@ -217,7 +217,8 @@ def merged(first: VariableValue | None, second: VariableValue | None, name: str,
     if isinstance(first, WordText) and isinstance(second, WordText):
         length = _common_words_length(first.plain, second.plain)
         if length and alike(first.cut(0, length), second.cut(0, length)):
-            return joined([first.cut(0, length), unknown], place=place)
+            between = "" if first.plain[:length][-1].isspace() else " "  # whole words are common
+            return joined([first.cut(0, length), unknown], between, place)
     return unknown
 
 

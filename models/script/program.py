@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from functools import cached_property
-from typing import Mapping
+from typing import Iterator, Mapping
 
 from ..composition import Composer
 from ..composition.places import Added, Folder, Located, SearchPath
@@ -189,39 +189,31 @@ class StartedProgram:
 
     @cached_property
     def found(self) -> Located | None:
-        """Main file, named by the options or else by the program itself.
+        """Main file, named by the options or else by the program itself."""
+        name, path, option = self.configuration, self._path, self._option("path")
+        if not name or os.path.isabs(name) or "\0" in name + self.name:
+            return None
+        if option is not None and (not path or option.secret):
+            return None
+        is_named = option is not None or bool(self._hydra_arguments)
+        folders = [*self._places(path if is_named else "config", "")]
+        if (added := self._option("dir")) is not None and added.path:
+            folders += self._places(added.path)
+        located = SearchPath(tuple(folders), self._search.roots).find(name) if folders else None
+        return located if isinstance(located, Located) else None
+
+    def _places(self, path: str, *others: str) -> Iterator[Folder]:
+        """Yield the readable folders that a path, or one of `others`, may name.
 
         A relative path counts from the program's folder, which is looked up below the folder that
         the script went to, its own folder, its repository and the roots.
         """
-        name, path, option = self.configuration, self._path, self._option("path")
-        if not name or os.path.isabs(name) or "\0" in name + self.name + path:
-            return None
-        if option is not None and (not path or option.secret):
-            return None
-        if os.path.isabs(path):
-            return self._in_folder(path, name)
-        base, went_to = os.path.dirname(self._file), self.launch.started.folder
-        known = option is not None or bool(self._hydra_arguments)
-        for below in (f"{base}/{path}", path, "") if known else (f"{base}/config", "config", ""):
-            below = below.lstrip("/")
-            if went_to and (located := self._in_folder(os.path.join(went_to, below), name)):
-                return located
-            searched = self._search.find(os.path.normpath(os.path.join(below, name)))
-            if isinstance(searched, Located):
-                return searched
-        added = self._option("dir")
-        places = [os.path.join(folder, added.path) for folder in self._folders] if added is not None and added.path else []
-        return next(filter(None, (self._in_folder(place, name) for place in places)), None)
-
-    def _in_folder(self, folder: str, name: str) -> Located | None:
-        """Find the file in a readable folder; its name is relative if the script's is."""
-        real = os.path.realpath(folder)
-        if not is_below(real, self._search.roots):
-            return None
-        visible = folder if os.path.isabs(self.source.name) else os.path.relpath(real)
-        located = SearchPath((Folder(real, "" if visible == "." else visible),), (real,)).find(name)
-        return located if isinstance(located, Located) else None
+        below = (path,) if os.path.isabs(path) else (f"{os.path.dirname(self._file)}/{path}".lstrip("/"), path, *others)
+        for place in (os.path.join(folder, name) for name in below for folder in self._folders):
+            real = os.path.realpath(place) if "\0" not in place else ""
+            if real and is_below(real, self._search.roots):
+                visible = os.path.normpath(place) if os.path.isabs(self.source.name) else os.path.relpath(real)
+                yield Folder(real, "" if visible == "." else visible)
 
     @property
     def missing(self) -> tuple[str, str]:
@@ -259,11 +251,8 @@ class StartedProgram:
     @cached_property
     def _beside(self) -> list[str]:
         """Configurations in the folder that the command names."""
-        base, path = os.path.dirname(self._file), self._path or "config"
-        for place in (os.path.join(folder, below) for below in (f"{base}/{path}".lstrip("/"), path) for folder in self._folders):
-            real = os.path.realpath(place) if "\0" not in place else ""
-            if real and is_below(real, self._search.roots) and os.path.isdir(real):
-                visible = place if os.path.isabs(self.source.name) else os.path.relpath(real)
-                if files := sorted(os.path.join(visible, name) for name in os.listdir(real) if name.endswith((".yaml", ".yml"))):
-                    return files
+        for folder in self._places(self._path or "config"):
+            names = sorted(os.listdir(folder.path)) if os.path.isdir(folder.path) else []
+            if files := [os.path.join(folder.name, name) for name in names if name.endswith((".yaml", ".yml"))]:
+                return files
         return []

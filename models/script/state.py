@@ -87,7 +87,6 @@ class State:
     folder : folder that the script went to; "" if unknown.
     elsewhere : why variables that the script does not set may be set; "" if they may not.
     doubting : True if a condition on an unset variable is unknown.
-    sourced : True if an uninterpreted file may set variables.
     files : texts that the script itself writes into files, by file name.
     readable : real folders with files that `source` may read.
     source : path of the file under interpretation.
@@ -107,7 +106,6 @@ class State:
     folder: str = ""
     elsewhere: str = ""
     doubting: bool = False
-    sourced: bool = True
     files: dict[str, WordText] = field(default_factory=dict)
     readable: tuple[str, ...] = ()
     source: str = ""
