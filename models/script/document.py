@@ -64,7 +64,7 @@ class InterpretedScript:
 
 
 def script_started(source: Source) -> str:
-    """Return the name of the script that a command line starts; "" for any other command."""
+    """Return the script that a command line starts; "" for any other command."""
     calls = filter(None, (script_call(started.words) for started in read_script(source).started))
     return next((call[0].plain for call in calls if call[0].known), "")
 

@@ -240,7 +240,7 @@ class ControlFlow(ABC):
                 break
 
     def _while(self, node: Node, body: Sequence[Node], place: Place) -> None:
-        """Interpret turns of `while`, `until` or `for ((` as long as the condition is known, then one more."""
+        """Interpret `while`, `until` or `for ((`, turn by turn as long as the condition is known."""
         for _ in range(MAX_TURNS):
             before = dict(self.state.variables), self.state.arguments
             truth = self._loop_condition(node)

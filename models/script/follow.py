@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
-from itertools import takewhile
 from typing import TYPE_CHECKING, Mapping, Sequence
 
 from ..text.files import is_below, text_of
@@ -42,7 +41,6 @@ _SETUP_FILES = re.compile(
 Their variables belong to the environment, as after a login.
 """
 _NOUNSET = re.compile(r"[-+][A-Za-z]*u[A-Za-z]*|nounset")
-_LINE_END = re.compile(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?\n")
 _CUT = re.compile(r"(?:[ \t]|\\\n)*\\\n(?:[ \t]|\\\n)*(#[^\n]*)")
 
 
@@ -208,11 +206,6 @@ class Follower(ControlFlow):
 
     def _command(self, node: Node, stdin: WordText | None = None) -> Truth:
         """Interpret a simple command: a function, a builtin, a nested text or a program."""
-        if start := self._start_of(node):
-            for child in node.children:
-                if child.type == "variable_assignment" and self.script.range(child)[1] < start:
-                    self._assign(child)
-            return self._rest((start, self.script.range(node)[1]), stdin)
         expander, place, shown = self.expander, self.script.place(node), self.script.shown(self.script.range(node))
         written, assignments = self.script.command_words(node), [child for child in node.children if child.type == "variable_assignment"]
         words = expander.fields(written)
@@ -246,24 +239,6 @@ class Follower(ControlFlow):
         else:
             self._start(node, words, assignments, expander.dropped)
         return HOLDS if inner is None and name in _SUCCEEDING else Truth(None, f"it depends on how `{shown}` ends")
-
-    def _start_of(self, node: Node) -> int:
-        """Return where a command begins after lines of assignments and redirections; 0 without any.
-
-        tree-sitter takes those lines for a part of the command.
-        """
-        before = takewhile(lambda child: child.type != "command_name", node.children)
-        ends = (self.script.range(child)[1] for child in before)
-        return max((line.end() for end in ends if (line := _LINE_END.match(self.script.text, end))), default=0)
-
-    def _rest(self, inside: Place, stdin: WordText | None) -> Truth:
-        """Interpret the statements between two offsets; return how they end."""
-        outer, self.script = self.script, Script(self.script.text[slice(*inside)], self.script.origin.cut(*inside))
-        nodes = self.script.root.children
-        is_command = stdin is not None and [node.type for node in nodes] == ["command"]
-        truth = self._command(nodes[0], stdin) if is_command else self.statements(nodes)
-        self.script = outer
-        return truth
 
     def _builtin(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
         """Apply a builtin to the state; return how it ends."""
@@ -354,7 +329,7 @@ class Follower(ControlFlow):
         return Truth(None, f"it depends on how `{name}` ends")
 
     def _readable(self, file: WordText) -> str:
-        """Return the real path of a file beside the script; "" outside of the readable folders."""
+        """Return the real path of a file beside the script; "" if it may not be read."""
         path = file.path and os.path.join(self.state.folder or os.path.dirname(self.state.script), file.path)
         real = os.path.realpath(path) if path and "\0" not in path else ""
         return real if real and is_below(real, self.state.readable) and os.path.isfile(real) else ""

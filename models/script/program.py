@@ -55,7 +55,7 @@ _RECIPES = re.compile(
 
 
 def _repository(source: Source) -> str:
-    """Return the folder of the script's repository, or of the script if no repository is found."""
+    """Return the folder of the script's repository, or of the script without one."""
     folder = start = os.path.dirname(os.path.abspath(source.name))
     signs = (*_MARKS, *(os.path.join(package, "__init__.py") for package in _PACKAGES))
     for _ in range(MAX_UP):
@@ -202,13 +202,13 @@ class StartedProgram:
         located = SearchPath(tuple(folders), self._search.roots).find(name) if folders else None
         return located if isinstance(located, Located) else None
 
-    def _places(self, path: str, *others: str) -> Iterator[Folder]:
-        """Yield the readable folders that a path, or one of `others`, may name.
+    def _places(self, path: str, *further: str) -> Iterator[Folder]:
+        """Yield the readable folders that a path, or one of `further`, may name.
 
         A relative path counts from the program's folder, which is looked up below the folder that
         the script went to, its own folder, its repository and the roots.
         """
-        below = (path,) if os.path.isabs(path) else (f"{os.path.dirname(self._file)}/{path}".lstrip("/"), path, *others)
+        below = (path,) if os.path.isabs(path) else (f"{os.path.dirname(self._file)}/{path}".lstrip("/"), path, *further)
         for place in (os.path.join(folder, name) for name in below for folder in self._folders):
             real = os.path.realpath(place) if "\0" not in place else ""
             if real and is_below(real, self._search.roots):

@@ -24,9 +24,9 @@ def by_bash(script: str, arguments: Sequence[str] = ()) -> list[list[str]]:
     return [part.split("\x02")[:-1] for part in done.stdout.decode().split("\x01")[1:]]
 
 
-def all_known(script: str) -> bool:
+def all_known(script: str, command: str = "") -> bool:
     """Is every word of every command known, and that it is reached, within the limits?"""
-    read = read_script(Source("run.sh", script))
+    read = read_script(Source("run.sh", script), command=command)
     if any(finding.code == "PW002" for finding in read.findings):
         return False
     return all(not each.condition and all(word.known for word in each.words) for each in read.started)
