@@ -329,7 +329,7 @@ class Follower(ControlFlow):
         return Truth(None, f"it depends on how `{name}` ends")
 
     def _readable(self, file: WordText) -> str:
-        """Return the real path of a file beside the script; "" if it may not be read."""
+        """Return the real path of a file beside the script; "" if not readable."""
         path = file.path and os.path.join(self.state.folder or os.path.dirname(self.state.script), file.path)
         real = os.path.realpath(path) if path and "\0" not in path else ""
         return real if real and is_below(real, self.state.readable) and os.path.isfile(real) else ""
