@@ -32,6 +32,7 @@ class Composer:
     settings : texts of `--set`, as written on the command line.
     allowed : names of the environment variables that may be read.
     frameworks : releases stated by the user, such as ``verl==0.6.1``.
+    command : command that starts the script, such as ``N=2 bash run.sh small``; "" without arguments.
     """
 
     roots: tuple[str, ...] = ()
@@ -39,6 +40,7 @@ class Composer:
     allowed: tuple[str, ...] = ()
     frameworks: tuple[str, ...] = ()
     library: Library = field(default_factory=Library)
+    command: str = ""
 
     def reading_in(self, folder: str | None) -> Composer:
         """Return a copy that may also read every file of a folder."""

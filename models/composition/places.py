@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Sequence
 from ..findings.finding import Finding, Unchecked, error
 from ..record import dataclass
 from ..text.environment import Environment
+from ..text.files import is_below
 from ..text.source import Source
 from ..text.tree import UNRESOLVED, ListNode, MapNode, Scalar, Value, kind_of
 
@@ -130,7 +131,7 @@ class SearchPath:
         for entry in (_below(folder, roots) for folder in searched):
             if isinstance(entry, str):
                 unseen.append(entry)
-            elif _inside(os.path.realpath(entry.path), real):
+            elif is_below(os.path.realpath(entry.path), real):
                 usable.append(entry)
             else:
                 unseen.append(f"`{entry.name}` is outside of what may be read")
@@ -146,7 +147,7 @@ class SearchPath:
         for folder in self.folders:
             whole = os.path.join(folder.path, file)
             real = os.path.realpath(whole)
-            if not _inside(real, self.roots):
+            if not is_below(real, self.roots):
                 if ".." in path.split("/") and folder is not self.folders[0] and os.path.realpath(folder.path) in self.roots:
                     continue  # a root of the user, which Hydra does not search
                 if ".." not in path.split("/"):
@@ -162,7 +163,7 @@ class SearchPath:
         if not path or path.startswith("/") or _UNREADABLE.search(path):
             return False
         places = (os.path.join(folder.path, path) for folder in self.folders)
-        return any(_inside(os.path.realpath(place), self.roots) and os.path.isdir(place) for place in places)
+        return any(is_below(os.path.realpath(place), self.roots) and os.path.isdir(place) for place in places)
 
     @property
     def why_not_found(self) -> str:
@@ -177,10 +178,6 @@ def _below(folder: Folder | str, roots: Sequence[str]) -> Folder | str:
         return folder
     places = (os.path.join(root, folder.path) for root in roots)
     return next((Folder(place, os.path.join(root, folder.name)) for root, place in zip(roots, places) if os.path.isdir(place)), folder)
-
-
-def _inside(path: str, roots: Sequence[str]) -> bool:
-    return any(path == root or path.startswith(root.rstrip(os.sep) + os.sep) for root in roots)
 
 
 def _common(folder: str, whole: str) -> str:

@@ -62,6 +62,7 @@ def load(
     composer : folders for the `defaults` of the file, and command-line overrides; default: the
         file's own folder.
     """
+    path, composer = _script_started(path, composer)
     return _first(load_all(path, machines, dialect, level, composer))
 
 
@@ -75,11 +76,24 @@ def load_all(
     """Read a file: one Reading, or a Reading per program of a script; see `load`."""
     if dialect != "auto":
         dialect_named(dialect)
+    path, composer = _script_started(path, composer)
     try:
         source = path if isinstance(path, Source) else Source.read(path)
     except UnusableInput as problem:
         return [Reading(Document.unread(str(path)), "unknown", None, problem.findings)]
     return read_all(source, machines, dialect, level, composer)
+
+
+def _script_started(path: str | Path | Source, composer: Composer | None) -> tuple[str | Path | Source, Composer | None]:
+    """Return the script that a pasted command line starts, with the command in the composer."""
+    from ..script.recognise import COMMAND_LINE
+
+    if not isinstance(path, Source) or path.name != COMMAND_LINE:
+        return path, composer
+    from ..script.document import script_started
+
+    script = script_started(path)
+    return (script, replace(composer or Composer(), command=path.text)) if script else (path, composer)
 
 
 def load_settings(

@@ -13,7 +13,7 @@ from ..record import dataclass
 from .arithmetic import NotComputed
 from .expand import Expander, fits
 from .pieces import Place, WordText
-from .syntax import Part, Word
+from .syntax import Part
 
 MAX_WORDS = 400
 _NUMBERS: dict[str, Callable[[int, int], bool]] = {
@@ -69,18 +69,14 @@ def evaluate_sum(inside: Place, expander: Expander, shown: str) -> Truth:
     return _unless_unset(total.plain != "0", total)
 
 
-def evaluate_test(words: Sequence[Word | WordText], shown: str, expander: Expander) -> Truth:
-    """Evaluate `[[ words ]]`, or `[ words ]` of expanded words.
-
-    `shown` is the condition as written.
-    """
-    if not words:
+def evaluate_test(operands: Sequence[Operand], shown: str, expander: Expander) -> Truth:
+    """Evaluate `[[ operands ]]` or `[ operands ]`; `shown` is the condition as written."""
+    if not operands:
         return Truth(False)
-    operands = [_Operand.of(word, expander) for word in words]
     disjunction, conjunction = ("-o", "-a") if operands[0].parts is None else ("||", "&&")
     truth = Truth(False)
     try:
-        if len(words) > MAX_WORDS:
+        if len(operands) > MAX_WORDS:
             raise NotComputed("")
         for alternative in _split(operands, disjunction):
             tests = [_single(test, expander) for test in _split(alternative, conjunction)]
@@ -94,24 +90,17 @@ def evaluate_test(words: Sequence[Word | WordText], shown: str, expander: Expand
 
 
 @dataclass(frozen=True, slots=True)
-class _Operand:
+class Operand:
     """Word of a condition: how it is written, its text, and its parts in `[[ ... ]]`."""
 
     sign: str
     text: WordText
     parts: tuple[Part, ...] | None = None
 
-    @staticmethod
-    def of(word: Word | WordText, expander: Expander) -> _Operand:
-        """Build the operand of a word."""
-        if isinstance(word, WordText):
-            return _Operand(word.plain, word)
-        return _Operand(expander.script.text[slice(*word.place)], expander.text(word.parts), word.parts)
 
-
-def _split(operands: Sequence[_Operand], separator: str) -> list[list[_Operand]]:
+def _split(operands: Sequence[Operand], separator: str) -> list[list[Operand]]:
     """Split at a joining sign; after a comparing sign it is an operand itself."""
-    groups, previous = [list[_Operand]()], ""
+    groups, previous = [list[Operand]()], ""
     for operand in operands:
         if operand.sign == separator and previous not in _COMPARING:
             groups.append([])
@@ -121,7 +110,7 @@ def _split(operands: Sequence[_Operand], separator: str) -> list[list[_Operand]]
     return groups
 
 
-def _single(test: Sequence[_Operand], expander: Expander) -> Truth:
+def _single(test: Sequence[Operand], expander: Expander) -> Truth:
     """Evaluate `! test`, `a = b`, `-n a` or `a`. Raises NotComputed."""
     if len(test) > 1 and test[0].sign == "!":
         return _single(test[1:], expander).negated()
@@ -130,18 +119,18 @@ def _single(test: Sequence[_Operand], expander: Expander) -> Truth:
     match test:
         case [operand]:
             return _nonempty(operand.text)
-        case [_Operand(sign="-n"), operand]:
+        case [Operand(sign="-n"), operand]:
             return _nonempty(operand.text)
-        case [_Operand(sign="-z"), operand]:
+        case [Operand(sign="-z"), operand]:
             return _nonempty(operand.text).negated()
-        case [_Operand(sign=sign), operand] if len(sign) == 2 and sign[0] == "-":
+        case [Operand(sign=sign), operand] if len(sign) == 2 and sign[0] == "-":
             return Truth.of(None, operand.text, why="files are not looked at")
-        case [left, _Operand(sign=sign), right] if sign in _COMPARING:
+        case [left, Operand(sign=sign), right] if sign in _COMPARING:
             return _compared(left.text, sign, right, expander)
     raise NotComputed("")
 
 
-def _compared(left: WordText, sign: str, operand: _Operand, expander: Expander) -> Truth:
+def _compared(left: WordText, sign: str, operand: Operand, expander: Expander) -> Truth:
     """Evaluate a comparison of two words. Raises NotComputed."""
     right = operand.text
     if not left.known or not right.known:

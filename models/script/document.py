@@ -24,11 +24,11 @@ from ..text.tree import MapNode, Scalar, find
 from .arguments import Arguments, Mapped, line_end_of, shown
 from .expand import Expander
 from .follow import Follower
-from .launch import LaunchCommand, Started, launch_of, machine_of
+from .launch import LaunchCommand, Started, launch_of, machine_of, script_call
 from .pieces import VariableValue, WordPiece, WordText
-from .program import StartedProgram
+from .program import StartedProgram, readable_folders
 from .recognise import COMMAND_LINE, DOTTED_SETTING, listed
-from .state import LimitExceeded, State
+from .state import LimitExceeded, Positional, State
 from .syntax import Script, Unreadable
 
 NAME = COMMAND_LINE
@@ -63,19 +63,48 @@ class InterpretedScript:
     machine: ShellMachine | None = None
 
 
+def script_started(source: Source) -> str:
+    """Return the script that a command line starts; "" for any other command."""
+    calls = filter(None, (script_call(started.words) for started in read_script(source).started))
+    return next((call[0].plain for call in calls if call[0].known), "")
+
+
+def _give(state: State, command: str) -> None:
+    """Give a script the arguments and the variables of the command that starts it."""
+    for started in read_script(Source(NAME, command)).started:
+        if call := script_call(started.words):
+            state.arguments = Positional.of([_given(word) for word in call[1:]])
+            words = ((word.plain.partition("=")[0], word) for word in started.words[: -len(call)])
+            stated = {name: word.cut(len(name) + 1) for name, word in words if name.isidentifier() and name != word.plain}
+            variables = {**started.variables, **stated}  # of `N=2 bash FILE` and of `env N=2 bash FILE`
+            state.variables |= {name: _given(text) for name, text in variables.items()}
+            state.exported |= variables.keys()
+            break
+
+
+def _given(text: WordText) -> WordText:
+    """Return a text of the command line; its place is the beginning of the script."""
+    return WordText(tuple(replace(piece, frames=((0, 0),), exact=False) for piece in text.pieces))
+
+
 def read_script(
-    source: Source, environment: Mapping[str, str] | None = None, doubting: bool = False, sourced: bool = True
-) -> InterpretedScript:
+    source: Source, environment: Mapping[str, str] | None = None, doubting: bool = False, command: str = "",
+    readable: tuple[str, ...] = (),
+) -> InterpretedScript:  # fmt: skip
     """Interpret a script with some variables of the environment; nothing is executed.
 
-    If `doubting`, conditions on further variables of the environment are unknown; if `sourced`, so
-    are variables that only an uninterpreted file may set.
+    `command` is the command line that starts it; without one, it has no arguments. Files that it
+    sources are read in the folders `readable`.
+
+    If `doubting`, conditions on further variables of the environment are unknown.
 
     As bash does, statements are carried out one by one: everything before an unreadable place was
     reached.
     """
     script, variables, machine = _task(source)
-    state = State(os.path.abspath(source.name), environment or {}, variables, doubting=doubting, sourced=sourced)
+    state = State(os.path.abspath(source.name), environment or {}, variables, doubting=doubting, readable=readable)
+    if command:
+        _give(state, command)
     follower, findings = Follower(script, state), []
     try:
         follower.statements(script.root.children)
@@ -97,18 +126,14 @@ def read_script(
     return InterpretedScript(source, tuple(follower.started), tuple(findings), tuple(unchecked), machine)
 
 
-_MODES = ((False, True), (True, True), (False, False))
-"""Modes (`doubting`, `sourced`), tried in order until a program is found.
-
-Some programs need a later mode, such as one that only the first node starts.
-"""
-
-
 def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
-    """Return a Document for every program with settings. Raises UnusableInput without any."""
-    values = Environment.of(composer.allowed).values
-    for doubting, sourced in _MODES:
-        script = read_script(source, values, doubting, sourced)
+    """Return a Document for every program with settings. Raises UnusableInput without any.
+
+    A script without any is read again, `doubting`: some nodes alone may start one.
+    """
+    values, readable = Environment.of(composer.allowed).values, readable_folders(source, composer).roots
+    for doubting in (False, True):
+        script = read_script(source, values, doubting, composer.command, readable)
         programs = _chosen(script, composer)
         if programs or script.findings:
             break

@@ -275,7 +275,9 @@ class Expander:
         value = self.state.scalar(name, place)
         if value is not None or name in self.state.variables:
             return value, nothing
-        return None, frozenset({f"${name}" if name.isdecimal() else name})
+        if name.isdecimal():
+            return None, nothing if self.state.arguments.given else frozenset({f"${name}"})
+        return None, frozenset({name})
 
     def _value_or_default(self, part: Parameter) -> tuple[WordText | None, frozenset[str]]:
         """Evaluate `${X:-default}` and similar.

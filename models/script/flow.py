@@ -1,6 +1,6 @@
 """Control flow of a script: lists, `if`, `case`, loops, and merging of branches.
 
-A loop over known words is interpreted turn by turn, any other loop once.
+A loop over known words or with a known condition is interpreted turn by turn, any other loop once.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence
 
 from ..record import dataclass
 from .arithmetic import NotComputed
 from .conditions import HOLDS, Truth, evaluate_sum
 from .expand import Expander, fits
 from .launch import Started
-from .pieces import Place, WordText, merged
+from .pieces import Place, VariableValue, WordText, merged
 from .state import State
 from .syntax import Script
 
@@ -240,16 +240,30 @@ class ControlFlow(ABC):
                 break
 
     def _while(self, node: Node, body: Sequence[Node], place: Place) -> None:
-        """Interpret the body of `while`, `until` or `for ((` once, unless the condition is false."""
+        """Interpret `while`, `until` or `for ((`, turn by turn as long as the condition is known."""
+        for _ in range(MAX_TURNS):
+            before = dict(self.state.variables), self.state.arguments
+            truth = self._loop_condition(node)
+            if self.state.ended or not truth.value:
+                break
+            with self._within(truth):
+                self.statements(body)
+            if self._left() or before == (self.state.variables, self.state.arguments):
+                return
+            if self.broken:
+                self._open_arrays(before[0], place, "it depends on how often a loop was gone through")
+                return
+        if truth.value is not False and not self.state.ended:
+            self._once(body, place, truth.why or f"the loop has more than {MAX_TURNS} turns")
+
+    def _loop_condition(self, node: Node) -> Truth:
+        """Evaluate the condition of a loop."""
         if node.type == "c_style_for_statement":
             signs = [child for child in node.children if child.type in ("((", "))")]
             header = signs[0].end_byte, signs[-1].start_byte
-            truth = evaluate_sum(header, self.expander, self.script.shown(header))
-        else:
-            truth = self.statements(node.children_by_field_name("condition"))
-            truth = truth.negated() if node.children[0].type == "until" else truth
-        if truth.value is not False and not self.state.ended:
-            self._once(body, place, truth.why or "only one turn of a loop is followed")
+            return evaluate_sum(header, self.expander, self.script.shown(header))
+        truth = self.statements(node.children_by_field_name("condition"))
+        return truth.negated() if node.children[0].type == "until" else truth
 
     def _once(self, body: Sequence[Node], place: Place, why: str, begin: Callable[[], None] = lambda: None) -> None:
         """Interpret a loop body with an unknown number of turns."""
@@ -263,9 +277,13 @@ class ControlFlow(ABC):
             return truth
 
         self._either(why, place, turn)
+        self._open_arrays(before, place, why)
+
+    def _open_arrays(self, before: Mapping[str, VariableValue], place: Place, why: str) -> None:
+        """Make the ends of changed arrays unknown: further turns may add elements."""
         variables = self.state.variables
         for name, array in variables.items():
-            if isinstance(array, list) and before.get(name) != array:  # turns may add elements
+            if isinstance(array, list) and before.get(name) != array:
                 variables[name] = [*array, WordText.unknown(f"${name}", place, why)]
 
     def _left(self) -> bool:

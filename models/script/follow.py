@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Mapping, Sequence
 
-from .conditions import HOLDS, Truth, evaluate_sum, evaluate_test
+from ..text.files import is_below, text_of
+from .conditions import HOLDS, Operand, Truth, evaluate_sum, evaluate_test
 from .expand import has_braces
 from .flow import UNKNOWN, ControlFlow
 from .launch import Started, is_shell, launch_of, nested_text
 from .pieces import Place, VariableValue, WordText, joined
-from .state import LimitExceeded
+from .state import LimitExceeded, Positional
 from .syntax import CLOSERS, NAME, Script, Unreadable, check_depth
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_CALLS = 24
-VISIBLE = (
-    "CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
-)  # fmt: skip
-"""Variables that name the accelerators visible to a program."""
 _EXITS = ("exit", "return", "break", "continue")
 _ASSIGNING = ("read", "mapfile", "readarray", "printf", "getopts", "let")
 _BUILTINS = (*_ASSIGNING, "shift", "set", ":", "true", "false")
@@ -43,7 +41,6 @@ _SETUP_FILES = re.compile(
 Their variables belong to the environment, as after a login.
 """
 _NOUNSET = re.compile(r"[-+][A-Za-z]*u[A-Za-z]*|nounset")
-_LINE_END = re.compile(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?\n")
 _CUT = re.compile(r"(?:[ \t]|\\\n)*\\\n(?:[ \t]|\\\n)*(#[^\n]*)")
 
 
@@ -76,7 +73,14 @@ class Follower(ControlFlow):
         if kind == "((":
             return evaluate_sum(inside, expander, shown)
         words = list(self.script.words(*inside))
-        return evaluate_test(words if kind == "[[" else expander.fields(words), shown, expander)
+        if kind == "[":
+            return self._test(expander.fields(words), shown)
+        operands = [Operand(self.script.text[slice(*word.place)], expander.text(word.parts), word.parts) for word in words]
+        return evaluate_test(operands, shown, expander)
+
+    def _test(self, words: Sequence[WordText], shown: str) -> Truth:
+        """Evaluate `[ words ]` of expanded words."""
+        return evaluate_test([Operand(word.plain, word) for word in words], shown, self.expander)
 
     def _function(self, node: Node) -> Truth:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
@@ -125,11 +129,12 @@ class Follower(ControlFlow):
 
     def _declare(self, node: Node) -> Truth:
         """Interpret `export`, `declare`, `local` and similar commands."""
-        command, flags, place = self.script.written(node).split()[0], "", self.script.place(node)
+        command, flags, names, place = self.script.written(node).split()[0], "", set[str](), self.script.place(node)
         for child in node.named_children:
             if child.type == "variable_assignment":
-                self._declared(command, self._target(child), flags, place)
+                self._declared(command, self._target(child), flags)
                 self._assign(child)
+                names.add(self._target(child))
                 if has_braces(self.script.parts(*self.script.range(child))):  # of a command, they make several assignments
                     self.state.unsure({self._target(child)}, place, "braces that make several words are not followed")
                 continue
@@ -138,24 +143,28 @@ class Follower(ControlFlow):
                 if name.startswith("-"):
                     flags += name
                 elif text.cut(0, len(name)).known and name.isidentifier():
-                    self._declared(command, name, flags, place)
+                    self._declared(command, name, flags)
+                    names.add(name)
                     if equals:
                         self.state.assign(name, text.cut(len(name) + 1))
+        if set(flags) & set("Ailnu"):
+            self.state.unsure(names, place, f"what `{command} {flags}` makes is not followed")
         return HOLDS
 
-    def _declared(self, command: str, name: str, flags: str, place: Place) -> None:
-        """Make a variable local or exported; an associative array or a reference is unknown."""
+    def _declared(self, command: str, name: str, flags: str) -> None:
+        """Make a variable local or exported."""
         if command in ("local", "declare", "typeset") and self.state.calls:
             self.state.outer.setdefault(name, self.state.variables.get(name))
         if command == "export" or "x" in flags:
             self.state.exported.add(name)
-        if "A" in flags or "n" in flags:
-            self.state.unsure({name}, place, f"what `{command} {flags}` makes is not followed")
 
     def _unset(self, node: Node) -> Truth:
         for text in self.expander.fields(self.script.command_words(node)):
-            if text.known and text.plain.isidentifier():
-                self.state.variables[text.plain] = []
+            name, is_element, _ = text.plain.partition("[")
+            if is_element:
+                self.state.unsure({name}, self.script.place(node), "an element of it is taken out, which is not followed")
+            elif text.known and name.isidentifier():
+                self.state.variables[name] = []
         return HOLDS
 
     # -- commands
@@ -197,11 +206,6 @@ class Follower(ControlFlow):
 
     def _command(self, node: Node, stdin: WordText | None = None) -> Truth:
         """Interpret a simple command: a function, a builtin, a nested text or a program."""
-        if (start := self._start_of(node)) and stdin is None:
-            for child in node.children:
-                if child.type == "variable_assignment" and self.script.range(child)[1] < start:
-                    self._assign(child)
-            return self._rest((start, self.script.range(node)[1]))
         expander, place, shown = self.expander, self.script.place(node), self.script.shown(self.script.range(node))
         written, assignments = self.script.command_words(node), [child for child in node.children if child.type == "variable_assignment"]
         words = expander.fields(written)
@@ -216,9 +220,9 @@ class Follower(ControlFlow):
         if name in self.state.functions:
             return self._call(*self.state.functions[name], words[1:])
         if name in ("[", "test"):
-            return evaluate_test(words[1 : -1 if name == "[" else None], shown, expander)
+            return self._test(words[1 : -1 if name == "[" else None], shown)
         if name in _EXITS:
-            return self._leave(name, place)
+            return self._leave(name, words[1:], place)
         if name in _BUILTINS:
             return self._builtin(name, words[1:], place)
         if not assignments and self._is_self_call(words):
@@ -230,42 +234,29 @@ class Follower(ControlFlow):
         inner = nested_text(words, stdin, self.state.files)
         if inner is not None:
             shell = self.aside()
-            shell.state.arguments, shell.state.open_arguments = tuple(inner[1]), ""
+            shell.state.arguments = Positional.of(inner[1])
             shell._inner(inner[0])
         else:
             self._start(node, words, assignments, expander.dropped)
         return HOLDS if inner is None and name in _SUCCEEDING else Truth(None, f"it depends on how `{shown}` ends")
 
-    def _start_of(self, node: Node) -> int:
-        """Return where a command begins after lines of several assignments; 0 without any.
-
-        tree-sitter takes those lines for a part of the command.
-        """
-        ends = (self.script.range(child)[1] for child in node.children if child.type == "variable_assignment")
-        return max((line.end() for end in ends if (line := _LINE_END.match(self.script.text, end))), default=0)
-
-    def _rest(self, inside: Place) -> Truth:
-        """Interpret the statements between two offsets; return how they end."""
-        outer, self.script = self.script, Script(self.script.text[slice(*inside)], self.script.origin.cut(*inside))
-        truth = self.statements(self.script.root.children)
-        self.script = outer
-        return truth
-
     def _builtin(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
         """Apply a builtin to the state; return how it ends."""
         state, plain = self.state, [word.plain for word in words]
+        if name == "getopts" and (count := state.scalar("#", place)) and count.plain == "0":
+            return Truth.of(False, count)
         if name in _ASSIGNING and (name != "printf" or "-v" in plain):
-            names = {match[0] for word in words if word.known and (match := NAME.match(word.plain))}
+            names = {match[0] for word in words if word.known and (match := NAME.match(word.plain))} | {"OPTIND"}
             state.unsure(names, place, f"`{name}` sets it when the script runs")
             return Truth(None, f"it depends on how `{name}` ends")
-        number = plain[0] if plain and words[0].known else "1"
-        if name == "shift" and number.isdecimal() and len(number) < 6:
-            state.shifted = True
-            state.arguments = state.arguments[int(number) if int(number) <= len(state.arguments) else 0 :]
+        if name == "shift":
+            shifted = state.arguments.shift(words[0] if words else WordText.of("1", place))
+            state.arguments = shifted or state.arguments
+            return Truth(shifted is not None)
         if name == "set" and (option := next((word for word in plain if _NOUNSET.fullmatch(word)), "")):
             state.needs_all = option[0] != "+" and (option != "nounset" or "+o" not in plain)
         if name == "set" and "--" in plain:
-            state.arguments, state.open_arguments = tuple(words[plain.index("--") + 1 :]), ""
+            state.arguments = Positional.of(words[plain.index("--") + 1 :])
         return Truth(name != "false")
 
     def _is_self_call(self, words: Sequence[WordText]) -> bool:
@@ -296,38 +287,52 @@ class Follower(ControlFlow):
             place=place(start, max(end, stop)),
             cut=place(*cut.span(1)) if cut else None,
             condition=self.why_unsure,
-            visible=self._visible(assignments),
+            variables=self._environment(assignments),
             folder=self.state.folder,
             dropped=frozenset(dropped),
             needs_all=self.state.needs_all,
         )
-        self.started.append(started)
+        if self.script.origin.cut(start, start + 1).is_foreign and launch_of(started):
+            self.unread.append(started.place)  # an edit would change the wrong file
+        else:
+            self.started.append(started)
         self.state.ended = "exit" if replaces else self.state.ended
 
-    def _visible(self, assignments: Sequence[Node]) -> tuple[str, WordText] | None:
-        """Return the variable with the visible accelerators of a program, and its text.
-
-        It is assigned in the command or exported.
-        """
+    def _environment(self, assignments: Sequence[Node]) -> Mapping[str, WordText]:
+        """Return the variables of a program: assigned in the command or exported."""
         shell = self.aside() if assignments else self
         for child in assignments:
             shell._assign(child)
             shell.state.exported.add(self._target(child))
-        candidates = ((name, shell.state.variables.get(name)) for name in VISIBLE if name in shell.state.exported)
-        return next(((name, text) for name, text in candidates if isinstance(text, WordText)), None)
+        values = ((name, shell.state.variables.get(name)) for name in shell.state.exported)
+        return {name: text for name, text in values if isinstance(text, WordText)}
 
     # -- texts, functions, exits
 
     def _included(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
         """Interpret `eval` of a known text, or `source` of a file written by the script."""
-        file = words[0].plain if words else ""
-        text = joined(words, " ", place) if name == "eval" else self.state.files.get(file)
+        file, state = words[0].plain if words else "", self.state
+        text = joined(words, " ", place) if name == "eval" else state.files.get(file)
         if text is not None and any(not piece.unknown and piece.text.strip() for piece in text.pieces):
             return self._inner(text)
+        if name != "eval" and words and not _SETUP_FILES.search(file) and (path := self._readable(words[0])):
+            outer, state.source = (state.source, state.arguments), path
+            state.arguments = Positional.of(words[1:]) if words[1:] else state.arguments
+            self._inner(WordText.foreign(text_of(path), place))
+            self.state.source = outer[0]
+            self.state.arguments = outer[1] if words[1:] else self.state.arguments
+            self.state.ended = "" if self.state.ended == "return" else self.state.ended
+            return Truth(None, f"it depends on how `{name}` ends")
         self.unread.append(place)
-        if self.state.sourced and name != "eval" and not _SETUP_FILES.search(file):
+        if name != "eval" and not _SETUP_FILES.search(file):
             self.state.elsewhere = f"`{f'{name} {file}'.strip()[:60]}` is not followed, which may set it"
         return Truth(None, f"it depends on how `{name}` ends")
+
+    def _readable(self, file: WordText) -> str:
+        """Return the real path of a file beside the script; "" if not readable."""
+        path = file.path and os.path.join(self.state.folder or os.path.dirname(self.state.script), file.path)
+        real = os.path.realpath(path) if path and "\0" not in path else ""
+        return real if real and is_below(real, self.state.readable) and os.path.isfile(real) else ""
 
     def _inner(self, text: WordText) -> Truth:
         """Interpret a text that the script itself contains."""
@@ -351,29 +356,30 @@ class Follower(ControlFlow):
         """Call a function of the script."""
         self._enter()
         before, outer = self.state, self.script
-        arguments, open_arguments, outer_variables = before.arguments, before.open_arguments, before.outer
-        before.arguments, before.open_arguments, before.outer = tuple(words), "", {}
+        arguments, outer_variables = before.arguments, before.outer
+        before.arguments, before.outer = Positional.of(words), {}
         self.script = script
         truth = self.statement(body)
         self.script, state = outer, self.state
         state.calls -= 1
         state.leave()
-        state.arguments, state.open_arguments, state.outer = arguments, open_arguments, outer_variables
+        state.arguments, state.outer = arguments, outer_variables
         state.ended = "" if state.ended == "return" else state.ended
         return truth
 
-    def _leave(self, name: str, place: Place) -> Truth:
-        """Interpret `exit` and similar commands.
+    def _leave(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
+        """Interpret `exit` and similar commands; the number after it is how a function ends.
 
         An exit due to unset inputs is skipped: users will provide these inputs.
         """
         if name != "exit" or not self.assumed or self.why_unsure:
             self.state.ended = name
-            return HOLDS
+            return Truth(words[0].plain == "0") if words and words[0].known else UNKNOWN
         self.went_past = True
         for variable in sorted(self.assumed):
             if variable.startswith("$"):
-                self.state.open_arguments = "the script ends early without its arguments, so it will be given some"
+                why = "the script ends early without its arguments, so it will be given some"
+                self.state.arguments = replace(self.state.arguments, why_unknown=why)
             else:
                 why = f"the script ends early where `{variable}` is not set, so it will be set"
                 self.state.unsure({variable}, place, f"{why}; `--allow-env {variable}` reads it")

@@ -6,14 +6,15 @@ Sources: the command lines of torchrun, accelerate, Ray (ray start, ray job subm
 from __future__ import annotations
 
 import re
-from itertools import takewhile
+from dataclasses import field
+from itertools import dropwhile, takewhile
 from typing import Mapping, Sequence
 
 from ..findings.span import Span
 from ..record import dataclass
 from ..text.document import ShellMachine
 from ..text.source import Source
-from .pieces import Place, WordText, joined
+from .pieces import Place, WordText
 
 _PYTHON = re.compile(r"(?:.*/)?(?:python|python[23](?:\.[0-9]+)?|pypy3?)")
 _TORCHRUN = re.compile(r"(?:.*/)?(?:torchrun|accelerate|deepspeed)")
@@ -40,6 +41,10 @@ _EMPTIED = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
 
 Source: PyTorch, torch/cuda/__init__.py (_parse_visible_devices).
 """
+VISIBLE = (
+    "CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+)  # fmt: skip
+"""Variables that name the accelerators visible to a program."""
 _MARK = re.compile(r"-I ?(\S+)|(?:-i|--replace=?)(\S*)")
 """Options of `xargs` that name a mark. Source: the manual of GNU xargs."""
 _DEVICE = re.compile(r"[0-9]+(?:[ -].*)?|(?:GPU|MIG)-[\w/-]+")
@@ -56,7 +61,7 @@ class Started:
     place : place of the command.
     cut : comment that ends the command although the line before continues.
     condition : why it is unknown whether the command is reached; "" if it is reached.
-    visible : variable with the visible accelerators, and its text.
+    variables : variables of the command's environment that the script sets.
     folder : working folder; "" if unknown.
     dropped : environment variables assumed unset, with no word in their place.
     needs_all : True if the script ends at a variable that is not set.
@@ -66,7 +71,7 @@ class Started:
     place: Place
     cut: Place | None = None
     condition: str = ""
-    visible: tuple[str, WordText] | None = None
+    variables: Mapping[str, WordText] = field(default_factory=dict)
     folder: str = ""
     dropped: frozenset[str] = frozenset()
     needs_all: bool = False
@@ -133,13 +138,7 @@ def _with_input(options: Sequence[WordText], arguments: Sequence[WordText], end:
     marks = [match[1] or match[2] or "{}" for match in map(_MARK.match, [*map(" ".join, zip(plain, [*plain[1:], ""]))]) if match]
     if not marks:
         return (*arguments, WordText.unknown("xargs", (end - 1, end), why))
-    mark, replaced = marks[-1], list[WordText]()
-    for word in arguments:
-        start, _, after = word.plain.partition(mark)
-        size = len(start)
-        parts = (word.cut(0, size), WordText.unknown(mark, word.place(size), why), word.cut(size + len(mark)) if after else WordText())
-        replaced.append(joined(parts, place=word.place()) if mark in word.plain else word)
-    return tuple(replaced)
+    return tuple(WordText.unknown(word.plain, word.place(), why) if marks[-1] in word.plain else word for word in arguments)
 
 
 def _launched(words: Sequence[WordText], position: int) -> int | None:
@@ -223,18 +222,33 @@ def nested_text(
 
     It is `bash -c TEXT`, or `bash FILE` with a file that the script wrote.
     """
-    first, shell = _base(words[0].plain), next((at for at, word in enumerate(words) if is_shell(word)), None)
-    if shell is not None and (shell == 0 or first in _STARTERS):
+    shell = _shell(words)
+    if shell is not None:
         for at, word in enumerate(words[shell + 1 :], shell + 1):
             if not word.plain.startswith("-"):
                 return (files[word.plain], words[at + 1 :]) if word.plain in files else None
             if not word.plain.startswith("--") and "c" in word.plain and at + 1 < len(words):
                 return words[at + 1], words[at + 3 :]
         return (stdin, ()) if stdin is not None else None
-    if first in _REMOTE and len(words) > 2:  # a whole command as a word
+    if _base(words[0].plain) in _REMOTE and len(words) > 2:  # a whole command as a word
         command = re.compile(r"\b(?:python[0-9.]*|torchrun)\s+\S")
         return next(((word, ()) for word in words[1:] if command.search(word.plain)), None)
     return None
+
+
+def _shell(words: Sequence[WordText]) -> int | None:
+    """Return the index of the shell that a command starts."""
+    shell = next((at for at, word in enumerate(words) if is_shell(word)), None)
+    return shell if shell == 0 or _base(words[0].plain) in _STARTERS else None
+
+
+def script_call(words: Sequence[WordText]) -> Sequence[WordText]:
+    """Return the words `FILE ARGUMENTS` of a command such as `env A=b bash FILE ARGUMENTS`."""
+    shell = _shell(words)
+    if shell is None:
+        return ()
+    after = [*dropwhile(lambda word: re.fullmatch("-[a-z]+", word.plain), words[shell + 1 :])]
+    return () if any(word.plain == "-c" for word in words[: len(words) - len(after)]) else after
 
 
 # -- resources passed to Ray
@@ -295,7 +309,7 @@ def _option(started: Started, name: str) -> _Number | None:
 
 def _visible_variable(started: Started) -> tuple[str, WordText] | None:
     """Return the variable with the visible accelerators of a command, and its text."""
-    visible = started.visible
+    visible = next(((name, started.variables[name]) for name in VISIBLE if name in started.variables), None)
     for word in started.words:
         name, equals, _ = word.plain.partition("=")
         if equals and name.endswith("_VISIBLE_DEVICES"):

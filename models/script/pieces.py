@@ -67,6 +67,11 @@ class WordText:
         return WordText((WordPiece(text, (place,), exact, unset=unset, assumed=assumed),))
 
     @staticmethod
+    def foreign(text: str, place: Place) -> WordText:
+        """Build the text of another file, which the script names at a place."""
+        return WordText((WordPiece(text, (place, place)),))
+
+    @staticmethod
     def unknown(written: str, place: Place, why: str, path: str = "") -> WordText:
         """Build an unknown text with a reason."""
         return WordText((WordPiece(written, (place,), unknown=why, path=path),))
@@ -105,6 +110,11 @@ class WordText:
     def secret(self) -> bool:
         """True if a part of the text comes from the environment."""
         return any(piece.secret for piece in self.pieces)
+
+    @property
+    def is_foreign(self) -> bool:
+        """True if the text is written in another file than the script."""
+        return any(piece.frames[-1:] == piece.frames[-2:-1] for piece in self.pieces)
 
     @property
     def path(self) -> str:
@@ -207,7 +217,8 @@ def merged(first: VariableValue | None, second: VariableValue | None, name: str,
     if isinstance(first, WordText) and isinstance(second, WordText):
         length = _common_words_length(first.plain, second.plain)
         if length and alike(first.cut(0, length), second.cut(0, length)):
-            return joined([first.cut(0, length), unknown], place=place)
+            between = "" if first.plain[:length][-1].isspace() else " "  # whole words are common
+            return joined([first.cut(0, length), unknown], between, place)
     return unknown
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import re
 from functools import cached_property
-from typing import Mapping
+from typing import Iterator, Mapping
 
 from ..composition import Composer
 from ..composition.places import Added, Folder, Located, SearchPath
 from ..dialect_names import DIALECTS
-from ..findings.finding import UnusableInput
 from ..record import dataclass
 from ..text.environment import Environment
+from ..text.files import is_below, text_of
 from ..text.nearest import nearest
 from ..text.source import Source
 from .arguments import Arguments, shown
@@ -54,6 +54,26 @@ _RECIPES = re.compile(
 """Programs of verl's recipes, which read their settings with Hydra."""
 
 
+def _repository(source: Source) -> str:
+    """Return the folder of the script's repository, or of the script without one."""
+    folder = start = os.path.dirname(os.path.abspath(source.name))
+    signs = (*_MARKS, *(os.path.join(package, "__init__.py") for package in _PACKAGES))
+    for _ in range(MAX_UP):
+        if any(os.path.exists(os.path.join(folder, sign)) for sign in signs):
+            return folder
+        folder = os.path.dirname(folder)
+    return start
+
+
+def readable_folders(source: Source, composer: Composer) -> SearchPath:
+    """Return the folders that may be read: the script's own, its repository, the roots."""
+    repository = _repository(source)
+    repository = repository if os.path.isabs(source.name) else os.path.relpath(repository)
+    names = dict.fromkeys((os.path.dirname(source.name), "" if repository == "." else repository, *composer.roots))
+    real = tuple(dict.fromkeys(os.path.realpath(name or ".") for name in names))
+    return SearchPath(tuple(Folder(name, name) for name in names), real)
+
+
 @dataclass(frozen=True)
 class StartedProgram:
     """Known facts of a program that a script starts."""
@@ -65,24 +85,8 @@ class StartedProgram:
     # -- the file of the program
 
     @cached_property
-    def repository(self) -> str:
-        """Folder of the script's repository, or of the script if no repository is found."""
-        folder = start = os.path.dirname(os.path.abspath(self.source.name))
-        signs = (*_MARKS, *(os.path.join(package, "__init__.py") for package in _PACKAGES))
-        for _ in range(MAX_UP):
-            if any(os.path.exists(os.path.join(folder, sign)) for sign in signs):
-                return folder
-            folder = os.path.dirname(folder)
-        return start
-
-    @cached_property
     def _search(self) -> SearchPath:
-        """Readable folders: the script's own, its repository, the roots."""
-        absolute = os.path.isabs(self.source.name)
-        repository = self.repository if absolute else os.path.relpath(self.repository)
-        names = dict.fromkeys((os.path.dirname(self.source.name), "" if repository == "." else repository, *self.composer.roots))
-        real = tuple(dict.fromkeys(os.path.realpath(name or ".") for name in names))
-        return SearchPath(tuple(Folder(name, name) for name in names), real)
+        return readable_folders(self.source, self.composer)
 
     @cached_property
     def _folders(self) -> tuple[str, ...]:
@@ -111,15 +115,9 @@ class StartedProgram:
         """Text of the program; "" outside of the readable folders."""
         for folder in self._folders if "\0" not in self.launch.started.folder + self._file else ():
             real = os.path.realpath(os.path.join(folder, self._file))
-            if self._may_be_read(real) and os.path.isfile(real):
-                try:
-                    return Source.read(real).text
-                except UnusableInput:
-                    return ""
+            if is_below(real, self._search.roots) and os.path.isfile(real):
+                return text_of(real)
         return ""
-
-    def _may_be_read(self, real: str) -> bool:
-        return any(real.startswith(root.rstrip(os.sep) + os.sep) for root in self._search.roots)
 
     @property
     def is_seen(self) -> bool:
@@ -191,39 +189,31 @@ class StartedProgram:
 
     @cached_property
     def found(self) -> Located | None:
-        """Main file, named by the options or else by the program itself.
+        """Main file, named by the options or else by the program itself."""
+        name, path, option = self.configuration, self._path, self._option("path")
+        if not name or os.path.isabs(name) or "\0" in name + self.name:
+            return None
+        if option is not None and (not path or option.secret):
+            return None
+        is_named = option is not None or bool(self._hydra_arguments)
+        folders = [*self._places(path if is_named else "config", "")]
+        if (added := self._option("dir")) is not None and added.path:
+            folders += self._places(added.path)
+        located = SearchPath(tuple(folders), self._search.roots).find(name) if folders else None
+        return located if isinstance(located, Located) else None
+
+    def _places(self, path: str, *further: str) -> Iterator[Folder]:
+        """Yield the readable folders that a path, or one of `further`, may name.
 
         A relative path counts from the program's folder, which is looked up below the folder that
         the script went to, its own folder, its repository and the roots.
         """
-        name, path, option = self.configuration, self._path, self._option("path")
-        if not name or os.path.isabs(name) or "\0" in name + self.name + path:
-            return None
-        if option is not None and (not path or option.secret):
-            return None
-        if os.path.isabs(path):
-            return self._in_folder(path, name)
-        base, went_to = os.path.dirname(self._file), self.launch.started.folder
-        known = option is not None or bool(self._hydra_arguments)
-        for below in (f"{base}/{path}", path, "") if known else (f"{base}/config", "config", ""):
-            below = below.lstrip("/")
-            if went_to and (located := self._in_folder(os.path.join(went_to, below), name)):
-                return located
-            searched = self._search.find(os.path.normpath(os.path.join(below, name)))
-            if isinstance(searched, Located):
-                return searched
-        added = self._option("dir")
-        places = [os.path.join(folder, added.path) for folder in self._folders] if added is not None and added.path else []
-        return next(filter(None, (self._in_folder(place, name) for place in places)), None)
-
-    def _in_folder(self, folder: str, name: str) -> Located | None:
-        """Find the file in a readable folder; its name is relative if the script's is."""
-        real = os.path.realpath(folder)
-        if not self._may_be_read(real + os.sep):
-            return None
-        visible = folder if os.path.isabs(self.source.name) else os.path.relpath(real)
-        located = SearchPath((Folder(real, "" if visible == "." else visible),), (real,)).find(name)
-        return located if isinstance(located, Located) else None
+        below = (path,) if os.path.isabs(path) else (f"{os.path.dirname(self._file)}/{path}".lstrip("/"), path, *further)
+        for place in (os.path.join(folder, name) for name in below for folder in self._folders):
+            real = os.path.realpath(place) if "\0" not in place else ""
+            if real and is_below(real, self._search.roots):
+                visible = os.path.normpath(place) if os.path.isabs(self.source.name) else os.path.relpath(real)
+                yield Folder(real, "" if visible == "." else visible)
 
     @property
     def missing(self) -> tuple[str, str]:
@@ -261,11 +251,8 @@ class StartedProgram:
     @cached_property
     def _beside(self) -> list[str]:
         """Configurations in the folder that the command names."""
-        base, path = os.path.dirname(self._file), self._path or "config"
-        for place in (os.path.join(folder, below) for below in (f"{base}/{path}".lstrip("/"), path) for folder in self._folders):
-            real = os.path.realpath(place) if "\0" not in place else ""
-            if real and self._may_be_read(real + os.sep) and os.path.isdir(real):
-                visible = place if os.path.isabs(self.source.name) else os.path.relpath(real)
-                if files := sorted(os.path.join(visible, name) for name in os.listdir(real) if name.endswith((".yaml", ".yml"))):
-                    return files
+        for folder in self._places(self._path or "config"):
+            names = sorted(os.listdir(folder.path)) if os.path.isdir(folder.path) else []
+            if files := [os.path.join(folder.name, name) for name in names if name.endswith((".yaml", ".yml"))]:
+                return files
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Mapping
+from typing import TYPE_CHECKING, Mapping, Sequence
 
 from ..record import dataclass
 from .pieces import Place, VariableValue, WordPiece, WordText, alike, merged
@@ -22,6 +22,8 @@ _ALWAYS_SET = {
     "COLUMNS", "LINES",
 }  # fmt: skip
 """Variables that bash or the login always sets: never assumed unset."""
+
+_INITIAL = {"IFS": " \t\n", "OPTIND": "1"}
 
 
 class LimitExceeded(Exception):
@@ -41,6 +43,36 @@ class ExpansionBudget:
             raise LimitExceeded(f"the script takes more than {MAX_STEPS:,} steps")
 
 
+@dataclass(frozen=True, slots=True)
+class Positional:
+    """Arguments `$1` and so on of the script, or of the called function.
+
+    Attributes
+    ----------
+    why_unknown : why all are unknown; "" if known.
+    shifted : True after a shift of unknown arguments: none are assumed to remain.
+    given : True if more arguments are not possible; False for a script that is read without any.
+    """
+
+    words: tuple[WordText, ...] = ()
+    why_unknown: str = ""
+    shifted: bool = False
+    given: bool = False
+
+    @staticmethod
+    def of(words: Sequence[WordText]) -> Positional:
+        """Build the arguments of a call."""
+        return Positional(tuple(words), given=True)
+
+    def shift(self, count: WordText) -> Positional | None:
+        """Return the arguments after `shift`; None if there are fewer."""
+        if not count.known or not count.plain.isdecimal():
+            return replace(self, why_unknown=count.why_unknown or "`shift` is without a number")
+        number = int(count.plain[:6])
+        shifted = replace(self, words=self.words[number:], shifted=True)
+        return shifted if self.why_unknown or number <= len(self.words) else None
+
+
 @dataclass
 class State:
     """Variables, functions, and arguments of the script or of the called function.
@@ -49,16 +81,15 @@ class State:
     ----------
     script : path of the script itself.
     environment : readable environment variables.
-    arguments, open_arguments : `$1` and so on; why all are unknown, "" if known.
-    shifted : True after a shift of unknown arguments: none are assumed to remain.
     variables : values by name; an empty list for an unset variable.
     exported : variables visible to programs.
     outer : values of the function's local variables before its call.
     folder : folder that the script went to; "" if unknown.
     elsewhere : why variables that the script does not set may be set; "" if they may not.
     doubting : True if a condition on an unset variable is unknown.
-    sourced : True if an uninterpreted file may set variables.
     files : texts that the script itself writes into files, by file name.
+    readable : real folders with files that `source` may read.
+    source : path of the file under interpretation.
     needs_all : True after `set -u`: the script ends at a variable that is not set.
     calls : number of functions and texts that enclose the statement.
     ended : ``exit``, ``return``, ``break`` or ``continue`` if the next statement is not reached;
@@ -69,16 +100,15 @@ class State:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     variables: dict[str, VariableValue] = field(default_factory=dict)
     functions: dict[str, tuple[Script, Node]] = field(default_factory=dict)
-    arguments: tuple[WordText, ...] = ()
-    open_arguments: str = ""
-    shifted: bool = False
+    arguments: Positional = Positional()
     exported: set[str] = field(default_factory=set)
     outer: dict[str, VariableValue | None] = field(default_factory=dict)
     folder: str = ""
     elsewhere: str = ""
     doubting: bool = False
-    sourced: bool = True
     files: dict[str, WordText] = field(default_factory=dict)
+    readable: tuple[str, ...] = ()
+    source: str = ""
     budget: ExpansionBudget = field(default_factory=ExpansionBudget)
     needs_all: bool = False
     calls: int = 0
@@ -101,32 +131,33 @@ class State:
         if name in self.environment:
             return WordText((WordPiece(self.environment[name], (place,), secret=True),))
         if name == "BASH_SOURCE":
-            return self._special("0", place)
+            return WordText.unknown(f"${name}", place, "it is known only where the script runs", self.source or self.script)
         if name in _ALWAYS_SET or name.startswith("BASH"):
             path = self.folder if name == "PWD" else ""
             return WordText.unknown(f"${name}", place, f"`{name}` is what it is where the script runs", path)
-        if name == "IFS":
-            return WordText.of(" \t\n", place)
+        if name in _INITIAL:
+            return WordText.of(_INITIAL[name], place)
         return WordText.unknown(f"${name}", place, self.elsewhere) if self.elsewhere else None
 
     def _special(self, name: str, place: Place) -> WordText | None:
         """Return the text of `$0`, `$1`, `$#` and similar parameters."""
-        is_argument = name.isdecimal() and name != "0"
-        if self.open_arguments and (is_argument or name == "#"):
-            return WordText.unknown(f"${name}", place, self.open_arguments)
+        is_argument, arguments = name.isdecimal() and name != "0", self.arguments
+        if arguments.why_unknown and (is_argument or name == "#"):
+            return WordText.unknown(f"${name}", place, arguments.why_unknown)
         if name == "#":
-            return WordText.of(str(len(self.arguments)), place, assumed=frozenset({"$#"}))
+            return WordText.of(str(len(arguments.words)), place, assumed=frozenset[str]() if arguments.given else frozenset({"$#"}))
         if is_argument:
             index = int(name[:6]) - 1
-            return self.arguments[index].used_at(place) if index < len(self.arguments) else None
+            return arguments.words[index].used_at(place) if index < len(arguments.words) else None
         path = self.script if name == "0" else ""
         return WordText.unknown(f"${name}", place, f"`${name}` is known only where the script runs", path)
 
     def elements(self, name: str, place: Place) -> list[WordText]:
         """Return the elements of an array at a place, or all arguments."""
-        value = list(self.arguments) if name in "@*" else self.variables.get(name)
-        if name in "@*" and self.open_arguments and not self.shifted:
-            return [WordText.unknown(f"${name}", place, self.open_arguments)]
+        arguments = self.arguments
+        value = list(arguments.words) if name in "@*" else self.variables.get(name)
+        if name in "@*" and arguments.why_unknown and not arguments.shifted:
+            return [WordText.unknown(f"${name}", place, arguments.why_unknown)]
         if isinstance(value, list):
             return [text.used_at(place) for text in value]
         text = self.scalar(name, place)
@@ -168,5 +199,5 @@ class State:
         self.functions = {**branch.functions, **self.functions}
         self.elsewhere = self.elsewhere or branch.elsewhere
         self.folder = self.folder if self.folder == branch.folder else ""
-        if (self.arguments, self.open_arguments) != (branch.arguments, branch.open_arguments):
-            self.open_arguments = self.open_arguments or branch.open_arguments or why
+        if self.arguments != branch.arguments:
+            self.arguments = replace(self.arguments, why_unknown=self.arguments.why_unknown or branch.arguments.why_unknown or why)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tree_sitter import Parser as TreeParser
 
 MAX_DEPTH = 48
+MAX_PARSES = 4
 CLOSERS = ("then", "elif", "else", "fi", "do", "done", "esac", "}", ")", "))", "]]", "]")
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _SEPARATORS = (";", "&", ";;", "\n", "&&", "||", "|", "|&")
@@ -31,6 +32,7 @@ _BLANKS = " \t\n"
 _PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9]|[@*#?$!-]", re.ASCII)
 _HEAD = re.compile(r"(#(?=[\w@*]))?([A-Za-z_]\w*|[0-9]+|[@*#?$!-])", re.ASCII)
 _OPERATOR = re.compile(r":?[-=+?]|##?|%%?|//?|\^\^?|,,?|:")
+_LINE_END = re.compile(r";|(?=[ \t\n])[ \t]*(?:\\\n[ \t]*)*(?:#[^\n]*)?\n")
 _GAP = re.compile(r"(?:[ \t\n]|\\\n)+|#[^\n]*")
 
 
@@ -134,6 +136,22 @@ def _parser() -> TreeParser:
     return Parser(Language(tree_sitter_bash.language()))
 
 
+def _alone(root: Node, text: str) -> Iterator[list[Node]]:
+    """Yield assignments and redirections that are a whole line, but part of a command."""
+    nodes = [root]
+    while nodes:
+        node, prefix = nodes.pop(), list["Node"]()
+        nodes += node.children
+        for child in node.children if node.type in ("command", "ERROR") else ():
+            if child.type not in ("variable_assignment", "file_redirect"):
+                prefix = []
+                continue
+            prefix.append(child)
+            if _LINE_END.match(text, child.end_byte):
+                yield prefix
+                prefix = []
+
+
 @dataclass
 class Script:
     """Text of bash; `origin` maps its characters to places in the file."""
@@ -150,11 +168,22 @@ class Script:
     def root(self) -> Node:
         """Syntax tree of the whole text; its byte offsets are offsets of the text.
 
-        Letters beyond ASCII and escaped blanks, which tree-sitter misreads, are ordinary to bash,
-        as `x` is.
+        tree-sitter misreads letters beyond ASCII and escaped blanks, which are ordinary to bash, as
+        `x` is, and takes a line of several assignments or of redirections for a part of the next.
         """
         ordinary = re.sub(r"\\(?:[ \t]|(.))", lambda match: match[0] if match[1] else "xx", self.text, flags=re.DOTALL)
-        return _parser().parse(re.sub(r"[^\x00-\x7f]", "x", ordinary).encode()).root_node
+        text = bytearray(re.sub(r"[^\x00-\x7f]", "x", ordinary).encode())
+        for _ in range(MAX_PARSES):
+            root, before = _parser().parse(bytes(text)).root_node, bytes(text)
+            for prefix in _alone(root, self.text):
+                for child in prefix:
+                    if child.type == "file_redirect":
+                        text[child.start_byte : child.end_byte] = b" " * (child.end_byte - child.start_byte)
+                if prefix[0].type != prefix[-1].type or prefix[0].type == "variable_assignment":
+                    text[prefix[-1].end_byte : prefix[-1].end_byte + 1] = b";"
+            if text == before:
+                break
+        return root
 
     def range(self, node: Node) -> Place:
         """Return the text offsets of a node."""

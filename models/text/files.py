@@ -5,7 +5,23 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Mapping, NamedTuple
+from typing import Iterable, Mapping, NamedTuple
+
+from ..findings.finding import UnusableInput
+from .source import Source
+
+
+def is_below(real: str, folders: Iterable[str]) -> bool:
+    """Return True if a real path is one of the folders, or lies in one."""
+    return any(real == folder or real.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders)
+
+
+def text_of(path: str) -> str:
+    """Return the text of a file; "" if it cannot be read."""
+    try:
+        return Source.read(path).text
+    except UnusableInput:
+        return ""
 
 
 class FileChange(NamedTuple):

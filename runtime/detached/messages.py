@@ -37,6 +37,7 @@ class StoredReading:
     settings: tuple[str, ...]
     allowed: tuple[str, ...]
     frameworks: tuple[str, ...] = ()
+    command: str = ""
 
     @classmethod
     def of(cls, reading: Reading | None) -> StoredReading | None:
@@ -46,13 +47,13 @@ class StoredReading:
             return None
         composer = how.composer or Composer()
         texts = {name: source.text for name, source in composer.library.sources.items()}
-        context = composer.roots, composer.settings, composer.allowed, composer.frameworks
+        context = composer.roots, composer.settings, composer.allowed, composer.frameworks, composer.command
         return cls(how.name, reading.source.text, texts, how.machines, how.dialect, how.level, *context)
 
     def read(self) -> Reading:
         """Read the file again for a launch, from the stored texts instead of the disk."""
         library = Library({name: Source(name, text) for name, text in self.others.items()})
-        composer = Composer(self.roots, self.settings, self.allowed, self.frameworks, library)
+        composer = Composer(self.roots, self.settings, self.allowed, self.frameworks, library, self.command)
         again = ReadParameters(self.name, self.machines, self.dialect, self.level, composer)
         return again(self.text).to_launch
 

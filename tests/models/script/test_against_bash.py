@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
@@ -82,7 +83,7 @@ def words(draw: st.DrawFn) -> str:
 @st.composite
 def statements(draw: st.DrawFn, depth: int = 2) -> str:
     """An assignment, a `show`, or one of these within an `if`, a loop or a `case`."""
-    kind = draw(st.integers(0, 8 if depth else 4))
+    kind = draw(st.integers(0, 12 if depth else 6))
     if kind == 0:
         return f"{draw(TEXTS)}={draw(words())}"
     if kind == 1:
@@ -93,26 +94,39 @@ def statements(draw: st.DrawFn, depth: int = 2) -> str:
         return f"{draw(TEXTS)}+={draw(words())}"
     if kind == 4:
         return f"show {' '.join(draw(st.lists(words(), min_size=1, max_size=3)))}"
-    inner = draw(statements(depth - 1))
     if kind == 5:
+        return f'[ -n "{draw(st.sampled_from(["$1", "$2", "$A", "${B:-}"]))}" ] && {draw(TEXTS)}={draw(words())}'
+    if kind == 6:
+        lines = ["A=1 B={} >/dev/null", ">/dev/null C={} A=2", "shift", 'set -- "$@" {}', "unset A", "A=3 B={} show $A"]
+        return draw(st.sampled_from(lines)).format(draw(PLAIN))
+    inner = draw(statements(depth - 1))
+    if kind == 7 and "K=" not in inner:
+        number, joint = draw(st.integers(0, 3)), draw(st.sampled_from(["while [ $K -lt", "until [ $K -ge", "while (( K <"]))
+        return f"K=0; {joint} {number} {'))' if '((' in joint else ']'}; do\nK=$((K+1))\n{inner}\ndone"
+    if kind == 8 and "set --" not in inner:
+        return f'while [ $# -gt 0 ]; do\ncase "$1" in\n{draw(PATTERNS)}) shift; {inner} ;;\n*) C=$1; shift ;;\nesac\ndone'
+    if kind == 9:
+        return f"go() {{\n{inner}\nreturn {draw(st.integers(0, 1))}\n}}\nif go {draw(words())}; then A=yes; else B=no; fi"
+    if kind == 10:
         test = draw(
             st.sampled_from(['[ -n "$A" ]', '[ "$A" = "$B" ]', "[[ $A == a* ]]", "[[ -z $B && $N -lt 3 ]]", "(( N > 4 ))", "[ $N -le 7 ]"])
         )
         return f"if {test}; then\n{inner}\nelse\n{draw(statements(depth - 1))}\nfi"
-    if kind == 6:
+    if kind == 11:
         return f"for C in {' '.join(draw(st.lists(words(), min_size=1, max_size=3)))}; do\n{inner}\ndone"
-    if kind == 7:
+    if kind == 12 and draw(st.booleans()):
         return f'case "$A" in\n{draw(PATTERNS)}) {inner} ;;\n*) B=other ;;\nesac'
     return f'run() {{\n{inner}\nshow "$1" $#\n}}\nrun {draw(words())}'
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much], derandomize=True)
-@given(st.lists(statements(), min_size=1, max_size=8))
-@example(["A=a", "A+=b", 'show "$A"'])
-@example(["A=''\\ ''"])
-@example(["N=1", "A=$N\\ b", 'show "$A"'])
-def test_the_words_are_those_of_bash(lines: list[str]) -> None:
+@given(st.lists(statements(), min_size=1, max_size=8), st.lists(SPACED, max_size=3))
+@example(["A=a", "A+=b", 'show "$A"'], [])
+@example(["A=''\\ ''"], [])
+@example(["N=1", "A=$N\\ b", 'show "$A"'], [])
+def test_the_words_are_those_of_bash(lines: list[str], arguments: list[str]) -> None:
     script = "\n".join(["N=3", *lines, 'show "$A" "$B" "$C" "$N" "${L[@]}"']) + "\n"
     assume(not re.search(r"\\[ \t]\n", script))  # taken for a backslash that should end the line, and said so
-    assume(all_known(script))
-    assert by_reading(script) == by_bash(script)
+    command = shlex.join(["bash", "run.sh", *arguments])
+    assume(all_known(script, command))
+    assert by_reading(script, command) == by_bash(script, arguments)
