@@ -109,15 +109,9 @@ def design_of_ranks(lies: Lies, seats: Seats, model: CostModel) -> Design:
 
 def _ways(question: PlanningProblem, seats: Seats) -> dict[str, Parallel]:
     """Return the degrees changed by the arrangement of the seats."""
-    for way in question.ways:
-        together = all(seats.get(first) == seats.get(second) for first, second in way.together)
-        if together and not any(seats.get(first, frozenset()) & seats.get(second, frozenset()) for first, second in way.apart):
-            return {
-                name: shape.parallel
-                for name, shape in way.shapes.items()
-                if all(name in arrangement.shapes for arrangement in question.ways)
-            }
-    return {}
+    way = next((way for way in question.ways if way.matches(seats)), None)
+    shapes = way.shapes.items() if way is not None else ()
+    return {name: shape.parallel for name, shape in shapes if all(name in arrangement.shapes for arrangement in question.ways)}
 
 
 def _option(lies: Lies, component: Component, seats: frozenset[Seat], parallel: Parallel) -> Option:
