@@ -36,7 +36,7 @@ TRIED = 6
 
 
 def best_alternatives(rounds: Rounds, best: Placed) -> tuple[tuple[CostedDesign, ...], Sequence[CostedDesign]]:
-    """Return the best designs of other structures by price, and those of them that may have no placement.
+    """Return the best designs of other structures by price, and the unplaced ones among them.
 
     They are placed as long as time and tries are left; a design without a placement is a no-good for
     a further search.

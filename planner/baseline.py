@@ -29,7 +29,7 @@ from .costs import cost_model, costed
 from .memory import without_estimates
 from .own_design import NoPrice, as_it_lies, design_of_ranks, refused, runs_of, seats_of
 from .placing.lying_over import all_held
-from .problem import planning_problem
+from .problem import planning_problem, source
 from .related import related
 from .scope import counts_by_model
 from .traffic import Traffic
@@ -48,15 +48,12 @@ def baseline_of_file(problem: Problem, planned: PlanningResult) -> Baseline | No
 
 def _as_written(problem: Problem, planned: PlanningResult) -> tuple[Problem, PlanningProblem]:
     """Return the problem with the degrees of the file, and its planning problem."""
-    for variant in (problem, without_estimates(problem)):
-        workload = variant.job.planning.workload if variant is not None else None
-        if (
-            variant is not None
-            and workload is not None
-            and planning_problem(as_chosen(variant, planned), workload, planned.question.barred) == planned.question
-        ):
-            return as_written_degrees(variant), planning_problem(as_written_degrees(variant), workload)
-    return problem, planned.question
+    found = source(as_chosen(problem, planned), planned.question)
+    workload = found.job.planning.workload if found is not None else None
+    if workload is None:
+        return problem, planned.question
+    written = as_written_degrees(problem if workload.heeds_estimates else without_estimates(problem) or problem)
+    return written, planning_problem(written, workload)
 
 
 def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Baseline:
@@ -91,7 +88,7 @@ def _forbidden(question: PlanningProblem, model: CostModel, design: Design) -> I
 
 
 def _with_options(problem: Problem, question: PlanningProblem, design: Design) -> tuple[list[str], list[str], PlanningProblem]:
-    """Return why options of a design are refused, which are missing for no known reason, and the problem with all of them."""
+    """Return reasons against options of a design, unexplained ones, and the problem with all options."""
     options, refusals, missing, foreign = dict(question.options), list[str](), list[str](), set[str]()
     for name, option in design.options.items():
         if option.parallel not in problem.job.choices.get(name, (option.parallel,)):

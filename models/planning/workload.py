@@ -115,7 +115,7 @@ def reachable(following: Mapping[Each, Iterable[Each]]) -> dict[Each, set[Each]]
 def circles(following: Mapping[Each, Sequence[Each]]) -> dict[Each, int]:
     """Return task -> number of the strongly connected component."""
     order, reached = list(following), reachable(following)
-    return {task: next(place for place, other in enumerate(order) if other in reached[task] and task in reached[other]) for task in order}
+    return {task: next(place for place, node in enumerate(order) if node in reached[task] and task in reached[node]) for task in order}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from .structures import OUTSIDE, BlockStructure
 
 
 def with_least_memory(question: PlanningProblem) -> PlanningProblem:
-    """Return the problem in which each option needs the least memory of all with its kind and amount.
+    """Return the problem with the least memory of each kind and amount.
 
     Every real design fits here in the same time, and only the quickest option of each amount is
     undominated.
@@ -61,7 +61,7 @@ class Curve:
 
 
 def raised(curves: Sequence[Curve], least: int, most: int) -> int:
-    """Return the least ns, from `least` on, in which all sets fit on `most` accelerators together."""
+    """Return the least ns, at least `least`, with all sets on `most` accelerators."""
     values = sorted({least, *(-step for curve in curves for step, _ in curve.steps if -step > least)})
     place = bisect_left(values, True, key=lambda value: sum(curve.needed(value) for curve in curves) <= most)
     return values[min(place, len(values) - 1)]

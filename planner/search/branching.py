@@ -34,7 +34,7 @@ Crossings = Sequence[Sequence[int]]
 
 @dataclass
 class Domains:
-    """Remaining choices of each set, by number of accelerators; lower bounds of the maxima and of the traffic between sets."""
+    """Remaining choices of each set by accelerators, with lower bounds of maxima and traffic."""
 
     left: list[list[int]]
     floors: list[int]
@@ -68,7 +68,10 @@ class Branching:
         self._relaxed = Branching(relaxed, number) if relaxed is not None else None
 
     def search(self, below: Price | None, parts: int) -> int:
-        """Solve up to `parts` more subproblems below the cutoff, first all as one; return the number solved."""
+        """Solve up to `parts` more subproblems below the cutoff; return the number solved.
+
+        The first is the whole structure.
+        """
         before = self.parts
         if self._relaxed is not None:
             self.parts += self._relaxed.search(below, parts)
@@ -97,7 +100,7 @@ class Branching:
         return self.parts - before
 
     def _leave(self, relaxed: Branching, below: Price | None) -> None:
-        """List the amounts with which the relaxed structure is below its best there, and below the cutoff."""
+        """List the amounts at which the relaxed structure is below incumbent and cutoff."""
         self._relaxed, every = None, relaxed.sizing.choices
         if relaxed.found is not None:
             near = {name: (option.kind, option.amount) for name, option in relaxed.found.design.options.items()}
@@ -261,7 +264,7 @@ class Branching:
         return True
 
     def _spare(self, domains: Domains) -> Price | None:
-        """Return the ns beyond the least time, and the most accelerators, that the cutoff allows; None if none are."""
+        """Return spare ns and most accelerators under the cutoff; None if it allows none."""
         sizing, below = self.sizing, self._below
         time, used = sizing.question.by_aim(*self._price(domains))
         budget = sizing.question.budget.nanoseconds
@@ -276,7 +279,7 @@ class Branching:
 
 
 def _keep(left: list[list[int]], row: Weighed, most: int) -> bool:
-    """Remove choices by a row with `most` more than its own; return False if nothing is left."""
+    """Remove choices by a row, raised by `most`; return False if nothing is left."""
     least = row.least(left)
     spare = row.most + most - sum(least.values())
     for number, weights in row.weights.items():

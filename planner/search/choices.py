@@ -10,7 +10,7 @@ from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
 from ...solver.session import Session
 from .crossing import LeastCrossing
-from .limits import Limits
+from .limits import OptionLimits
 from .structures import BlockStructure
 
 Amount = tuple[int, int]
@@ -63,7 +63,7 @@ class BlockChoices:
     """
 
     def __init__(self, question: PlanningProblem, divisor: int, session: Session | None = None) -> None:
-        self.session, self.limits = session or Session(), Limits(question)
+        self.session, self.limits = session or Session(), OptionLimits(question)
         self.crossing = LeastCrossing(question, question.crossing) if question.crossing is not None else None
         self.listed = 0
         """Number of kinds and amounts with listed configurations."""
@@ -80,7 +80,10 @@ class BlockChoices:
         return self.crossing.counted if self.crossing is not None else 0
 
     def of(self, structure: BlockStructure, number: int, amounts: Collection[Amount] | None = None) -> tuple[BlockChoice, ...]:
-        """Return the configurations of a set that fit alone, fewest accelerators first; of these amounts alone, if any are given."""
+        """Return the configurations of a set that fit alone, fewest accelerators first.
+
+        `amounts` : kinds and amounts; None for all.
+        """
         members = structure.sets[number]
         tasks = tasks_of(self._question, members)
         parts = parts_of(structure, tasks)
@@ -88,8 +91,8 @@ class BlockChoices:
         if amounts is not None:
             return tuple(self._listed(members, pattern, amounts))
         if (members, pattern) not in self._found:
-            first, *others = map(self._of_component, members)
-            found = self._listed(members, pattern, [amount for amount in first if all(amount in known for known in others)])
+            first, *rest = map(self._of_component, members)
+            found = self._listed(members, pattern, [amount for amount in first if all(amount in known for known in rest)])
             if set(pattern) == {0} and not (self._question.sharing.nested or self.limits or self.crossing):
                 found = cheapest(found, lambda choice: choice.kind, lambda choice: choice.loads[0])
             self._found[members, pattern] = tuple(found)
@@ -109,7 +112,7 @@ class BlockChoices:
         return self.crossing.beyond(structure, [choice.amount for choice in chosen]) if self.crossing is not None else 0
 
     def _at(self, members: tuple[str, ...], pattern: tuple[int, ...], amount: Amount, idle: frozenset[str]) -> list[BlockChoice]:
-        """Return the configurations that fit; `members` may be the first of a set with idle ones."""
+        """Return the fitting configurations; `members` may be the beginning of a set."""
         workers = self._question.idle.workers
         idle = frozenset(name for name in idle if name in members or workers.get(name) in members)
         joined = self._joined.setdefault(((members, pattern), idle), {})
@@ -155,7 +158,7 @@ class BlockChoices:
         return limit - sum(max((max(option.memory, option.kept) for option in options), default=0) for options in later)
 
     def _telling(self, members: tuple[str, ...]) -> tuple[int, ...]:
-        """Return the places of the needs, but for the greatest, that matter to what else may join a set.
+        """Return the places of the needs to compare, beside the greatest need.
 
         Later components add to all needs alike, but for their own turns.
         """

@@ -1,4 +1,4 @@
-"""Limits between components: weights of their options sum to at most a number."""
+"""OptionLimits between components: weights of their options sum to at most a number."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Limit:
         return pattern(structure, frozenset(self.names)) == self.barred.inside
 
 
-class Limits:
+class OptionLimits:
     """All limits of a problem; areas count for the dominance of options only."""
 
     def __init__(self, question: PlanningProblem) -> None:

@@ -32,7 +32,7 @@ LISTING = 0.5
 ROOT, PORTION = 1, 100
 """Number of subproblems of a structure solved first, and per turn."""
 COSTLY = 200
-"""Number of options of all components from which on structures are searched with less memory first."""
+"""Least number of options for searches with relaxed memory first."""
 HURRIED = 8
 """Maximum number of structures tried after the limit while there is no design."""
 Open = tuple[Price, bool, int, Union[Partition, Branching]]
@@ -144,7 +144,10 @@ class _Search:
         self.unseen = least if late else None
 
     def _cut(self, arrangement: Partition, floor: Price, at_once: bool = False) -> bool:
-        """Open the structures of an arrangement, searched first if `at_once`; return False without time for all."""
+        """Open the structures of an arrangement; return False without time for all.
+
+        `at_once` : True to search them first.
+        """
         for structure in arrangement.structures():
             self._heed()
             listed, sizing, relaxed = self._listed(), Sizing(self.question, self.model, structure, self.ways), None

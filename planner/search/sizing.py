@@ -10,7 +10,7 @@ from ...models.planning.design import Block, Design
 from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
 from .choices import Amount, BlockChoice, BlockChoices, parts_of, tasks_of
-from .rows import Row, rows, used
+from .rows import ChoiceRow, rows, used
 from .structures import BlockStructure
 
 Load = tuple[int, int]
@@ -27,7 +27,7 @@ class Greatest(NamedTuple):
 
 
 class Weighed(NamedTuple):
-    """Row with the weights of all choices: set -> weight by choice."""
+    """ChoiceRow with the weights of all choices: set -> weight by choice."""
 
     weights: dict[int, list[int]]
     most: int
@@ -123,7 +123,7 @@ class Sizing:
         """Lower bounds of the used accelerators."""
         return tuple(map(self._weighed, used(self.question, self.structure)))
 
-    def _weighed(self, row: Row) -> Weighed:
+    def _weighed(self, row: ChoiceRow) -> Weighed:
         return Weighed({number: [row.weigh(number, choice) for choice in self.choices[number]] for number in row.sets}, row.most)
 
     @property
@@ -142,7 +142,7 @@ class Sizing:
         return maxima + self.ways.beyond(self.structure, self.chosen(places))
 
     def price(self, places: Places) -> tuple[int, int]:
-        """Return the price in the order of the aim; of accelerators a lower bound if some are shared."""
+        """Return the price by the aim; a lower bound if accelerators are shared."""
         return self.question.by_aim(self.time(places), max(row.excess(places) for row in self.used))
 
     def fits(self, places: Places) -> bool:
