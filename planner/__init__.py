@@ -8,8 +8,8 @@ Read the files in this order.
 2. `search/` finds the cheapest Design. A structure (`search/structures.py`) is a set partition, or a forest where nesting is in scope,
    of the components onto blocks of accelerators, with a cut of the iteration into segments (`search/segmentations.py`).
    `search/search.py` takes arrangements (bounded by `search/bounds.py`) and their structures best first, `search/branching.py` divides
-   the counts of one (a multiple-choice knapsack over blocks with maxima), and `search/domains.py` removes choices that cannot be in a
-   cheaper design. No solver is needed for that.
+   the counts of one (a multiple-choice knapsack over blocks with maxima) and removes choices that cannot be in a cheaper design. No
+   solver is needed for that.
 3. `costs.py` names the cost models: how long an iteration of a Design takes, by arithmetic and as sums of maxima for the search.
 4. `benders.py` places the Design by `solver/` (`placing/`) or learns a no-good from the failure: logic-based Benders decomposition
    (Hooker and Ottosson 2003), so that the proof covers counts and places.

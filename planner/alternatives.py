@@ -7,7 +7,6 @@ from itertools import chain, zip_longest
 from typing import Callable, Iterator, Sequence
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
-from ..models.planning.design import Design
 from ..models.planning.planned import CostedDesign, PlanningResult, RelatedPlan
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import ACCELERATORS, SECONDS, Workload
@@ -15,17 +14,13 @@ from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.tied_degrees import as_chosen, with_leading_degrees
 from ..solver.session import SearchNeeded, Session
-from .benders import ALTERNATIVES, Placed, Rounds, fitting, trial
+from .benders import ALTERNATIVES, GIVEN, Placed, Rounds, trial
 from .costs import cost_model
-from .placing.placing import placing
 from .scope import as_it_spans
-from .search.found import Price, SearchResult
+from .search.found import Price
 from .search.search import search
-from .unplaced import over_budget, refusal
 from .write_back import Refused
 
-GIVEN = "given"
-"""Method of an answer without a search."""
 TRIES = 8
 """Maximum number of placed designs."""
 AGAIN = 3
@@ -41,112 +36,46 @@ TRIED = 6
 
 
 def best_alternatives(rounds: Rounds, best: Placed) -> tuple[tuple[CostedDesign, ...], Sequence[CostedDesign]]:
-    """Return the best designs of other structures, best first, and the unplaced ones of them."""
-    beside = _Beside(rounds, best.priced.design, rounds.limit)
-    return beside.look(), beside.unsure
+    """Return the best designs of other structures by price, and the unplaced ones among them.
 
-
-@dataclass
-class _Beside:
-    """Search for the best designs of other structures.
-
-    `left` : deterministic seconds for placements. `tries` : designs that may still be placed.
-    `unsure` : designs that may have no placement.
+    They are placed as long as time and tries are left; a design without a placement is a no-good for
+    a further search.
     """
+    known, seen = list[tuple[Price, CostedDesign]](), {best.priced.design.structure()}
+    unsure, left, tries = list[CostedDesign](), rounds.limit, TRIES
 
-    rounds: Rounds
-    best: Design
-    left: float
-    tries: int = TRIES
-    unsure: list[CostedDesign] = field(default_factory=list)
-    _known: list[tuple[Price, CostedDesign]] = field(default_factory=list)
+    def keep(price: Price, priced: CostedDesign) -> None:
+        known.append((price, priced))
+        known.sort(key=lambda entry: entry[0])
+        seen.add(priced.design.structure())
 
-    def look(self) -> tuple[CostedDesign, ...]:
-        """Return the best designs by price, placed or not."""
-        rounds = self.rounds
-        for placed in sorted(rounds.placed, key=lambda placed: placed.price):
-            if not self._is_seen(placed.priced.design):
-                self._known.append((placed.price, placed.priced))
-        for _ in range(AGAIN + 1):
-            is_open = self._try(rounds.searched.found)
-            if not is_open or rounds.spent >= rounds.limit or rounds.session.cancelled:
-                break
-            rounds.search()
-        return tuple(priced for _, priced in self._best())
-
-    def _try(self, found: Sequence[SearchResult]) -> bool:
-        """Place the best candidates; True if a no-good was learned."""
-        ruled_out, rounds = False, self.rounds
-        for result in found:
-            best = self._best()
-            if self._is_seen(result.design) or (len(best) == ALTERNATIVES and result.price >= best[-1][0]):
+    for placed in sorted(rounds.placed, key=lambda placed: placed.price):
+        if placed.priced.design.structure() not in seen:
+            keep(placed.price, placed.priced)
+    for again in range(AGAIN + 1):
+        ruled_out = False
+        for found in rounds.searched.found:
+            if found.design.structure() in seen or (len(known) >= ALTERNATIVES and found.price >= known[ALTERNATIVES - 1][0]):
                 continue
-            answer = self._place(result)
-            if answer is not None and answer.verdict == IMPOSSIBLE:
-                self._rule_out(result, answer)
-                ruled_out = True
+            answer, attempt = Answer(UNDECIDED), None
+            if tries > 0 and left > 0:
+                answer, attempt = rounds.attempt(found.design, anywhere=True)
+                left -= SEARCHED if answer.how == "search" else 0.0
+            tries -= 1
+            if answer.verdict == IMPOSSIBLE:
+                rounds.probes = allowed = max(0, min(rounds.probes, int(left / SEARCHED)))
+                rounds.bar(found, answer)
+                left, ruled_out = left - SEARCHED * (allowed - rounds.probes), True
                 continue
-            price, priced = _priced(rounds, result, answer)
-            self._known.append((price, priced))
-            if answer is None or answer.plan is None:
-                self.unsure.append(priced)
-                if answer is not None and answer.how != GIVEN:
-                    self.tries = 0
-        return ruled_out and self.tries > 0
-
-    def _place(self, found: SearchResult) -> Answer | None:
-        """Place a design; None without time."""
-        self.tries -= 1
-        if self.tries < 0 or self.left <= 0:
-            return None
-        answer = _fits(self.rounds, found)
-        self.left -= SEARCHED if answer.how == "search" else 0.0
-        return answer
-
-    def _rule_out(self, found: SearchResult, answer: Answer) -> None:
-        """Learn a no-good from a design, as strong as time allows."""
-        probes = self.rounds.probes
-        self.rounds.probes = allowed = max(0, min(probes, int(self.left / SEARCHED)))
-        self.rounds.bar(found, answer)
-        self.left -= SEARCHED * (allowed - self.rounds.probes)
-
-    def _is_seen(self, design: Design) -> bool:
-        return design.structure() in {self.best.structure(), *(priced.design.structure() for _, priced in self._known)}
-
-    def _best(self) -> list[tuple[Price, CostedDesign]]:
-        return sorted(self._known, key=lambda entry: entry[0])[:ALTERNATIVES]
-
-
-def _fits(rounds: Rounds, found: SearchResult) -> Answer:
-    """Place a design, optimally if traffic counts as time; None after Ctrl-C."""
-    design = found.design
-    if rounds.session.cancelled:
-        return Answer(UNDECIDED, how="search")
-    if not rounds.traffic.costs:
-        return _unless_refused(rounds, found, rounds.solve(fitting(rounds.problem, rounds.question, design)))
-    answer = rounds.solve(rounds.traffic.weigh(placing(rounds.problem, rounds.question, design)))
-    if answer.plan is None:
-        return answer
-    placed, most = rounds.as_placed(rounds.priced(design), answer, answer.plan), rounds.workload.budget.nanoseconds
-    takes = placed.priced.total
-    if most is not None and takes > most:
-        return Answer(IMPOSSIBLE, findings=(over_budget(takes, placed.priced.traffic, most),), how="search")
-    return _unless_refused(rounds, found, answer)
-
-
-def _unless_refused(rounds: Rounds, found: SearchResult, answer: Answer) -> Answer:
-    """Return the answer; undecided if the framework refuses the placement."""
-    why = rounds.refused(answer.plan, found.design) if answer.plan is not None else ()
-    return Answer(UNDECIDED, findings=tuple(map(refusal, why)), how=GIVEN) if why else answer
-
-
-def _priced(rounds: Rounds, found: SearchResult, answer: Answer | None) -> tuple[Price, CostedDesign]:
-    """Return the price of a design, and the design with its placement if any."""
-    priced = rounds.priced(found.design)
-    if answer is not None and answer.plan is not None:
-        traffic = rounds.traffic.nanoseconds(answer.plan.assignment) if rounds.traffic.costs else 0
-        priced = replace(priced, traffic=traffic, held=rounds.held(answer.plan))
-    return rounds.price(priced), priced
+            priced = attempt.priced if attempt is not None and answer.plan is not None else rounds.priced(found.design)
+            keep(rounds.price(priced), priced)
+            if answer.plan is None:
+                unsure.append(priced)
+                tries = tries if answer.how == GIVEN else 0
+        if not ruled_out or tries <= 0 or rounds.spent >= rounds.limit or rounds.session.cancelled or again == AGAIN:
+            break
+        rounds.search()
+    return tuple(priced for _, priced in known[:ALTERNATIVES]), unsure
 
 
 def with_further(plan: Solve, place: Callable[[Workload], Solve], refused: Refused, limit: float, session: Session) -> Solve:

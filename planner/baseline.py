@@ -24,12 +24,12 @@ from ..solver.wording import listed
 from .assumptions import bases
 from .benders import as_written
 from .bills import bills
-from .check import forbidden
+from .check import forbidden, no_option
 from .costs import cost_model, costed
 from .memory import without_estimates
 from .own_design import NoPrice, as_it_lies, design_of_ranks, refused, runs_of, seats_of
 from .placing.lying_over import all_held
-from .problem import planning_problem
+from .problem import planning_problem, source
 from .related import related
 from .scope import counts_by_model
 from .traffic import Traffic
@@ -48,15 +48,12 @@ def baseline_of_file(problem: Problem, planned: PlanningResult) -> Baseline | No
 
 def _as_written(problem: Problem, planned: PlanningResult) -> tuple[Problem, PlanningProblem]:
     """Return the problem with the degrees of the file, and its planning problem."""
-    for variant in (problem, without_estimates(problem)):
-        workload = variant.job.planning.workload if variant is not None else None
-        if (
-            variant is not None
-            and workload is not None
-            and planning_problem(as_chosen(variant, planned), workload, planned.question.barred) == planned.question
-        ):
-            return as_written_degrees(variant), planning_problem(as_written_degrees(variant), workload)
-    return problem, planned.question
+    found = source(as_chosen(problem, planned), planned.question)
+    workload = found.job.planning.workload if found is not None else None
+    if workload is None:
+        return problem, planned.question
+    written = as_written_degrees(problem if workload.heeds_estimates else without_estimates(problem) or problem)
+    return written, planning_problem(written, workload)
 
 
 def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Baseline:
@@ -72,18 +69,16 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
     placed = Assignment({name: runs_of(problem, question, name) for name in seats})
     held = all_held(problem, Assignment({**problem.given().runs, **placed.runs})) if question.given.shared else None
     priced = costed(model, question, design, _traffic(problem), held)
-    reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
-    known = replace(_demanded(problem, known), barred=())
-    reasons = [*reasons, *problem.job.planning.own_faults, *_too_many(question, priced)]
-    refuses = (*reasons, *_forbidden(known, model, design))
+    refusals, unknown, known = _with_options(problem, question, design)
+    reasons = [*refusals, *problem.job.planning.own_faults, *_too_many(question, priced)]
+    faults = tuple(_forbidden(replace(_demanded(problem, known), barred=()), model, design))
+    refuses = (*reasons, *unknown, *faults)
     broken = () if reasons else tuple(_broken(problem, question, design))
-    offered = _with_offered(problem, known, design)
-    unclear = bool(refuses) and not reasons and not broken and not any(_forbidden(offered, model, design))
     counts = counts_by_model(problem, placed, seats) if lies.problem is not problem else {}
-    basis, large = bases(lies.problem, question, design), tuple(over_estimates(lies.problem, question, design))
     return Baseline(
-        priced, lies.problem, question, forbidden=refuses or broken, unclear=unclear, bases=basis, counts=counts, over_estimates=large
-    )
+        priced, lies.problem, question, forbidden=refuses or broken, unclear=bool(unknown) and not (reasons or faults or broken),
+        bases=bases(lies.problem, question, design), counts=counts, over_estimates=tuple(over_estimates(lies.problem, question, design)),
+    )  # fmt: skip
 
 
 def _forbidden(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
@@ -92,34 +87,24 @@ def _forbidden(question: PlanningProblem, model: CostModel, design: Design) -> I
     return forbidden(asked_for, model, declared)
 
 
-def _refusals(problem: Problem, question: PlanningProblem, design: Design) -> tuple[list[str], PlanningProblem]:
-    """Return why counts of a design are no options, and the problem with these options."""
-    options, reasons = dict(question.options), []
+def _with_options(problem: Problem, question: PlanningProblem, design: Design) -> tuple[list[str], list[str], PlanningProblem]:
+    """Return reasons against options of a design, unexplained ones, and the problem with all options."""
+    options, refusals, missing, foreign = dict(question.options), list[str](), list[str](), set[str]()
     for name, option in design.options.items():
-        if option not in options[name] and (reason := refused(problem, problem[name], option.amount, option.parallel)):
-            reasons.append(reason)
-            options[name] = (*options[name], option)
-    with_foreign_degrees = {
-        name for name, option in design.options.items() if option.parallel not in problem.job.choices.get(name, (option.parallel,))
-    }
+        if option.parallel not in problem.job.choices.get(name, (option.parallel,)):
+            foreign.add(name)
+        if option in options[name]:
+            continue
+        options[name] = (*options[name], option)
+        if reason := refused(problem, problem[name], option.amount, option.parallel):
+            refusals.append(reason)
+        else:
+            missing.append(no_option(name, option))
     ways = tuple(  # pairs say of offered degrees alone what goes together
-        replace(way, paired=tuple(pair for pair in way.paired if with_foreign_degrees.isdisjoint((pair.component, pair.partner))))
+        replace(way, paired=tuple(pair for pair in way.paired if foreign.isdisjoint((pair.component, pair.partner))))
         for way in question.ways
     )
-    return reasons, replace(question, options=options, ways=ways)
-
-
-def _with_offered(problem: Problem, question: PlanningProblem, design: Design) -> PlanningProblem:
-    """Return the problem with options of a design whose degrees the hints offer."""
-    offered = {
-        name: option
-        for name, option in design.options.items()
-        if option.parallel in problem.job.choices.get(name, (problem[name].parallel,))
-    }
-    return replace(
-        question,
-        options={name: (*candidates, *([offered[name]] if name in offered else [])) for name, candidates in question.options.items()},
-    )
+    return refusals, missing, replace(question, options=options, ways=ways)
 
 
 def _too_many(question: PlanningProblem, priced: CostedDesign) -> Iterator[str]:
@@ -162,18 +147,6 @@ def _broken(problem: Problem, question: PlanningProblem, design: Design) -> Iter
     for finding in check_explicit(as_written(problem, question, design)):
         if finding.severity is Severity.ERROR:
             yield f"{finding.code}: {finding.message}"
-
-
-def _with_beaten(problem: Problem, question: PlanningProblem, design: Design) -> PlanningProblem:
-    """Return the problem with the dominated options of a design."""
-    options = dict(question.options)
-    for name, option in design.options.items():
-        offered = problem.job.choices.get(name, (problem[name].parallel,))
-        whole = not option.amount % problem.divided(name, option.parallel).replica
-        beaten = option not in options[name] and option.parallel in offered and whole
-        if beaten and any((candidate.kind, candidate.amount) == (option.kind, option.amount) for candidate in options[name]):
-            options[name] = (*options[name], option)
-    return replace(question, options=options)
 
 
 def _ranks(problem: Problem) -> Assignment:

@@ -56,6 +56,10 @@ SMALL, MORE = 16, 8
 """(accelerators, factor): small clusters get that many times more rounds and designs."""
 
 
+GIVEN = "given"
+"""Method of an answer without a search."""
+
+
 def accept_placement(plan: Plan, design: Design) -> Sequence[Finding]:
     """Accept every plan."""
     return ()
@@ -163,35 +167,46 @@ class Rounds:
         held = 0 if now.by_time else self.question.given.held
         self.counting(replace(now, bound=max(now.bound, self.least + held)))
 
+    def attempt(self, design: Design, anywhere: bool = False) -> tuple[Answer, Placed | None]:
+        """Place a design, `anywhere` it fits if its traffic takes no time.
+
+        Beside a placement the answer is undecided if the framework refuses it, and infeasible if it
+        exceeds the budget of time.
+        """
+        if self.session.cancelled and anywhere:
+            return Answer(UNDECIDED, how="search"), None
+        asked = placing(self.problem, self.question, design)
+        answer = self.solve(unweighed(asked) if anywhere and not self.traffic.costs else self.traffic.weigh(asked))
+        if answer.plan is None:
+            return answer, None
+        placed, most = self.as_placed(self.priced(design), answer, answer.plan), self.workload.budget.nanoseconds
+        if why := self.refused(answer.plan, design):
+            return Answer(UNDECIDED, findings=tuple(map(refusal, why)), how=GIVEN), placed
+        takes, crossing = placed.priced.total, placed.priced.traffic
+        if self.traffic.costs and most is not None and takes > most:
+            return replace(answer, verdict=IMPOSSIBLE, findings=(over_budget(takes, crossing, most),), how="search"), placed
+        return answer, placed
+
     def _place(self, found: SearchResult) -> bool:
         """Place a design; return True if it has a placement or may have one."""
-        design = found.design
-        answer = self.solve(self.traffic.weigh(placing(self.problem, self.question, design)))
-        if answer.plan is None:
+        answer, placed = self.attempt(found.design)
+        if placed is None or answer.verdict == UNDECIDED:
+            self.unwritable = self.unwritable or placed
             self._is_out(found, answer)
             return False
-        placed = self.as_placed(self.priced(design), answer, answer.plan)
-        if why := self.refused(answer.plan, design):
-            self.unwritable = self.unwritable or placed
-            self._is_out(found, Answer(UNDECIDED, findings=tuple(map(refusal, why))))
-            return False
-        priced, crossing = placed.priced, placed.priced.traffic
         # Another placement may have more of it on what others let it use.
-        least = self.price(replace(priced, held=None))
-        if self.traffic.costs:
-            self.done.append(this_alone(design))
-            crosses = 0 if self.problem.job.overlaps else self.traffic.least(answer.plan)  # over what is given it is not all weighed
-            least = self.price(replace(priced, traffic=crosses, held=None))
-        elif least < placed.price:
+        priced = replace(placed.priced, held=None)
+        if self.traffic.costs and answer.plan is not None:  # over what is given it is not all weighed
+            priced = replace(priced, traffic=0 if self.problem.job.overlaps else self.traffic.least(answer.plan))
+        least = self.price(priced)
+        if self.traffic.costs or least < placed.price:
             self.varies = True
-            self.done.append(this_alone(design))
+            self.done.append(this_alone(found.design))
         if least < placed.price:
             self.unsure.append(least)
-        if self.traffic.costs:
-            most, takes = self.workload.budget.nanoseconds, priced.nanoseconds + crossing
-            if most is not None and takes > most:
-                self.unplaceable.append(Unplaceable(priced, (over_budget(takes, crossing, most),)))
-                return True
+        if answer.verdict == IMPOSSIBLE:
+            self.unplaceable.append(Unplaceable(placed.priced, answer.findings))
+            return True
         self.placed.append(placed)
         if self.best is None or placed.price < self.best.price or (placed.price == self.best.price and placed.is_better(self.best)):
             self.best = placed
@@ -337,9 +352,17 @@ def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve
     traffic, and without memory on uniform kinds: what is infeasible for them is so for every design
     with them. Then the counts are relaxed to "or more".
     """
-    probing = _Probing(problem, question, design, solve, min(probes, PROBES))
+    left = min(probes, PROBES)
     every = {name: design.options[name].amount for name in question.components}
-    if not probing.is_impossible(every, False):
+    placed = replace(placing(problem, question, design), explained=False)
+
+    def is_impossible(amounts: Mapping[str, int], or_more: bool = False) -> bool:
+        """Return True if these components are proved infeasible with these counts."""
+        nonlocal left
+        left -= 1
+        return left >= 0 and solve(_part(placed, question, design, amounts, or_more)).verdict == IMPOSSIBLE
+
+    if not is_impossible(every):
         return replace(this_alone(design), segments=design.segments)
     if problem.job.planning.laying is not None:  # the dialect lays out all that it is told of, and as much of it as it is told
         has_room = any(True for _ in problem.job.planning.laying.laid(every, problem.cluster))
@@ -348,11 +371,29 @@ def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve
     # Which way a design keeps to, and what its terms come to, all components say together.
     for name in every if not (question.ways or problem.caps or problem.unlike) else ():
         fewer = {remaining: amount for remaining, amount in names.items() if remaining != name}
-        if fewer and probing.is_impossible(fewer, False):
+        if fewer and is_impossible(fewer):
             names = fewer
     # On a mixed kind an estimate may be less with more accelerators.
     is_open = any(kind.mixed for kind in question.kinds) and any(option.estimated for option in design.options.values())
-    return _barred(design, names, {} if is_open or not probing.is_impossible(names, True) else names)
+    return _barred(design, names, {} if is_open or not is_impossible(names, or_more=True) else names)
+
+
+def _part(placed: Problem, question: PlanningProblem, design: Design, amounts: Mapping[str, int], or_more: bool) -> Problem:
+    """Return the placement of these components alone, reduced to what decides their possible places."""
+    left_out = set(question.components).difference(amounts)
+    placed = restricted(placed, {component.name for component in placed.components} - left_out)
+    is_uniform, components = not any(kind.mixed for kind in question.kinds), list[Component]()
+    for component in placed.components:
+        component = replace(component, host_memory=0, traffic=component.traffic if placed.caps else 0)
+        if is_uniform:
+            component = replace(component, memory=0, offloaded=0, phases=(), on_sizes=())
+        if component.name in amounts and component.runs is None:
+            amount, option = amounts[component.name], design.options[component.name]
+            most = option.amount if option.kind == NO_KIND else UNBOUNDED if or_more else amount
+            component = replace(component, counts=(), least=amount, most=most)
+        components.append(component)
+    job = replace(placed.job, components=tuple(components), shares=())
+    return replace(placed, job=job) if placed.caps else replace(placed, job=replace(job, links=()), previous=None)
 
 
 def _barred(design: Design, names: Iterable[str], least: Mapping[str, int]) -> RefusedCount:
@@ -368,47 +409,3 @@ def _with_any_degrees(design: Design) -> RefusedCount:
     """Return the no-good for these sizes with any degrees."""
     alone = this_alone(design)
     return replace(alone, uses={name: replace(use, parallel=None) for name, use in alone.uses.items()})
-
-
-@dataclass
-class _Probing:
-    """Placements of parts of a design."""
-
-    problem: Problem
-    question: PlanningProblem
-    design: Design
-    solve: Solve
-    probes: int
-
-    def is_impossible(self, amounts: Mapping[str, int], or_more: bool) -> bool:
-        """Return True if these components are proved infeasible with these counts."""
-        if self.probes <= 0:
-            return False
-        self.probes -= 1
-        return self.solve(self._part(amounts, or_more)).verdict == IMPOSSIBLE
-
-    def _part(self, amounts: Mapping[str, int], or_more: bool) -> Problem:
-        placed = replace(placing(self.problem, self.question, self.design), explained=False)
-        left_out = set(self.question.components).difference(amounts)
-        placed = restricted(placed, {component.name for component in placed.components} - left_out)
-        components = tuple(self._bare(component, amounts, or_more) for component in placed.components)
-        job = replace(placed.job, components=components, shares=())
-        if placed.caps:
-            return replace(placed, job=job)
-        return replace(placed, job=replace(job, links=()), previous=None)
-
-    def _bare(self, component: Component, amounts: Mapping[str, int], or_more: bool) -> Component:
-        """Return the component reduced to what decides its possible places."""
-        bare = replace(component, host_memory=0)
-        if not any(kind.mixed for kind in self.question.kinds):
-            bare = replace(bare, memory=0, offloaded=0, phases=(), on_sizes=())
-        bare = bare if self.problem.caps else replace(bare, traffic=0)
-        if component.name not in amounts or component.runs is not None:
-            return bare
-        amount, none = amounts[component.name], self.design.options[component.name].kind == NO_KIND
-        return replace(
-            bare,
-            counts=(),
-            least=amount,
-            most=UNBOUNDED if or_more and not none else self.design.options[component.name].amount if none else amount,
-        )

@@ -149,12 +149,6 @@ class AcceleratorCapacity:
             free[rank] = free.get(rank, 0) + count
         return sum(count // size * size for count in free.values())
 
-    def splitting(self, sizes: Iterable[int]) -> list[int]:
-        """Return the sizes whose groups leave a rest on some node."""
-        kept = ((rank, mask) for masks in self.kept_off.values() for rank, mask in masks.items())
-        counts = {*self.free.values(), *(self.free[rank] - mask.bit_count() for rank, mask in kept)}
-        return [size for size in sorted(set(sizes)) if any(count % size for count in counts)]
-
 
 def free_capacity(problem: Problem, given: Sequence[Component], over_nodes: bool = False) -> AcceleratorCapacity:
     """Return the kinds, without accelerators held exclusively by `given` components."""

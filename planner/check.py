@@ -9,7 +9,7 @@ from typing import Iterator, Mapping
 from ..models.findings.wording import plural
 from ..models.planning.cost_models import CostModel, iteration
 from ..models.planning.design import Block, Design, bars
-from ..models.planning.option import Area
+from ..models.planning.option import Area, Option
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.way import FrameworkArrangement
 from ..models.quantity import write_estimate, write_memory
@@ -65,8 +65,7 @@ def _options(question: PlanningProblem, design: Design) -> Iterator[str]:
     for name, options in question.options.items():
         option = design.options.get(name)
         if option is None or option not in options:
-            amount = "it has no option" if option is None else f"not on {option.amount} with these degrees"
-            yield f"`{name}` may not run so, {amount}: its counts, degrees, batches or times do not allow it"
+            yield no_option(name, option)
             continue
         blocks = [design.blocks[index] for index in design.blocks_of(name)]
         if sum(block.accelerators for block in blocks) != option.accelerators:
@@ -75,6 +74,12 @@ def _options(question: PlanningProblem, design: Design) -> Iterator[str]:
             yield f"a block of `{name}` is of another kind than its option"
         if len(blocks) > 1 and not question.sharing.nested:
             yield f"`{name}` shares only some of its accelerators, which `nested: true` in `plan` would allow"
+
+
+def no_option(name: str, option: Option | None) -> str:
+    """Format the fault of a component whose configuration is no option."""
+    amount = "it has no option" if option is None else f"not on {option.amount} with these degrees"
+    return f"`{name}` may not run so, {amount}: its counts, degrees, batches or times do not allow it"
 
 
 def _kinds(question: PlanningProblem, design: Design) -> Iterator[str]:

@@ -12,7 +12,7 @@ from ..models.findings.wording import are, with_noun
 from ..models.machines.node_group import ACCELERATOR
 from ..models.memory_work import not_whole, whole_groups
 from ..models.parallel import Parallel
-from ..models.placements.assignment import Assignment
+from ..models.placements.assignment import Assignment, Seat
 from ..models.placements.run import Run
 from ..models.planning.cost_models import CostModel, iteration
 from ..models.planning.design import Block, Design
@@ -29,8 +29,6 @@ from .related import connected
 from .search.segmentations import segmentations
 from .times import model_of, on_the_slowest, time_of, untimed_on
 
-Seat = tuple[int, int]
-"""(node rank, local index) of an accelerator."""
 Seats = Mapping[str, frozenset[Seat]]
 
 
@@ -40,7 +38,9 @@ class NoPrice(Exception):
 
 def seats_of(problem: Problem, question: PlanningProblem) -> Seats:
     """Return the accelerators of each component. Raises NoPrice for a file without ranks."""
-    return {name: seats for name in question.components if (seats := _seats(problem, question, name))}
+    holding = [name for name in question.components if problem.kind(problem[name]) == ACCELERATOR]
+    placed = Assignment({name: runs_of(problem, question, name) for name in holding})
+    return {name: seats for name in holding if (seats := placed.accelerators(name))}
 
 
 def runs_of(problem: Problem, question: PlanningProblem, name: str) -> Sequence[Run]:
@@ -62,20 +62,6 @@ def kind_of_seat(problem: Problem, question: PlanningProblem, seat: Seat) -> int
     if kind is None:
         raise NoPrice(f"`{node.name}` has no accelerator that is free")
     return kind
-
-
-def _seats(problem: Problem, question: PlanningProblem, name: str) -> frozenset[Seat]:
-    """Return the accelerators of a component; empty on other resources."""
-    if problem.kind(problem[name]) != ACCELERATOR:
-        return frozenset()
-    masks = Assignment({name: runs_of(problem, question, name)}).masks(name)
-    return frozenset(
-        (node, index)
-        for (node, kind), mask in masks.items()
-        if kind == ACCELERATOR
-        for index in range(mask.bit_length())
-        if mask >> index & 1
-    )
 
 
 def _stand_ins(question: PlanningProblem, name: str) -> list[str]:
@@ -109,15 +95,9 @@ def design_of_ranks(lies: Lies, seats: Seats, model: CostModel) -> Design:
 
 def _ways(question: PlanningProblem, seats: Seats) -> dict[str, Parallel]:
     """Return the degrees changed by the arrangement of the seats."""
-    for way in question.ways:
-        together = all(seats.get(first) == seats.get(second) for first, second in way.together)
-        if together and not any(seats.get(first, frozenset()) & seats.get(second, frozenset()) for first, second in way.apart):
-            return {
-                name: shape.parallel
-                for name, shape in way.shapes.items()
-                if all(name in arrangement.shapes for arrangement in question.ways)
-            }
-    return {}
+    way = next((way for way in question.ways if way.matches(seats)), None)
+    shapes = way.shapes.items() if way is not None else ()
+    return {name: shape.parallel for name, shape in shapes if all(name in arrangement.shapes for arrangement in question.ways)}
 
 
 def _option(lies: Lies, component: Component, seats: frozenset[Seat], parallel: Parallel) -> Option:

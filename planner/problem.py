@@ -16,7 +16,6 @@ from typing import Iterator, Mapping, Sequence
 from ..models.component import SUBSET, TOGETHER, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import domain
-from ..models.parallel import Parallel
 from ..models.planning.option import NO_KIND, AcceleratorKind, Crossed, Crossing, Flow, Option, RefusedCount, Shared, Use
 from ..models.planning.problem import GivenRanks, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
 from ..models.planning.way import FrameworkArrangement
@@ -24,7 +23,8 @@ from ..models.planning.workload import Budget, TimedComponent, Workload
 from ..models.problem import Problem
 from ..models.task_order import ordered
 from .capacity import AcceleratorCapacity, areas, exclusively_held, free_capacity
-from .profile import options, undominated
+from .memory import without_estimates
+from .profile import options
 from .related import Pairs, Related, connected, holds_accelerators, related
 from .scope import forbids_nesting, led_inside, left_out
 from .times import models_there, on_the_slowest
@@ -49,21 +49,13 @@ def planning_problem(
     parts = [with_given_count(problem, component) for component in problem.components if component not in fixed_components]
     space, taken = free_capacity(problem, fixed_components, over_nodes), exclusively_held(problem, fixed_components)
     tasks, edges, rounds = ordered(parts, workload)
-    options_by_name = {
-        part.name: options(problem, part, in_order(part.timed, part.name, tasks), space, workload.handed_on) for part in parts
-    }
-    barred = (*barred, *(no_good for no_good in incompatible_pairs(problem, parts, options_by_name, space) if no_good not in barred))
+    ways = {part.name: options(problem, part, in_order(part.timed, part.name, tasks), space, workload.handed_on) for part in parts}
+    barred = (*barred, *(no_good for no_good in incompatible_pairs(problem, parts, ways, space) if no_good not in barred))
     relations = related(problem, parts)
     resident = frozenset(component.name for component in parts if is_resident(component))
     turns = {component.name: component.phases for component in parts if component.phases}
     nested, led = bool(relations.within) or workload.nested, led_inside(problem)
-    in_step_outers = {outer for _, outer in relations.in_step}
     arranged = _arranged(problem, frozenset(component.name for component in parts if holds_accelerators(problem, component.name)))
-    no_goods = (*barred, *PlanningProblem(space.kinds, tasks, options_by_name, ways=arranged).misshapen)
-    ways = {
-        name: undominated(name, candidates, space, no_goods, name in in_step_outers, _bound(arranged, name))
-        for name, candidates in options_by_name.items()
-    }
     return PlanningProblem(
         space.kinds, tasks, ways, Workflow(edges, rounds if workload.flows else (), workload.phases, workload.handed_on),
         MemoryTurns(resident, turns), _sharing(problem, workload, parts, relations, nested, led),
@@ -72,6 +64,15 @@ def planning_problem(
         _left(workload.budget, taken), areas(problem, parts, ways, space),
         barred, crossing(problem, workload, parts, relations.apart, space),
     )  # fmt: skip
+
+
+def source(problem: Problem, question: PlanningProblem) -> Problem | None:
+    """Return the problem behind a planning problem, with memory estimates or without; else None."""
+    for variant in (problem, without_estimates(problem)):
+        workload = variant.job.planning.workload if variant is not None else None
+        if variant is not None and workload is not None and planning_problem(variant, workload, question.barred) == question:
+            return variant
+    return None
 
 
 def _sharing(
@@ -109,14 +110,6 @@ def _confined(problem: Problem, component: Component, options: Sequence[Option],
     option_models = {model for option in options if option.kind != NO_KIND for model in kinds[option.kind].models}
     models = models_there(problem, component) if option_models and component.runs is None else ()
     return models if set(models) < option_models else ()
-
-
-def _bound(ways: Sequence[FrameworkArrangement], name: str) -> list[Parallel]:
-    """Return the degrees of a component with a count rule of the framework (`Multiple`)."""
-    bound = [
-        degrees for way in ways for multiple in way.multiples for part, degrees in multiple.meant if part == name and degrees is not None
-    ]
-    return list(dict.fromkeys(bound))
 
 
 def _arranged(problem: Problem, names: frozenset[str]) -> tuple[FrameworkArrangement, ...]:

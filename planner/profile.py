@@ -1,7 +1,6 @@
 """Candidate configurations of each component: counts and degrees with time and memory.
 
-Dominated configurations are removed: another one of the same kind and count is no worse in every
-figure (time, memory, divisibility of the group, no-goods).
+Dominated ones are among them: the search leaves these out (`search/choices.py`).
 """
 
 from __future__ import annotations
@@ -13,16 +12,13 @@ from ..models.component import UNBOUNDED, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.memory_work import whole_groups
 from ..models.parallel import Parallel
-from ..models.planning.design import meets
-from ..models.planning.option import NO_KIND, Option, RefusedCount
+from ..models.planning.option import NO_KIND, Option
 from ..models.planning.way import ProcessShape
 from ..models.planning.workload import TimedComponent
 from ..models.problem import Problem
 from .capacity import AcceleratorCapacity
 from .memory import MemoryNeed, least, need_on, unheeded
 from .times import Time, times_of
-
-Figures = tuple[int, ...]
 
 
 def options(
@@ -71,41 +67,6 @@ def options(
             )
         )
     return tuple(candidates)
-
-
-def undominated(
-    name: str,
-    found: Sequence[Option],
-    room: AcceleratorCapacity,
-    barred: Sequence[RefusedCount] = (),
-    met: bool = False,
-    bound: Sequence[Parallel] = (),
-) -> tuple[Option, ...]:
-    """Return the undominated options of a component; of equal options the first.
-
-    An option that is undominated without no-goods stays too: it may come first in other problems.
-    `met` : True if others keep in step with the processes of the component, so that the process
-    size matters. `bound` : degrees with a count rule, with which some counts of others do not go
-    together.
-    """
-    uses = [no_good.uses[name] for no_good in barred if name in no_good.uses]
-    sizes = room.splitting(option.group for option in found if option.kind != NO_KIND)
-    processes = sorted({option.per_process for option in found}) if met else []
-
-    def figures(option: Option) -> Figures:
-        """Return times, memory, divisibility of the group and process size.
-
-        Only sizes count that leave a remainder on some node.
-        """
-        on_sizes = (mebibytes for need in option.on_sizes for mebibytes in (need.memory, need.kept))
-        shape = (*(option.group % size == 0 for size in sizes), *(option.per_process == size for size in processes))
-        return (*option.nanoseconds, option.memory, option.kept, *on_sizes, *map(int, shape))
-
-    def all_figures(option: Option) -> Figures:
-        """Return the same figures, and those of binding degrees and no-goods."""
-        return (*figures(option), *(int(option.parallel == degrees) for degrees in bound), *(int(meets(use, option)) for use in uses))
-
-    return tuple(_undominated(found, figures, all_figures) if bound or uses else _undominated(found, figures))
 
 
 def _in_ways(problem: Problem, component: Component) -> Mapping[Parallel, ProcessShape | None]:
@@ -164,32 +125,3 @@ def _divides(problem: Problem, component: Component, parallel: Parallel) -> bool
         return True
     proved = (split for split in use.splits if split.proved)
     return all(not (amount := getattr(use.card, split.card_field)) or split.fits(amount, split.of(parallel)) for split in proved)
-
-
-def _undominated(found: Sequence[Option], *figures: Callable[[Option], Figures]) -> Iterator[Option]:
-    """Yield the options that are undominated by any of these figure functions."""
-    groups: dict[tuple[int, int], list[Option]] = {}
-    for option in found:
-        groups.setdefault((option.kind, option.amount), []).append(option)
-    for group in groups.values():
-        tables = [[figure(option) for option in group] for figure in figures]
-        if all(len(set(table)) == 1 for table in tables):
-            yield group[0]
-            continue
-        for place, option in enumerate(group):
-            if any(_is_undominated(table, place, len(option.nanoseconds)) for table in tables):
-                yield option
-
-
-def _is_undominated(every: Sequence[Figures], place: int, times: int) -> bool:
-    """Return True if no other option is at least as good, and quicker or earlier.
-
-    Figures that are all no larger make an option as good. A later option with less memory does not
-    dominate: the first one that fits is chosen.
-    """
-    figures = every[place]
-    rivals = ((rival, number) for number, rival in enumerate(every) if number != place)
-    return not any(
-        all(a <= b for a, b in zip(rival_figures, figures)) and (rival_figures[:times] != figures[:times] or number < place)
-        for rival_figures, number in rivals
-    )

@@ -7,6 +7,7 @@ from typing import Iterable, Iterator, NamedTuple, Sequence
 
 from ..models.component import APART, COLOCATED_OR_DISJOINT, DISJOINT, IN_ORDER, NOT_FEWER, SUBSET, TOGETHER, Component
 from ..models.machines.node_group import ACCELERATOR
+from ..models.planning.workload import reachable
 from ..models.problem import Problem
 
 Pairs = frozenset[tuple[str, str]]
@@ -59,13 +60,8 @@ def _once(both_ways: Pairs) -> Pairs:
 def _followed(together: Pairs, within: Pairs) -> tuple[Pairs, Pairs]:
     """Return the transitive closure of these pairs."""
     names = sorted({name for pair in (*together, *within) for name in pair})
-    outer = {name: {name} for name in names}
-    for first, second in (*together, *within, *((second, first) for first, second in together)):
-        outer[first].add(second)
-    for between in names:
-        for reach in outer.values():
-            if between in reach:
-                reach |= outer[between]
+    both_ways = (*together, *within, *((second, first) for first, second in together))
+    outer = reachable({name: [second for first, second in both_ways if first == name] for name in names})
     known = {frozenset(pair) for pair in (*together, *within)}
     followed = [(first, second) for first, second in combinations(names, 2) if frozenset((first, second)) not in known]
     same = {(first, second) for first, second in followed if first in outer[second] and second in outer[first]}

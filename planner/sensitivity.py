@@ -22,8 +22,7 @@ from ..models.record import dataclass
 from ..solver.session import Session
 from .benders import as_listed, fitting, ruled_out, this_alone
 from .costs import cost_model
-from .memory import without_estimates
-from .problem import planning_problem
+from .problem import planning_problem, source
 from .search.found import Price
 from .search.search import search
 
@@ -259,8 +258,8 @@ class Placeable:
 
     def _asked(self) -> PlanningProblem:
         """Return the problem with all no-goods, with estimates if the plan heeds them."""
-        for problem in (self.problem, without_estimates(self.problem)):
-            workload = problem.job.planning.workload if problem is not None else None
-            if problem is not None and workload is not None and planning_problem(problem, workload, self.question.barred) == self.question:
-                return planning_problem(problem, workload, (*self.question.barred, *self.out))
-        return replace(self.question, barred=(*self.question.barred, *self.out))
+        problem, barred = source(self.problem, self.question), (*self.question.barred, *self.out)
+        workload = problem.job.planning.workload if problem is not None else None
+        if problem is None or workload is None:
+            return replace(self.question, barred=barred)
+        return planning_problem(problem, workload, barred)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import combinations
 from typing import Mapping
 
@@ -62,10 +63,15 @@ class Design:
         """Return the indices of the blocks of a component."""
         return tuple(index for index, block in enumerate(self.blocks) if component in block.components)
 
+    @cached_property
+    def uses(self) -> Mapping[str, frozenset[int]]:
+        """Component -> indices of its blocks."""
+        return {name: frozenset(self.blocks_of(name)) for name in self.options}
+
     @property
     def overlapping(self) -> tuple[tuple[str, str], ...]:
         """Pairs of components with partly shared accelerators; no search proposes any."""
-        uses = {name: set(self.blocks_of(name)) for name in self.options}
+        uses = self.uses
         return tuple(
             (first, second)
             for first, second in combinations(uses, 2)
@@ -79,13 +85,7 @@ class Design:
 
     def way(self, question: PlanningProblem) -> FrameworkArrangement | None:
         """Return the first matching arrangement of the problem; None if there is none."""
-        uses = {name: set(self.blocks_of(name)) for name in self.options}
-        for arrangement in question.ways:
-            if all(uses[first] == uses[second] for first, second in arrangement.together) and not any(
-                uses[first] & uses[second] for first, second in arrangement.apart
-            ):
-                return arrangement
-        return None
+        return next((arrangement for arrangement in question.ways if arrangement.matches(self.uses)), None)
 
     def not_started(self, idle: Idle) -> frozenset[str]:
         """Return the components without a start, and so without memory, in the framework."""
@@ -103,9 +103,7 @@ class Design:
 
     def structure(self) -> tuple[frozenset[tuple[str, str]], tuple[int, ...]]:
         """Return (pairs of nested components, segments): the design without counts and degrees."""
-        uses = {name: set(self.blocks_of(name)) for name in self.options}
-        pairs = ((inner, outer) for inner in uses for outer in uses if inner != outer and uses[inner] and uses[inner] <= uses[outer])
-        return frozenset(pairs), self.segments
+        return inside_of(self, frozenset(self.options)), self.segments
 
 
 def meets(use: Use, option: Option) -> bool:
@@ -125,7 +123,5 @@ def bars(barred: RefusedCount, design: Design) -> bool:
 
 def inside_of(design: Design, names: frozenset[str]) -> frozenset[tuple[str, str]]:
     """Return the pairs of `names` with the first on accelerators of the second."""
-    blocks = {name: frozenset(design.blocks_of(name)) for name in names}
-    return frozenset(
-        (inner, outer) for inner in names for outer in names if inner != outer and blocks[inner] and blocks[inner] <= blocks[outer]
-    )
+    uses = design.uses
+    return frozenset((inner, outer) for inner in names for outer in names if inner != outer and uses[inner] and uses[inner] <= uses[outer])

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
-from itertools import combinations, product
-from typing import Iterable, Iterator, Mapping
+from itertools import combinations
+from typing import Iterable, Mapping
 
 from ..parallel import Parallel
 from ..record import dataclass
-from .option import AcceleratorKind, Area, Crossing, Idle, Option, RefusedCount, Shared, Use
+from .option import AcceleratorKind, Area, Crossing, Idle, Option, RefusedCount, Shared
 from .way import FrameworkArrangement
 from .workload import SECONDS, Budget
 
@@ -241,42 +241,6 @@ class PlanningProblem:
     def all_turns(self) -> tuple[tuple[str, str], ...]:
         """All memory turns of nonresident components, in the order of the components."""
         return tuple(dict.fromkeys(turn for name in self.options if name not in self.memory.resident for turn in self.turns_of(name)))
-
-    @cached_property
-    def misshapen(self) -> tuple[RefusedCount, ...]:
-        """No-goods for degrees or counts that an arrangement does not allow."""
-        return tuple(
-            RefusedCount({name: Use(kind, amount, parallel, parallel is not None), neighbour: Use(beside, 0, degrees, True)}, inside)
-            for index, arrangement in enumerate(self.ways)
-            for name, amount, parallel, neighbour_degrees in self._excluded_shapes(arrangement)
-            for neighbour, together in arrangement.distinguishing_neighbours(name, [*self.ways[:index], *self.ways[index + 1 :]])
-            for degrees in [neighbour_degrees.get(neighbour) if neighbour_degrees else None]
-            if not neighbour_degrees or degrees is not None
-            for kind, beside in product(range(len(self.kinds)), repeat=2)
-            for inside in [frozenset({(name, neighbour), (neighbour, name)} if together else ())]
-            if kind == beside or not together
-        )
-
-    def _excluded_shapes(self, arrangement: FrameworkArrangement) -> Iterator[tuple[str, int, Parallel | None, Mapping[str, Parallel]]]:
-        """Yield (component, count, degrees, degrees of others) that an arrangement excludes.
-
-        Either degrees on any count (count 0), or a count with any degrees (None). Degrees excluded
-        only beside those of another component come with these.
-        """
-        for name, shape in arrangement.shapes.items():
-            if all(name in candidate.shapes for candidate in self.ways):
-                yield from ((name, 0, parallel, {}) for parallel in self._degrees(name) if parallel != shape.parallel)
-        for name, least in arrangement.least.items():
-            counts = dict.fromkeys(option.amount for option in self.options.get(name, ()))
-            yield from ((name, count, None, {}) for count in counts if count < least)
-        for pair in arrangement.paired:
-            for first, second in product(self._degrees(pair.component), self._degrees(pair.partner)):
-                if pair.of(first, second) is None:
-                    yield pair.component, 0, first, {pair.partner: second}
-
-    def _degrees(self, name: str) -> tuple[Parallel, ...]:
-        """Return the possible degrees of a component."""
-        return tuple(dict.fromkeys(option.parallel for option in self.options.get(name, ())))
 
     def phase(self, task: int) -> int:
         """Return the index of a task's phase in the order of phases."""

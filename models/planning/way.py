@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Iterator, Mapping, Sequence
+from typing import AbstractSet, Mapping, Sequence
 
 from ..parallel import UNDIVIDED, Parallel
 from ..record import dataclass
@@ -86,14 +86,12 @@ class FrameworkArrangement:
     name : name in the framework, such as ``collocated``.
     together, apart : pairs of components on exactly the same accelerators, and on none in common.
     shapes : component -> shape that differs in this arrangement. A component with a shape in every
-        arrangement has its degrees; it is in a pair that is together in one arrangement and apart
-        in the others.
+        arrangement has its degrees.
     without : components that the framework does not start; those on their accelerators do their
         work.
     multiples : constraints on counts. They hold in every arrangement.
-    paired : shapes that depend on chosen degrees, with priority over `shapes`; both components are
-        in a pair as for `shapes`.
-    least : component -> minimum number of accelerators; each is in a pair as for `shapes`.
+    paired : shapes that depend on chosen degrees, with priority over `shapes`.
+    least : component -> minimum number of accelerators.
     """
 
     name: str
@@ -105,13 +103,10 @@ class FrameworkArrangement:
     least: Mapping[str, int] = field(default_factory=dict)
     paired: tuple[PairedShapes, ...] = ()
 
-    def distinguishing_neighbours(self, name: str, rivals: Sequence[FrameworkArrangement]) -> Iterator[tuple[str, bool]]:
-        """Yield (neighbour, shared) of `name` that identify this arrangement among its rivals."""
-        for pairs, together in ((self.together, True), (self.apart, False)):
-            for pair in sorted(pairs):
-                opposite = (way.apart if together else way.together for way in rivals)
-                if name in pair and all(pair in pairs_of_way or pair[::-1] in pairs_of_way for pairs_of_way in opposite):
-                    yield pair[0] if pair[1] == name else pair[1], together
+    def matches(self, uses: Mapping[str, AbstractSet[object]]) -> bool:
+        """Return True if components that use these accelerators keep to the arrangement."""
+        together = all(uses.get(first) == uses.get(second) for first, second in self.together)
+        return together and not any(uses.get(first, set()) & uses.get(second, set()) for first, second in self.apart)
 
     def colocated_only_here(self, name: str, rivals: Sequence[FrameworkArrangement]) -> frozenset[str]:
         """Return the components together with `name` here and apart from it in all rivals."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, Hashable, Mapping, Sequence, TypeVar
+from typing import TYPE_CHECKING, Hashable, Iterable, Mapping, Sequence, TypeVar
 
 from ..findings.span import Span
 from ..parallel import DEGREES, Parallel
@@ -102,31 +102,20 @@ PHASES = ("generate", "infer", "train")
 """Usual order of phases: HybridFlow, section 6 (generation, preparation, training)."""
 
 
+def reachable(following: Mapping[Each, Iterable[Each]]) -> dict[Each, set[Each]]:
+    """Return node -> all nodes that it leads to, itself included."""
+    reached = {node: {node, *successors} for node, successors in following.items()}
+    for between in following:
+        for reach in reached.values():
+            if between in reach:
+                reach |= reached[between]
+    return reached
+
+
 def circles(following: Mapping[Each, Sequence[Each]]) -> dict[Each, int]:
-    """Return task -> number of the strongly connected component (Kosaraju and Sharir)."""
-    before: dict[Each, list[Each]] = {task: [] for task in following}
-    for task, successors in following.items():
-        for successor in successors:
-            before[successor].append(task)
-    seen, left = set[Each](), set[Each]()
-    done = [node for task in following for node in _reached(task, following, seen)]
-    return {node: number for number, task in enumerate(reversed(done)) for node in _reached(task, before, left)}
-
-
-def _reached(start: Each, following: Mapping[Each, Sequence[Each]], seen: set[Each]) -> list[Each]:
-    """Return the unseen tasks reachable from `start`, in postorder."""
-    order, stack = list[Each](), [] if start in seen else [(start, iter(following[start]))]
-    seen.add(start)
-    while stack:
-        task, rest = stack[-1]
-        successor = next((candidate for candidate in rest if candidate not in seen), None)
-        if successor is None:
-            order.append(task)
-            stack.pop()
-        else:
-            seen.add(successor)
-            stack.append((successor, iter(following[successor])))
-    return order
+    """Return task -> number of the strongly connected component."""
+    order, reached = list(following), reachable(following)
+    return {task: next(place for place, node in enumerate(order) if node in reached[task] and task in reached[node]) for task in order}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,25 +1,48 @@
 """Branch and bound over the choices of one structure: a multiple-choice knapsack with maxima.
 
 A choice for each set, accelerators as the knapsack; the objective is a weighted sum of maxima of
-load sums. A node of the search tree is a `Domains`; propagation narrows it, and the set with most
-choices is halved.
+load sums. A node of the search tree is a `Domains`; propagation of bounds narrows it to a fixed
+point, and the set with most choices is halved.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from heapq import heappop, heappush
 from typing import Sequence
 
-from .choices import BlockChoice
-from .domains import Domains, Narrowing, raised
-from .found import Price
-from .sizing import Sizing
+from ...models.planning.workload import SECONDS
+from ...models.record import dataclass
+from .bounds import Curve, raised
+from .found import ENDLESS, Price, SearchResult
+from .sizing import Places, Sizing, Weighed
+from .structures import OUTSIDE
 
 COUNTED = 50
 """Number of amount pairs whose traffic is computed in the time of one subproblem."""
 AGAIN = 3
 """Maximum number of times that maxima are raised and sets narrowed again."""
-Best = tuple[Price, tuple[BlockChoice, ...]]
+RELAXED = 500
+"""Maximum number of relaxed subproblems of a structure before the real ones are listed."""
+ROUNDS = 20
+"""Maximum number of passes over all sets; later subproblems remove the rest."""
+FREE, NOTHING = (0, 0), (ENDLESS, 0)
+"""Prices below and above those of all designs."""
+Crossings = Sequence[Sequence[int]]
+"""Traffic between two sets, by choice of the source, then of the target."""
+
+
+@dataclass
+class Domains:
+    """Remaining choices of each set by accelerators, with lower bounds of maxima and traffic."""
+
+    left: list[list[int]]
+    floors: list[int]
+    between: int = 0
+
+    def copy(self) -> Domains:
+        """Return an independent copy."""
+        return Domains(list(self.left), list(self.floors), self.between)
 
 
 class Branching:
@@ -27,96 +50,142 @@ class Branching:
 
     Attributes
     ----------
-    best : incumbent: price and choices; None without one.
-    floor : lower bound; None if no choices are feasible, or none below the cutoff.
-    parts : subproblems solved.
-    crossing : computed traffic between sets, as the number of subproblems that take as long.
+    number : number of the structure.
+    floor : lower bound of all designs of the structure better than its incumbent.
+    found : incumbent.
+    parts : subproblems solved, and traffic between sets computed in their time.
+    proved : True if the structure has no better design among the best.
+    possible : False if the structure has no design.
     """
 
-    def __init__(self, sizing: Sizing) -> None:
-        self.sizing, self._narrowing = sizing, Narrowing(sizing)
-        self.best: Best | None = None
-        self.parts = 0
+    def __init__(self, sizing: Sizing, number: int = 0, relaxed: Sizing | None = None) -> None:
+        """`relaxed` : the same structure where all options need less memory; then only amounts that can be cheaper are listed here."""
+        self.sizing, self.number, self.floor = sizing, number, FREE
+        self.found: SearchResult | None = None
+        self.parts, self.proved, self.possible, self._begun = 0, False, True, False
         self._below: Price | None = None
         self._waiting: list[tuple[Price, int, Domains]] = []
-        self.crossing = 0
-        if all(sizing.choices):
-            before = sizing.ways.counted
-            self._add(self._narrowing.start())
-            self.crossing = (sizing.ways.counted - before) // COUNTED
+        self._relaxed = Branching(relaxed, number) if relaxed is not None else None
 
-    @property
-    def floor(self) -> Price | None:
-        """Lower bound of the open subproblems and the incumbent."""
-        known = [price for price, *_ in self._waiting[:1]] + ([self.best[0]] if self.best else [])
-        return min(known, default=None)
+    def search(self, below: Price | None, parts: int) -> int:
+        """Solve up to `parts` more subproblems below the cutoff; return the number solved.
 
-    @property
-    def decided(self) -> bool:
-        """True if no subproblem is open."""
-        return not self._waiting
-
-    def search(self, below: Price | None, parts: int) -> None:
-        """Search for choices below the cutoff and the incumbent, in at most `parts` subproblems."""
+        The first is the whole structure.
+        """
+        before = self.parts
+        if self._relaxed is not None:
+            self.parts += self._relaxed.search(below, parts)
+            self.floor, self.possible = max(self.floor, self._relaxed.floor), self._relaxed.possible
+            is_open = (self._relaxed.proved or self._relaxed.parts >= RELAXED) and (below is None or self.floor < below)
+            if parts and not is_open:
+                self.proved = self._relaxed.proved
+                return self.parts - before
+            self._leave(self._relaxed, below)
+        if not self._begun:
+            self._begin()
         if below is not None and (self._below is None or below < self._below):
             self._below = below
-        end = self.parts + parts
-        while self._waiting and self.parts < end:
+        while before and self._waiting and self.parts < before + parts:
             price, _, domains = heappop(self._waiting)
             if self._below is None or price < self._below:
                 for part in self._divided(domains):
                     self._add(part)
             else:
                 self._waiting.clear()
+        self.proved = not self._waiting
+        floors = [price for price, *_ in self._waiting[:1]] + ([self.found.price] if self.found else [])
+        if self.proved and below is not None:
+            floors.append(below)
+        self.floor = max(self.floor, min(floors, default=NOTHING))
+        return self.parts - before
+
+    def _leave(self, relaxed: Branching, below: Price | None) -> None:
+        """List the amounts at which the relaxed structure is below incumbent and cutoff."""
+        self._relaxed, every = None, relaxed.sizing.choices
+        if relaxed.found is not None:
+            near = {name: (option.kind, option.amount) for name, option in relaxed.found.design.options.items()}
+            sets = self.sizing.structure.sets
+            same = Branching(replace(self.sizing, amounts=tuple((near[members[0]],) for members in sets)), self.number)
+            while not same.proved:
+                self.parts += same.search(below, RELAXED)
+            self.found = same.found
+        known = [price for price in (below, self.found.price if self.found is not None else None) if price is not None]
+        if known:
+            relaxed._below = self._below = min(known)
+            domains = relaxed.domains()
+            left = domains.left if relaxed.narrow(domains) else [[] for _ in every]
+            amounts = (dict.fromkeys(choices[place].amount for place in places) for choices, places in zip(every, left))
+            self.sizing = replace(self.sizing, amounts=tuple(amounts))
+
+    def domains(self) -> Domains:
+        """Return the domains with all choices."""
+        return Domains([list(range(len(choices))) for choices in self.sizing.choices], [0] * len(self.sizing.greatest))
+
+    def _begin(self) -> None:
+        """Narrow all choices; without any that fit, there is no design."""
+        sizing, counted, self._begun = self.sizing, self.sizing.ways.counted, True
+        if all(sizing.choices):
+            self._add(self.domains())
+            self.parts += (sizing.ways.counted - counted) // COUNTED
+        self.possible = self.possible and (bool(self._waiting) or self.found is not None or self._below is not None)
 
     def _add(self, domains: Domains) -> None:
         """Narrow a subproblem; keep it if it may hold an improvement."""
         self.parts += 1
         for _ in range(AGAIN):
-            if not self._narrowing.narrow(domains, self._below):
+            if not self.narrow(domains):
                 return
             self._try(tuple(places[0] for places in domains.left))
-            rises = self._raise(domains)
-            if rises is None:
-                return
-            if not rises:
+            if not self._raise(domains):
                 break
-        price = self._narrowing.price(domains)
+        price = self._price(domains)
         if self._below is None or price < self._below:
             heappush(self._waiting, (price, -self.parts, domains))
 
-    def _raise(self, domains: Domains) -> bool | None:
-        """Raise the maxima and try the choices behind them."""
-        price = self._narrowing.price(domains)
-        time, used = self.sizing.question.by_aim(*price)
-        allowed = self._narrowing.allowed(time, used, self._below)
-        if allowed is None:
-            return None
-        rises = False
-        for index, greatest in enumerate(self.sizing.greatest):
-            if greatest.sums[0][0] in self.sizing.crossing:
-                # The traffic of a set is no less with fewer accelerators, which all sets can have
-                # at once.
-                continue
-            raise_found = raised(self._narrowing, domains, greatest, allowed[1])
-            if raise_found is None:
-                return None
-            value, places = raise_found
-            self._try(tuple(places.get(number, remaining[0]) for number, remaining in enumerate(domains.left)))
-            if value > domains.floors[index]:
-                rises = True
-                domains.floors[index] = value
+    def _raise(self, domains: Domains) -> bool:
+        """Raise the maxima, as all sets share the accelerators; return True if one rose.
+
+        A sum is no less than with all but one of its sets as fast as they can be. The choices behind
+        the greatest of these are tried.
+        """
+        sizing, left, rises, spare = self.sizing, domains.left, False, self._spare(domains)
+        roots = [number for number, outer in enumerate(sizing.structure.inside) if outer == OUTSIDE]
+        counts = {number: [choice.accelerators for choice in sizing.choices[number]] for number in roots}
+        fewest = {number: counts[number][left[number][0]] for number in roots}
+        for index, maximum in enumerate(sizing.greatest if spare is not None else ()):
+            least = {
+                load: min(map(sizing.loads[load[0]][load[1]].__getitem__, left[load[0]])) for summed in maximum.sums for load in summed
+            }
+            beside: dict[int, dict[int, int]] = {}
+            for summed in maximum.sums:
+                total = sum(map(least.__getitem__, summed))
+                for number, part in summed:
+                    beside.setdefault(number, {})[part] = max(total - least[number, part], beside.get(number, {}).get(part, 0))
+            slow = {
+                number: {place: max(sizing.loads[number][part][place] + rest for part, rest in parts.items()) for place in left[number]}
+                for number, parts in beside.items()
+                if number in counts
+            }
+            curves = [Curve([(counts[number][place], time) for place, time in times.items()]) for number, times in slow.items()]
+            most = spare[1] - sum(count for number, count in fewest.items() if number not in slow) if spare is not None else 0
+            value = raised(curves, domains.floors[index], most)
+            self._try(
+                tuple(
+                    next((place for place in left[number] if slow.get(number, {}).get(place, 0) <= value), left[number][0])
+                    for number in range(len(left))
+                )
+            )
+            rises, domains.floors[index] = rises or value > domains.floors[index], value
         return rises
 
-    def _try(self, places: Sequence[int]) -> None:
+    def _try(self, places: Places) -> None:
         """Take choices as the incumbent if they improve on it."""
         sizing = self.sizing
-        chosen = tuple(candidates[place] for candidates, place in zip(sizing.choices, places))
-        if not sizing.allows(chosen):
-            return
-        price = sizing.price(chosen)
-        if self._below is None or price < self._below:
-            self.best, self._below = (price, chosen), price
+        if sizing.allows(places):
+            price = sizing.price(places)
+            if self._below is None or price < self._below:
+                self._below = price
+                self.found = SearchResult(price, self.number, sizing.design(places), sizing.structure)
 
     def _divided(self, domains: Domains) -> Sequence[Domains]:
         """Return two halves of a subproblem; () if its only solution was tried."""
@@ -128,3 +197,97 @@ class Branching:
         half = (len(places) + 1) // 2
         low.left[number], high.left[number] = places[:half], places[half:]
         return low, high
+
+    # -- propagation
+
+    def narrow(self, domains: Domains) -> bool:
+        """Remove choices without a price below the cutoff; return False if nothing is left."""
+        for _ in range(ROUNDS):
+            before = list(map(len, domains.left))
+            if not self._pass(domains):
+                return False
+            if before == list(map(len, domains.left)):
+                if not self.sizing.between:
+                    return True
+                if not self._cross(domains):
+                    return False
+                if before == list(map(len, domains.left)):
+                    return True
+        return True
+
+    def _price(self, domains: Domains) -> Price:
+        """Return a lower bound of the price."""
+        time = sum(maximum.weight * floor for maximum, floor in zip(self.sizing.greatest, domains.floors)) + domains.between
+        used = max(sum(row.least(domains.left).values()) - row.most for row in self.sizing.used)
+        return self.sizing.question.by_aim(time, used)
+
+    def _pass(self, domains: Domains) -> bool:
+        """Narrow by each maximum and each row once."""
+        sizing, left = self.sizing, domains.left
+        least = [[min(map(loads.__getitem__, left[number])) for loads in segments] for number, segments in enumerate(sizing.loads)]
+        for index, maximum in enumerate(sizing.greatest):
+            sums = max(sum(least[number][part] for number, part in summed) for summed in maximum.sums)
+            domains.floors[index] = max(domains.floors[index], sums)
+        spare = self._spare(domains)
+        if spare is None:
+            return False
+        for maximum, floor in zip(sizing.greatest, domains.floors):
+            cap = floor + spare[0] // max(maximum.weight, 1)
+            for summed in maximum.sums:
+                rest = cap - sum(least[number][part] for number, part in summed)
+                for number, part in summed:
+                    loads, limit = sizing.loads[number][part], rest + least[number][part]
+                    left[number] = [place for place in left[number] if loads[place] <= limit]
+        limited = [(row, 0) for row in sizing.rows]
+        return all(all(left) and _keep(left, row, most) for row, most in [*((row, spare[1]) for row in sizing.used), *limited]) and all(
+            left
+        )
+
+    def _cross(self, domains: Domains) -> bool:
+        """Remove choices with too much traffic between them; return False if nothing is left."""
+        left, least = domains.left, []
+        for pair in self.sizing.between:
+            targets = left[pair.target]
+            least.append(min(min(map(row.__getitem__, targets)) for row in _distinct(pair.rows, left[pair.source])))
+        domains.between = sum(least)
+        spare = self._spare(domains)
+        if spare is None:
+            return False
+        for pair, value in zip(self.sizing.between, least):
+            source, target, limit = pair.source, pair.target, value + spare[0]
+            least_of = {id(row): min(map(row.__getitem__, left[target])) for row in _distinct(pair.rows, left[source])}
+            left[source] = [place for place in left[source] if least_of[id(pair.rows[place])] <= limit]
+            kept = _distinct(pair.rows, left[source])
+            left[target] = [place for place in left[target] if any(row[place] <= limit for row in kept)]
+            if not left[source] or not left[target]:
+                return False
+        return True
+
+    def _spare(self, domains: Domains) -> Price | None:
+        """Return spare ns and most accelerators under the cutoff; None if it allows none."""
+        sizing, below = self.sizing, self._below
+        time, used = sizing.question.by_aim(*self._price(domains))
+        budget = sizing.question.budget.nanoseconds
+        times, most = ENDLESS if budget is None else budget, sizing.most
+        if below is not None and sizing.question.aim == SECONDS:
+            times = min(times, below[0] if used < below[1] else below[0] - 1)
+            most = min(most, below[1] - 1) if time == below[0] else most
+        elif below is not None:
+            most = min(most, below[0] if time < below[1] else below[0] - 1)
+            times = min(times, below[1] - 1) if used == below[0] else times
+        return (times - time, most) if time <= times and used <= most else None
+
+
+def _keep(left: list[list[int]], row: Weighed, most: int) -> bool:
+    """Remove choices by a row, raised by `most`; return False if nothing is left."""
+    least = row.least(left)
+    spare = row.most + most - sum(least.values())
+    for number, weights in row.weights.items():
+        limit = least[number] + spare
+        left[number] = [place for place in left[number] if weights[place] <= limit]
+    return all(left[number] for number in row.weights)
+
+
+def _distinct(rows: Crossings, places: Sequence[int]) -> Crossings:
+    """Return the distinct rows at these places; choices with equal domains share a row."""
+    return list({id(rows[place]): rows[place] for place in places}.values())

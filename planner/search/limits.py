@@ -1,125 +1,135 @@
-"""Linear limits from placement: weights of the choices of blocks sum to at most a number."""
+"""OptionLimits between components: weights of their options sum to at most a number."""
 
 from __future__ import annotations
 
-from functools import cached_property, partial
-from math import lcm
-from typing import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import product
+from typing import Callable, Iterator, Mapping
 
+from ...models.parallel import Parallel
 from ...models.planning.design import meets
-from ...models.planning.option import Area, Option, RefusedCount, Shared
+from ...models.planning.option import Option, RefusedCount
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.way import CountConstraint
+from ...models.planning.way import CountConstraint, FrameworkArrangement
 from ...models.record import dataclass
-from .structures import OUTSIDE, BlockStructure
+from .structures import BlockStructure
 
-Weigh = Callable[[int, Sequence[Option]], int]
+Weigh = Callable[[str, Option], int]
 
 
 @dataclass(frozen=True)
-class LimitRow:
-    """Row: the weights of options of these sets sum to at most `most`.
+class Limit:
+    """Weights of the options of these components sum to at most `most`.
 
-    `weigh` takes the number of a set and its options in order.
+    `sharing` : True if it holds only for components that share accelerators. `barred` : no-good
+    whose sharing and segments a structure must match. `ways` : arrangements, of which a structure
+    must match the last and no other.
     """
 
-    sets: tuple[int, ...]
+    names: tuple[str, ...]
     most: int
     weigh: Weigh
+    sharing: bool = False
+    barred: RefusedCount | None = None
+    ways: tuple[FrameworkArrangement, ...] = ()
+
+    def holds_in(self, structure: BlockStructure) -> bool:
+        """Return True if the limit concerns a structure."""
+        if self.ways:
+            return [way.matches(structure.uses) for way in self.ways] == [False] * (len(self.ways) - 1) + [True]
+        if self.barred is None:
+            return not self.sharing or bool(pattern(structure, frozenset(self.names)))
+        if self.barred.segments not in (None, structure.segments):
+            return False
+        return pattern(structure, frozenset(self.names)) == self.barred.inside
 
 
-def rows(question: PlanningProblem, structure: BlockStructure) -> tuple[LimitRow, ...]:
-    """Return all rows of a structure. A lower limit is a row of negative weights."""
-    of = {name: number for number, members in enumerate(structure.sets) for name in members}
-    found = [row for area in question.areas for row in _in_area(structure, area)]
-    most = question.budget.accelerators
-    found += [LimitRow(tally.sets, most - tally.base, tally.weigh) for tally in tallies(question, structure)] if most is not None else []
-    for first, second in sorted(question.sharing.not_fewer):
-        found.append(LimitRow(tuple(sorted({of[first], of[second]})), 0, _weight_of_set(structure, partial(_fewer, first, second))))
-    for names in question.sharing.filling:
-        sets = tuple(sorted({of[name] for name in names}))
-        found.append(LimitRow(sets, -sum(kind.accelerators for kind in question.kinds), _taken_off))
-    for multiple in multiples(question):
-        sets = tuple(sorted({of[multiple.component], of[multiple.partner]}))
-        amounts = (amount for amount in _amounts(question, multiple.partner) if len(sets) > 1 or not multiple.holds(amount, amount))
-        found += [LimitRow(sets, 1, _weight_of_set(structure, partial(_against, multiple, amount))) for amount in amounts]
-    for first, second in sorted(question.sharing.in_step):
-        if pattern(structure, frozenset((first, second))):
-            sets = tuple(sorted({of[first], of[second]}))
-            found += [
-                LimitRow(sets, 1, _weight_of_set(structure, partial(_out_of_step, first, second, size)))
-                for size in _sizes(question, second)
-            ]
-    found += [row for no_good in _barred(question) if (row := _barring(structure, of, no_good)) is not None]
-    return tuple(found)
+class OptionLimits:
+    """All limits of a problem; areas count for the dominance of options only."""
+
+    def __init__(self, question: PlanningProblem) -> None:
+        self.every = tuple(_limits(question))
+        self._of = {name: [limit.weigh for limit in self.every if name in limit.names] for name in question.options}
+        self._sizes: dict[int, list[int]] = {}
+        for area in question.areas:
+            sizes = {*self._sizes.get(area.kind, ()), *(power for size in area.rooms for power in _powers(size))}
+            self._sizes[area.kind] = sorted(sizes)
+
+    def __bool__(self) -> bool:
+        """Return True if limits exist: then fewer accelerators are not always as good."""
+        return bool(self.every or self._sizes)
+
+    def figures(self, name: str, option: Option) -> tuple[int, ...]:
+        """Return the weights of an option in all limits, for dominance."""
+        whole = [int(option.group % size == 0) for size in self._sizes.get(option.kind, ())]
+        return (*whole, *(weigh(name, option) for weigh in self._of[name]))
 
 
-def is_limited(question: PlanningProblem) -> bool:
-    """Return True if rows exist: then fewer accelerators are not always as good."""
-    return bool(
-        question.areas
-        or question.sharing.not_fewer
-        or question.sharing.in_step
-        or question.sharing.filling
-        or _barred(question)
-        or multiples(question)
-    )
+def _limits(question: PlanningProblem) -> Iterator[Limit]:
+    sharing = question.sharing
+    for first, second in sorted(sharing.not_fewer):
+        yield Limit((first, second), 0, partial(_fewer, second))
+    for names in sharing.filling:
+        yield Limit(tuple(sorted(names)), -question.accelerators, lambda name, option: -option.accelerators)
+    for multiple in dict.fromkeys(constraint for way in question.ways for constraint in way.multiples):
+        for amount in sorted({option.amount for option in question.options[multiple.partner]}):
+            yield Limit((multiple.component, multiple.partner), 1, partial(_against, multiple, amount))
+    for first, second in sorted(sharing.in_step):
+        for size in sorted({option.per_process for option in question.options[second]}):
+            yield Limit((first, second), 1, partial(_out_of_step, second, size), sharing=True)
+    for place, way in enumerate(question.ways):
+        yield from _of_way(question, way, question.ways[: place + 1])
+    for barred in question.barred:
+        yield Limit(tuple(barred.uses), len(barred.uses) - 1, partial(_meets, barred), barred=barred)
 
 
-def figures(question: PlanningProblem, name: str, option: Option) -> tuple[int, ...]:
-    """Return the weights of an option in all rows, for dominance."""
-    sizes = sorted({power for area in question.areas if area.kind == option.kind for size in area.rooms for power in _powers(size)})
-    found = [int(option.group % size == 0) for size in sizes]
-    for first, second in sorted(question.sharing.not_fewer):
-        found += [_fewer(first, second, name, option)] if name in (first, second) else []
-    for multiple in multiples(question):
-        if name in (multiple.component, multiple.partner):
-            found += [_against(multiple, amount, name, option) for amount in _amounts(question, multiple.partner)]
-    for first, second in sorted(question.sharing.in_step):
-        if name in (first, second):
-            found += [_out_of_step(first, second, size, name, option) for size in _sizes(question, second)]
-    found += [int(meets(no_good.uses[name], option)) for no_good in _barred(question) if name in no_good.uses]
-    return tuple(found)
+def _of_way(question: PlanningProblem, way: FrameworkArrangement, ways: tuple[FrameworkArrangement, ...]) -> Iterator[Limit]:
+    """Yield the limits of an arrangement: degrees, counts, and pairs of degrees that do not go together."""
+    for name, shape in way.shapes.items():
+        if name in question.options and all(name in arrangement.shapes for arrangement in question.ways):
+            yield Limit((name,), 0, partial(_is_other, shape.parallel), ways=ways)
+    for name, least in way.least.items():
+        if name in question.options:
+            yield Limit((name,), 0, partial(_is_less, least), ways=ways)
+    for pair in way.paired:
+        names = pair.component, pair.partner
+        degrees = [dict.fromkeys(option.parallel for option in question.options.get(name, ())) for name in names]
+        for both in product(*degrees):
+            if pair.of(*both) is None:
+                yield Limit(names, 1, partial(_has, dict(zip(names, both))), ways=ways)
 
 
-def _barred(question: PlanningProblem) -> tuple[RefusedCount, ...]:
-    return (*question.barred, *question.misshapen)
+def _is_other(parallel: Parallel, name: str, option: Option) -> int:
+    return int(option.parallel != parallel)
 
 
-def multiples(question: PlanningProblem) -> tuple[CountConstraint, ...]:
-    """Return the count constraints of all arrangements."""
-    return tuple(dict.fromkeys(constraint for way in question.ways for constraint in way.multiples))
+def _is_less(least: int, name: str, option: Option) -> int:
+    return int(option.amount < least)
 
 
-def _amounts(question: PlanningProblem, name: str) -> list[int]:
-    return sorted({option.amount for option in question.options[name]})
+def _has(degrees: Mapping[str, Parallel], name: str, option: Option) -> int:
+    return int(option.parallel == degrees[name])
 
 
-def _weight_of_set(structure: BlockStructure, weigh: Callable[[str, Option], int]) -> Weigh:
-    """Return the weight of a set: that of its options by component."""
-    return lambda number, options: sum(weigh(name, option) for name, option in zip(structure.sets[number], options))
-
-
-def _fewer(first: str, second: str, name: str, option: Option) -> int:
+def _fewer(second: str, name: str, option: Option) -> int:
     """Return the processes of the second component, or less those of the first."""
-    return option.processes * ((name == second) - (name == first))
-
-
-def _out_of_step(first: str, second: str, size: int, name: str, option: Option) -> int:
-    """Return 1 for a second of this size, or a first in no whole groups."""
-    return int(option.per_process == size) if name == second else int(name == first and option.amount % size != 0)
+    return option.processes if name == second else -option.processes
 
 
 def _against(multiple: CountConstraint, amount: int, name: str, option: Option) -> int:
     """Return 1 for the partner with this amount, or the component with a conflicting one."""
     if name == multiple.partner:
         return int(option.amount == amount and multiple.partner_degrees in (None, option.parallel))
-    return int(name == multiple.component and multiple.degrees in (None, option.parallel) and not multiple.holds(option.amount, amount))
+    return int(multiple.degrees in (None, option.parallel) and not multiple.holds(option.amount, amount))
 
 
-def _sizes(question: PlanningProblem, name: str) -> list[int]:
-    """Return the possible process sizes of a component."""
-    return sorted({option.per_process for option in question.options[name]})
+def _out_of_step(second: str, size: int, name: str, option: Option) -> int:
+    """Return 1 for a second of this size, or a first in no whole groups."""
+    return int(option.per_process == size if name == second else option.amount % size != 0)
+
+
+def _meets(barred: RefusedCount, name: str, option: Option) -> int:
+    return int(meets(barred.uses[name], option))
 
 
 def _powers(number: int) -> Iterator[int]:
@@ -136,74 +146,5 @@ def _powers(number: int) -> Iterator[int]:
 
 def pattern(structure: BlockStructure, names: frozenset[str]) -> frozenset[tuple[str, str]]:
     """Return the pairs (inner, outer) of these components."""
-    of = {name: number for number, members in enumerate(structure.sets) for name in members if name in names}
-    return frozenset((inner, outer) for inner in of for outer in of if inner != outer and of[outer] in structure.around[of[inner]])
-
-
-def _in_area(structure: BlockStructure, area: Area) -> Iterator[LimitRow]:
-    roots = (number for number, outer in enumerate(structure.inside) if outer == OUTSIDE)
-    sets = tuple(number for number in roots if not area.components.isdisjoint(structure.sets[number]))
-    for size, most in area.rooms.items() if sets else ():
-        yield LimitRow(sets, most, _in_groups(area.kind, size))
-
-
-def _in_groups(kind: int, size: int) -> Weigh:
-    def weigh(number: int, options: Sequence[Option]) -> int:
-        whole = options[0].kind == kind and lcm(*(option.group for option in options)) % size == 0
-        return options[0].accelerators if whole else 0
-
-    return weigh
-
-
-def _taken_off(number: int, options: Sequence[Option]) -> int:
-    return -options[0].accelerators
-
-
-def _barring(structure: BlockStructure, of: dict[str, int], barred: RefusedCount) -> LimitRow | None:
-    """Return the row of a no-good; None if the structure does not match it."""
-    if barred.segments not in (None, structure.segments) or pattern(structure, frozenset(barred.uses)) != barred.inside:
-        return None
-    sets = tuple(sorted({of[name] for name in barred.uses}))
-
-    def weigh(number: int, options: Sequence[Option]) -> int:
-        pairs = zip(structure.sets[number], options)
-        return int(all(meets(barred.uses[name], option) for name, option in pairs if name in barred.uses))
-
-    return LimitRow(sets, len(sets) - 1, weigh)
-
-
-@dataclass(frozen=True)
-class Tally:
-    """Lower bound of the used accelerators.
-
-    `base` : accelerators of given components. `counted` : kind -> sets on it that add to them, with
-    all inside these sets.
-    """
-
-    base: int
-    counted: Mapping[int, frozenset[int]]
-
-    @cached_property
-    def sets(self) -> tuple[int, ...]:
-        """Sets that count on some kind."""
-        return tuple(sorted(frozenset[int]().union(*self.counted.values())))
-
-    def weigh(self, number: int, options: Sequence[Option]) -> int:
-        """Return the accelerators of a set beyond the given ones, with these options."""
-        return options[0].accelerators if number in self.counted.get(options[0].kind, ()) else 0
-
-
-def tallies(question: PlanningProblem, structure: BlockStructure) -> tuple[Tally, ...]:
-    """Return the lower bounds of used accelerators; the largest counts."""
-    kinds = range(len(question.kinds))
-    return tuple(
-        Tally(sum(entry.accelerators for entry in entries), {kind: _used_beside(structure, kind, entries) for kind in kinds})
-        for entries in question.together_shared
-        if entries
-    )
-
-
-def _used_beside(structure: BlockStructure, kind: int, entries: Sequence[Shared]) -> frozenset[int]:
-    """Return outermost sets that cannot use these accelerators, with all inside them."""
-    beside = {number for number, users in enumerate(structure.users) if not any(entry.lets(kind, users) for entry in entries)}
-    return frozenset(number for number in beside if structure.inside[number] == OUTSIDE or structure.inside[number] not in beside)
+    uses = structure.uses
+    return frozenset((inner, outer) for inner in names for outer in names if inner != outer and uses[inner] <= uses[outer])

@@ -45,13 +45,11 @@ class _Segment:
     ----------
     tasks : tasks that run in the segment.
     apart : tasks that cannot run in the segment.
-    after : tasks that depend on the segment.
     waits : earlier segments that must end before this one in every order, as bits.
     """
 
     tasks: Tasks
     apart: Tasks
-    after: Tasks
     waits: int
 
 
@@ -60,14 +58,12 @@ class _Cutting:
     """Conflicts and precedences of tasks.
 
     `units` : sets of tasks that always run together, by the first task of each. `apart` : for each
-    task, the tasks in conflict with it. `before`, `after` : for each task, its predecessors and its
-    successors.
+    task, the tasks in conflict with it. `before` : for each task, its predecessors.
     """
 
     units: tuple[Tasks, ...]
     apart: tuple[Tasks, ...]
     before: tuple[Tasks, ...]
-    after: tuple[Tasks, ...]
 
     @staticmethod
     def of(question: PlanningProblem, model: CostModel, users: Sets) -> _Cutting:
@@ -81,36 +77,22 @@ class _Cutting:
             units(question, apart),
             _beside(apart | ordered_pairs, count),
             _beside({(edge.later, edge.earlier) for edge in edges}, count),
-            _beside({(edge.earlier, edge.later) for edge in edges}, count),
         )
 
     def segmentations(self) -> Iterator[tuple[int, ...]]:
         """Yield every segmentation: for each task its segment."""
-        for parts in self.cuts():
-            yield tuple(next(number for number, tasks in enumerate(parts) if tasks >> task & 1) for task in range(len(self.apart)))
 
-    def cuts(self) -> Iterator[tuple[Tasks, ...]]:
-        """Yield every segmentation as task sets in their order."""
-
-        def extend(left: Tasks, parts: tuple[_Segment, ...]) -> Iterator[tuple[Tasks, ...]]:
+        def extend(left: Tasks, parts: tuple[_Segment, ...]) -> Iterator[tuple[int, ...]]:
             if not left:
-                yield tuple(part.tasks for part in parts)
+                segment_of = {task: number for number, part in enumerate(parts) for task in numbers(part.tasks)}
+                yield tuple(segment_of[task] for task in range(len(self.apart)))
                 return
             for tasks in self._together(left):
                 part = self._part(tasks, parts)
-                rest = left & ~tasks
-                if part is not None and self._may_come(part, rest) and all(_can_stay(segment, rest) for segment in (*parts, part)):
-                    yield from extend(rest, (*parts, part))
+                if part is not None:
+                    yield from extend(left & ~tasks, (*parts, part))
 
         return extend(reduce(or_, self.units, 0), ())
-
-    def _may_come(self, part: _Segment, left: Tasks) -> bool:
-        """Return True if a segment may precede the one with the first remaining task.
-
-        That one must wait for a remaining task then; else the order would not be canonical.
-        """
-        first = left & -left
-        return not left or part.tasks & -part.tasks < first or bool(_all(self.after, part.tasks | left) & left)
 
     def _together(self, left: Tasks) -> Sequence[Tasks]:
         """Return the task sets that can be the next segment, largest first."""
@@ -144,12 +126,7 @@ class _Cutting:
                 break
             if part.tasks & -part.tasks > tasks & -tasks:
                 return None
-        return _Segment(tasks, _all(self.apart, tasks), _all(self.after, tasks) & ~tasks, waits)
-
-
-def _can_stay(part: _Segment, left: Tasks) -> bool:
-    """Return True if some remaining task could keep this segment from being merged."""
-    return not left or bool(part.apart & left or part.after)
+        return _Segment(tasks, _all(self.apart, tasks), waits)
 
 
 def _all(sets: Sequence[Tasks], tasks: Tasks) -> Tasks:

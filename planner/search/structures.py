@@ -8,12 +8,12 @@ them.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Callable, Iterator, Sequence
+from typing import Callable, Iterator, Mapping, Sequence
 
 from ...models.planning.cost_models import CostModel
 from ...models.planning.option import NO_KIND
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.way import FrameworkArrangement
+from ...models.planning.workload import reachable
 from ...models.record import dataclass
 from .segmentations import segmentations
 
@@ -59,6 +59,14 @@ class BlockStructure:
         return tuple(tuple(name for number in around for name in self.sets[number]) for around in self.around)
 
     @cached_property
+    def uses(self) -> Mapping[str, frozenset[int]]:
+        """Component -> the sets on its accelerators: its own and those inside."""
+        numbers = range(len(self.sets))
+        return {
+            name: frozenset(inner for inner in numbers if number in self.around[inner]) for number in numbers for name in self.sets[number]
+        }
+
+    @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
         """Tasks of each segment, in the order of the first task of each."""
         segments: dict[int, list[int]] = {}
@@ -90,11 +98,6 @@ class Partition:
         return BlockStructure(self.sets, self.inside, ()).users[: len(placed)]
 
 
-def structures(question: PlanningProblem, model: CostModel) -> Iterator[BlockStructure]:
-    """Yield each structure once."""
-    return (structure for arrangement in arrangements(question, model) for structure in arrangement.structures())
-
-
 def arrangements(
     question: PlanningProblem, model: CostModel, can_be: CanBe | None = None, can_lie: CanLie | None = None
 ) -> Iterator[Partition]:
@@ -111,8 +114,7 @@ def arrangements(
 
     for sets in _partitions(question, placed, may_be):
         for inside in nestings(question, sets, can_lie):
-            users = BlockStructure(sets, inside, ()).users
-            if question.ways and not any(_keeps(way, sets, users) for way in question.ways):
+            if question.ways and not any(way.matches(BlockStructure(sets, inside, ()).uses) for way in question.ways):
                 continue
             yield Partition(question, model, (*sets, *bare), (*inside, *(OUTSIDE,) * len(bare)))
 
@@ -150,12 +152,6 @@ def _partitions(question: PlanningProblem, names: Sequence[str], can_be: CanBe) 
     return extend(0, [])
 
 
-def _keeps(way: FrameworkArrangement, sets: Sets, users: Sets) -> bool:
-    """Return True if a partition agrees with a framework arrangement."""
-    together = all(any({first, second} <= set(members) for members in sets) for first, second in way.together)
-    return together and not any({first, second} <= set(members) for members in users for first, second in way.apart)
-
-
 def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], can_lie: CanLie | None = None) -> Iterator[Inside]:
     """Yield every forest of sets, unnested first; `can_lie` and relations prune partial ones."""
     set_of = {name: number for number, members in enumerate(sets) for name in members}
@@ -163,8 +159,8 @@ def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], can_lie: 
     count = len(sets)
     may = [[_may_hold(question, inner, outer) for outer in sets] for inner in sets] if question.sharing.nested else []
     if question.sharing.only_within:
-        demanded = _transitive_closure(within)
-        may = [[may_nest_here and (number, place) in demanded for place, may_nest_here in enumerate(row)] for number, row in enumerate(may)]
+        demanded = reachable({number: [outer for inner, outer in within if inner == number] for number in range(count)})
+        may = [[may_nest_here and place in demanded[number] for place, may_nest_here in enumerate(row)] for number, row in enumerate(may)]
 
     def extend(inside: Inside) -> Iterator[Inside]:
         number = len(inside)
@@ -187,15 +183,6 @@ def _may_hold(question: PlanningProblem, inner: Sequence[str], outer: Sequence[s
         for inner_name in inner
         for outer_name in outer
     )
-
-
-def _transitive_closure(within: set[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Return the transitive closure of pairs (inner, outer) of sets."""
-    closure, before = set(within), set[tuple[int, int]]()
-    while closure != before:
-        before = set(closure)
-        closure |= {(inner, outer) for inner, middle in before for inside, outer in before if inside == middle and inner != outer}
-    return closure
 
 
 def _around(inside: Inside, number: int) -> Iterator[int]:

@@ -15,9 +15,9 @@ from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
 from placewright.planner.counting import Counting
 from placewright.planner.search import found as progress
-from placewright.planner.search import search as searching
+from placewright.planner.search.branching import Branching
 from placewright.planner.search.found import Searched
-from placewright.planner.search.search import Candidate, search
+from placewright.planner.search.search import search
 from placewright.solver.session import Session
 from sampling import examples
 
@@ -29,16 +29,16 @@ COUNT = 3
 
 def interrupt_at(number: int, patched: pytest.MonkeyPatch) -> None:
     """Ctrl-C while so many structures have been looked at."""
-    look, seen = Candidate.search, 0
+    look, seen = Branching.search, 0
 
-    def interrupted(self: Candidate, *rest: Any) -> int:
+    def interrupted(self: Branching, *rest: Any) -> int:
         nonlocal seen
         seen += 1
         if seen == number:
             os.kill(os.getpid(), signal.SIGINT)
         return look(self, *rest)
 
-    patched.setattr(Candidate, "search", interrupted)
+    patched.setattr(Branching, "search", interrupted)
 
 
 def must_be_true(asked: PlanningProblem, name: str, cut: Searched, whole: Searched) -> None:
@@ -52,10 +52,8 @@ def must_be_true(asked: PlanningProblem, name: str, cut: Searched, whole: Search
 
 
 @pytest.mark.usefixtures("interruptible")
-@pytest.mark.parametrize("costly", [searching.COSTLY, 0], ids=["at once", "least memory first"])
 @pytest.mark.parametrize("name", ["stages", "stream"])
-def test_ctrl_c_at_any_moment_leaves_nothing_half_said(name: str, costly: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searching, "COSTLY", costly)
+def test_ctrl_c_at_any_moment_leaves_nothing_half_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped = 0
     for seed in range(examples(12)):
         asked, model = question(seed, name == "stages"), cost_model(name)

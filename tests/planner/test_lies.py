@@ -10,14 +10,13 @@ from placewright.models.planning.cost_models import Maximum, Stages, Stream
 from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
-from placewright.planner.search import branching, choices, segmentations
+from placewright.planner.search import branching, choices, rows, segmentations
 from placewright.planner.search import choices as joining
 from placewright.planner.search import search as searching
 from placewright.planner.search import structures as every
 from placewright.planner.search import structures as nestings
-from placewright.planner.search.bounds import Busiest
+from placewright.planner.search.bounds import Curve
 from placewright.planner.search.branching import Branching
-from placewright.planner.search.domains import Narrowing
 from placewright.planner.search.sizing import Sizing
 
 from .questions import question
@@ -54,11 +53,6 @@ def one_chain(maxima: Any) -> Any:
     return tuple(Maximum(each.weight, each.sums[:1]) for each in maxima)
 
 
-def raised_more(found: Any) -> Any:
-    """A bound that is too high."""
-    return found and (found[0] + 1 + found[0] // 8, found[1])
-
-
 def fewer(found: Any) -> Any:
     """ns and accelerators that may be used: one accelerator less than may be."""
     return found and (found[0], found[1] - 1)
@@ -68,19 +62,20 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "pipelines": (Stream, "maxima", changed(weighed_more)),
     "branches": (Stream, "maxima", changed(one_chain)),
     "sets of a stage": (Stages, "maxima", changed(one_chain)),
-    "more memory around": (Busiest, "_fit", instead(False)),
+    "more memory around": (rows, "_memory", instead(lambda number, choice: 1)),
+    "never so few": (Curve, "needed", changed(lambda needed: needed + 1)),
     "memory in one phase alone": (PlanningProblem, "turns_of", changed(lambda turns: turns[:1])),
     "room": (Sizing, "fits", instead(True)),
-    "one inside, all of it": (Sizing, "left_over", instead(0)),
+    "one inside, all of it": (rows, "left_over", instead(0)),
     "both orders": (Sizing, "price", changed(lambda price: price[::-1])),
-    "too high": (branching, "raised", changed(raised_more)),
-    "one less": (Narrowing, "allowed", changed(fewer)),
+    "raised too high": (branching, "raised", changed(lambda value: value + 1 + value // 8)),
+    "too high": (Branching, "_price", changed(lambda price: (price[0] + 1 + price[0] // 8, price[1]))),
+    "one less": (Branching, "_spare", changed(fewer)),
     "no other degrees": (joining, "undominated", first_alone),
     "no other counts": (choices, "cheapest", first_alone),
     "at the same time": (segmentations, "conflicts", instead(set())),
     "a circle is cut": (segmentations, "units", lambda original: lambda asked, pairs: original(replace(asked, flow=replace(asked.flow, rounds=())), pairs)),
-    "the first part alone": (segmentations, "_can_stay", lambda original: lambda part, left: not left),
-    "never the second": (segmentations._Cutting, "_may_come", lambda original: lambda self, part, left: not left or part.tasks & -part.tasks < left & -left),
+    "never the second": (segmentations._Cutting, "_part", lambda original: lambda self, tasks, parts: original(self, tasks, parts) if len(parts) < 2 else None),
     "everybody shares": (every, "may_share", instead(True)),
     "all at once": (nestings, "_obeys", instead(True)),
     "nobody nests": (every, "nestings", lambda original: lambda asked, sets, *rest: [(-1,) * len(sets)]),

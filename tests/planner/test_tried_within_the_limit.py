@@ -8,11 +8,11 @@ from typing import Any
 import placewright as pw
 import pytest
 from placewright.models.answer import Answer
+from placewright.models.planning.design import Design
 from placewright.models.problem import Problem
 from placewright.planner import alternatives, plan
 from placewright.planner import benders as trial
-from placewright.planner.benders import Rounds
-from placewright.planner.search.found import SearchResult
+from placewright.planner.benders import Placed, Rounds
 
 FILE = """
 cluster: {nodes: [{accelerators: {count: 4, model: H100}}]}
@@ -57,18 +57,18 @@ def test_where_the_time_is_over_nothing_is_searched_beside_what_was_placed(tmp_p
 
 def test_alternatives_are_placed_no_longer_than_the_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to eight, and for those that no placement has parts of them, so that others are ruled out too: each may have to be searched."""
-    searched = []
-    fits, probe = alternatives._fits, Rounds._probe
+    searched: list[object] = []
+    attempt, probe = Rounds.attempt, Rounds._probe
 
-    def placed(rounds: Rounds, found: SearchResult) -> Answer:
-        searched.append(found)
-        return fits(rounds, found)
+    def placed(rounds: Rounds, design: Design, anywhere: bool = False) -> tuple[Answer, Placed | None]:
+        searched.extend([design] * anywhere)
+        return attempt(rounds, design, anywhere)
 
     def probed(rounds: Rounds, part: Problem) -> Answer:
         searched.append(part)
         return probe(rounds, part)
 
-    monkeypatch.setattr(alternatives, "_fits", placed)
+    monkeypatch.setattr(Rounds, "attempt", placed)
     monkeypatch.setattr(Rounds, "_probe", probed)
     (tmp_path / "hints.yaml").write_text(SPREAD, encoding="utf-8")
     answer = pw.solve(str(tmp_path / "hints.yaml"), limit=0.3, sandbox=False)

@@ -13,7 +13,7 @@ from placewright.planner.search.branching import Branching
 from placewright.planner.search.choices import BlockChoices
 from placewright.planner.search.search import search
 from placewright.planner.search.sizing import Sizing
-from placewright.planner.search.structures import structures
+from placewright.planner.search.structures import arrangements
 
 from ....solver.cases import cluster, problem
 from ...looped import timed
@@ -34,10 +34,10 @@ def question() -> PlanningProblem:
 def test_it_takes_time_once_for_the_same_sets() -> None:
     asked_for = question()
     ways = BlockChoices(asked_for, MODEL.divisor(asked_for))
-    apart = next(each for each in structures(asked_for, MODEL) if len(each.sets) == len(NAMES))
-    taken = [Branching(Sizing(asked_for, MODEL, apart, ways)).crossing for _ in range(2)]
-    assert taken[0] > 0
-    assert taken[1] == 0
+    apart = next(each for found in arrangements(asked_for, MODEL) for each in found.structures() if len(each.sets) == len(NAMES))
+    taken = [Branching(Sizing(asked_for, MODEL, apart, ways)).search(None, 1) for _ in range(2)]
+    assert taken[0] > 1
+    assert taken[1] == 1
     assert ways.counted >= 16 * 16
 
 

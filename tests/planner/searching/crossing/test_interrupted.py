@@ -10,7 +10,7 @@ from placewright.planner.costs import cost_model
 from placewright.planner.problem import planning_problem
 from placewright.planner.search.choices import BlockChoices
 from placewright.planner.search.sizing import Sizing
-from placewright.planner.search.structures import structures
+from placewright.planner.search.structures import arrangements
 from placewright.solver.session import Session
 
 from .questions import drawn
@@ -25,7 +25,7 @@ def test_what_crosses_between_sets_is_left_out_of_what_is_proved_after_it() -> N
         if question.crossing is None:
             continue
         model = cost_model("stream")
-        for structure in structures(question, model):
+        for structure in (each for arrangement in arrangements(question, model) for each in arrangement.structures()):
             with Session() as session:
                 ways = BlockChoices(question, model.divisor(question), session)
                 before = Sizing(question, model, structure, ways).between

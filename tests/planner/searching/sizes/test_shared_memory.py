@@ -6,9 +6,7 @@ from placewright.models.parallel import Parallel
 from placewright.models.planning.option import AcceleratorKind, Option
 from placewright.models.planning.problem import Edge, MemoryTurns, PlanningProblem, Sharing, Task, Workflow
 from placewright.planner.costs import cost_model
-from placewright.planner.search.bounds import Busiest
 from placewright.planner.search.search import search
-from placewright.planner.search.structures import OUTSIDE
 
 MODEL = cost_model("stream")
 
@@ -28,8 +26,5 @@ def test_what_is_kept_beside_others_is_seen_before_any_count() -> None:
         sharing=Sharing(nested=True),
         memory=MemoryTurns(turns={"rollout": ("generate",), "actor": ("train",), "critic": ("infer",)}),
     )
-    sets = (("rollout",), ("actor",), ("critic",))
-    assert Busiest(asked).floor(sets, (1, OUTSIDE, 1)) is None
-    assert Busiest(asked).floor(sets, (OUTSIDE, OUTSIDE, 1)) is not None
     searched = search(asked, MODEL, count=4)
     assert searched.proved and searched.spent < 0.1
