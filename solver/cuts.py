@@ -6,16 +6,15 @@ from itertools import combinations
 from math import gcd
 from typing import ClassVar, Iterator, Protocol, Sequence
 
-from ..models.component import Component
 from ..models.machines.topology import LEVELS
 from ..models.problem import Problem
 from .layout.bundle import Bundle
 from .layout.layout import Layout
 from .layout.pools import NodePool
 from .model.variables import Variables
+from .objectives.domain_costs import Uncovered
 from .objectives.domains import bundle_touches, count_of, fewest_of, rooms_of, several
-from .objectives.domains_touched import DomainsTouched
-from .objectives.traffic import Collectives, links, uncovered
+from .objectives.traffic import Collectives, DomainsTouched, WeightSync
 
 MOST_BUNDLES = 7
 """Largest number of bundles of a pool whose sets are counted."""
@@ -53,16 +52,15 @@ class DomainsOfSubsets:
 
     def encode(self, problem: Problem, variables: Variables) -> None:
         for level in LEVELS:
-            pairs = list(pairs_of(problem, variables.layout, level))
+            pairs = pairs_of(variables.layout, level)
             for members, least in subset_rows(variables.layout, level):
                 touched = {bundle: count_of(variables, bundle, level) for bundle in members}
                 if least > len(members):
                     variables.at_most(least, variables.total(touched.values()))
-                for source, target in pairs:
-                    sender, receiver = variables.layout.bundle_of[source.name], variables.layout.bundle_of[target.name]
+                for link, (sender, receiver) in pairs:
                     if sender in touched and receiver in touched:
                         rest = [count for bundle, count in touched.items() if bundle is not receiver]
-                        variables.at_most(least, variables.total([*rest, uncovered(variables, source, target, level)]))
+                        variables.at_most(least, variables.total([*rest, link.domains(variables, level)]))
 
 
 def subset_rows(layout: Layout, level: str) -> Iterator[tuple[tuple[Bundle, ...], int]]:
@@ -86,17 +84,15 @@ def subset_rows(layout: Layout, level: str) -> Iterator[tuple[tuple[Bundle, ...]
 
 def weighed(layout: Layout, level: str) -> set[Bundle]:
     """Return the bundles with a cost for domains of the level."""
-    problem = layout.problem
-    bundles = {bundle for bundle, _ in Collectives(level).bundles(problem, layout)} | set(DomainsTouched(level).bundles(problem, layout))
-    return bundles | {layout.bundle_of[component.name] for pair in pairs_of(problem, layout, level) for component in pair}
+    costs = [cost for term in (Collectives(level), DomainsTouched(level)) for cost in term.costs(layout.problem)]
+    bundles = {layout.bundle_of[cost.component.name] for cost in costs if cost.component.name in layout.bundle_of}
+    return bundles.union(*(pair for _, pair in pairs_of(layout, level)))
 
 
-def pairs_of(problem: Problem, layout: Layout, level: str) -> Iterator[tuple[Component, Component]]:
-    """Yield (source, target) of weights, both searched, on different accelerators."""
-    for link, source, target in links(problem, level):
-        sender, receiver = layout.bundle_of.get(source.name), layout.bundle_of.get(target.name)
-        if link.weights and sender and receiver and sender is not receiver and not sender.fixed and not receiver.fixed:
-            yield source, target
+def pairs_of(layout: Layout, level: str) -> list[tuple[Uncovered, tuple[Bundle, Bundle]]]:
+    """Return links of weights with both ends searched, on different accelerators."""
+    links = WeightSync(level).costs(layout.problem)
+    return [(link, pair) for link in links if (pair := link.searched_pair(layout)) is not None]
 
 
 class RoomBySize:

@@ -8,17 +8,17 @@ from typing import Callable, Iterable, Iterator, Mapping, Sequence
 from ortools.sat.python import cp_model
 
 from ...models.component import WHOLE, Component
-from ...models.placements.assignment import Assignment
 from ..cuts import subset_rows
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell
 from ..layout.layout import Count, Layout, Values, allowed
 from ..model.amount import Amount, ConstraintModel, total
 from ..model.engine import Outcome, run
-from ..objectives.domains import ByDomain, Excess, Share
+from ..objectives.domain_costs import DomainCost, Unserved
 from ..objectives.idle import MissingAccelerators
 from ..objectives.term import Objective
 from ..objectives.tiers import Tier
+from ..objectives.traffic import DomainTerm, Streams
 from .applies import levels, obstacles
 from .contents import TooMany, Vector
 from .uses import JointContents, Uses, distribute
@@ -176,25 +176,25 @@ class Master(ConstraintModel):
         if isinstance(term, MissingAccelerators):
             stretchable = term.stretchable(self.problem)
             return total(component.most - self._amount(self.layout.bundle_of[component.name]) for component in stretchable)
-        if not isinstance(term, ByDomain):
+        if not isinstance(term, DomainTerm):
             raise ValueError(f"{term.name} is no sum over domains")
-        shares = list(term.by_domain(self.problem))
-        empty = term.value(self.problem, Assignment({component.name: () for component in self.problem.components}))
-        return total([empty, *(self._cost(number, share) for number in range(len(self.times)) for share in shares)])
+        costs = list(term.costs(self.problem))
+        offset = sum(cost.offset for cost in costs)
+        return total([offset, *(self._cost(number, cost) for number in range(len(self.times)) for cost in costs)])
 
-    def _cost(self, number: int, share: Share) -> Amount:
+    def _cost(self, number: int, cost: DomainCost) -> Amount:
         """Return the cost of all domains of an option."""
         amounts = self.uses.held(self.uses.options[number])
-        if number not in self.together or not isinstance(share, Excess) or share.component not in amounts:
-            return share.value(amounts) * self.times[number]
-        asking, serving = (self._amount_in(number, name) for name in (share.component, share.source))
+        if number not in self.together or not isinstance(cost, Unserved) or cost.component.name not in amounts:
+            return cost.of_domain(amounts) * self.times[number]
+        asking, serving = (self._amount_in(number, component.name) for component in cost.parties)
         if isinstance(serving, int):
-            return share.cost * asking
-        most = self.problem.room_for(self.problem[share.component])
-        excess = self.integer(0, most, f"{share.component} without {share.source} by {number}")
+            return cost.cost * asking
+        most = self.problem.room_for(cost.component)
+        excess = self.integer(0, most, f"{cost.component.name} without {cost.source.name} by {number}")
         # A lower bound: domain by domain the excess can only be larger.
-        self.at_most(asking - share.ratio * serving, excess)
-        return share.cost * excess
+        self.at_most(asking - cost.ratio * serving, excess)
+        return cost.cost * excess
 
     def _amount_in(self, number: int, name: str) -> Amount:
         """Return a component's resources in all domains of a free option; 0 if excluded."""
@@ -230,8 +230,8 @@ def uses_of(layout: Layout, tiers: tuple[Tier, ...]) -> Uses | None:
     """Return the uses of all domains; None if inapplicable or too many."""
     if any(obstacles(layout, tiers)):
         return None
-    terms = [term for tier in tiers for term, _ in tier.members if isinstance(term, ByDomain)]
+    streams = [stream for tier in tiers for term, _ in tier.members if isinstance(term, Streams) for stream in term.costs(layout.problem)]
     try:
-        return Uses(layout, levels(layout, tiers), [share for term in terms for share in term.by_domain(layout.problem)])
+        return Uses(layout, levels(layout, tiers), streams)
     except TooMany:
         return None

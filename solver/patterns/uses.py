@@ -9,7 +9,7 @@ from ortools.sat.python import cp_model
 
 from ..layout.layout import Layout
 from ..model.amount import Amount, ConstraintModel, total
-from ..objectives.domains import Excess, Share
+from ..objectives.domain_costs import Unserved
 from .applies import alike
 from .contents import Contents, Domain, PatternRow, RackOption, TooMany, Vector, contents, is_small, options, supports
 
@@ -36,11 +36,11 @@ class Uses:
     options : every use that an answer may need.
     """
 
-    def __init__(self, layout: Layout, levels: tuple[str, ...], shares: Iterable[Share]) -> None:
+    def __init__(self, layout: Layout, levels: tuple[str, ...], streams: Iterable[Unserved]) -> None:
         self.layout, self.levels = layout, levels
         self.kinds = alike(layout, levels[0])
         self.domains = [Domain(layout, levels, kind) for kind in self.kinds]
-        names = {name for share in shares if isinstance(share, Excess) for name in (share.component, share.source)}
+        names = {component.name for stream in streams for component in stream.parties}
         self._exact = frozenset(
             number for number, bundle in enumerate(layout.counted) if any(component.name in names for component in bundle.components)
         )

@@ -13,8 +13,8 @@ from placewright.models.problem import Problem
 from placewright.solver.compile import compile
 from placewright.solver.layout.layout import Layout
 from placewright.solver.model.engine import Status, run
-from placewright.solver.objectives.domains import ByDomain
 from placewright.solver.objectives.tiers import tiers
+from placewright.solver.objectives.traffic import DomainTerm
 from placewright.solver.patterns.applies import obstacles
 from placewright.solver.searching.progress import silent
 from placewright.solver.searching.search import solve
@@ -76,10 +76,10 @@ def test_terms_are_sums_over_domains() -> None:
         plan = solve(problem).plan if not unsupported(problem) else None
         for tier in tiers(problem) if plan else ():
             for term, _ in tier.members:
-                if plan and isinstance(term, ByDomain):
+                if plan and isinstance(term, DomainTerm):
                     empty = term.value(problem, Assignment({component.name: () for component in problem.components}))
                     held = _held(problem, plan.assignment, term.level)
-                    costs = (share.value(its) for its in held.values() for share in term.by_domain(problem))
+                    costs = (cost.of_domain(amounts) for amounts in held.values() for cost in term.costs(problem))
                     assert term.value(problem, plan.assignment) == empty + sum(costs), (seed, term.name)
                     checked += 1
     assert checked > 50
