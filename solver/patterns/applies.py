@@ -19,7 +19,7 @@ Room = tuple[tuple[int, int, bool, int], ...]
 """Capacity in pieces: tuples (pool number, piece size, inside NUMA domains, capacity)."""
 
 
-ALIKE = 3
+ALIKE = 5
 """Smallest average number of domains per kind.
 
 With fewer alike domains the ordinary model is as good and faster to build.
