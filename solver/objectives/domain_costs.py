@@ -152,7 +152,11 @@ class Uncovered(LinkCost):
 
     def domains(self, variables: Variables, level: str) -> Amount:
         """Return the number of domains with the target and without the source."""
-        return variables.total(self.alone_in(variables, level, name) for name in several(variables.problem, level))
+
+        def make() -> Amount:
+            return variables.total(self.alone_in(variables, level, name) for name in several(variables.problem, level))
+
+        return once(variables, ("uncovered domains", *self.ends(variables), level), make)
 
     def alone_in(self, variables: Variables, level: str, name: str) -> Amount:
         """Return 1 if the domain has some of the target and none of the source.

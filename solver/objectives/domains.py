@@ -186,8 +186,12 @@ def is_open(problem: Problem, component: Component) -> bool:
 
 def count_of(variables: Variables, bundle: Bundle, level: str) -> Amount:
     """Return the number of domains of the level with some of the bundle."""
-    names = rooms_of(variables.layout).names(level)
-    return variables.total(bundle_touches(variables, bundle, level, name) for name in names)
+
+    def make() -> Amount:
+        names = rooms_of(variables.layout).names(level)
+        return variables.total(bundle_touches(variables, bundle, level, name) for name in names)
+
+    return once(variables, ("count", bundle, level), make)
 
 
 def component_count(variables: Variables, component: Component, level: str) -> Amount:
