@@ -53,18 +53,17 @@ SHARE = 0.4
 class Round:
     """Round of a tier's search: relaxations, then restricted searches, then the whole model.
 
-    `plain` rounds use the relaxation without tightening: easy problems end before it pays. Times
-    are seconds of metered work.
+    Times are seconds of metered work.
     """
 
     relaxations: int
     narrowed: float
-    whole: float = 0.0
-    plain: bool = False
+    whole: float
+    by_relaxation: bool = False
 
 
 ROUNDS = (
-    Round(12, 0.5, whole=0.4, plain=True),
+    Round(12, 0.5, whole=0.4, by_relaxation=True),
     Round(12, 0.5, whole=1.0),
     Round(30, 0.5, whole=2.0),
     Round(60, 0.5, whole=4.0),
@@ -96,7 +95,7 @@ class TierSearch:
             wider = [aggregate for tier in tiers[: self.number] for aggregate in aggregates_of(self.variables, tier)]
             stage = BoundStage(self.variables.model, aggregates, wider)
             self.left -= stage.spent
-            for stage_round in ROUNDS if stage.is_solved else ():
+            for stage_round in ROUNDS if stage.root is not None else ():
                 self._round(stage, stage_round)
         if self._is_open():
             self._run(0.6 * self.left, by_relaxation=True)
@@ -108,7 +107,7 @@ class TierSearch:
         """Run the relaxation, then search with its suggestions and on the whole model."""
         scale = max(1.0, stage.size / ROWS)
         if self._is_open():
-            self._advance(stage, limits.relaxations, limits.plain)
+            self._advance(stage, limits.relaxations)
         for fixed in (*stage.likely(PARTS), stage.agreed()):
             if not self._is_open() or self._narrowed(fixed, min(limits.narrowed * scale, A_PART * self.left)) is Status.UNKNOWN:
                 break
@@ -116,13 +115,11 @@ class TierSearch:
             self._run(min(self._longer, 0.6 * self.left), by_relaxation=False)
             self._longer *= 2
         elif self._is_open():
-            self._run(min(limits.whole, 0.6 * self.left), limits.plain)
+            self._run(min(limits.whole, 0.6 * self.left), limits.by_relaxation)
 
-    def _advance(self, stage: BoundStage, nodes: int, plain: bool) -> None:
+    def _advance(self, stage: BoundStage, nodes: int) -> None:
         standing, before = self.standing, stage.spent
         limit = (A_TURN if self._is_far() else A_LONG_TURN) * self.left
-        if not plain:
-            stage.tighten(limit)
         upper = standing.costs[self.number] if standing.assignment else None
         until, last, count = stage.spent + limit, None, 0
         while stage.is_open and stage.spent < until and (count < nodes or stage.bound != last) and not standing.search.is_late:
