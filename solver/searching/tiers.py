@@ -35,6 +35,8 @@ A_PART = 0.25
 """Largest share of the remaining time for a search with the indicators of a part."""
 PARTS = 3
 """Number of open parts whose integral indicators are tried per round."""
+FIRST = 1.0
+"""Seconds of the whole model before the first relaxation: most problems are easy."""
 ROWS = 1500
 """Number of model rows for the times of the rounds; larger models get more."""
 CONFIRMING = 10
@@ -63,10 +65,9 @@ class Round:
 
 
 ROUNDS = (
-    Round(12, 0.5, whole=0.4, by_relaxation=True),
-    Round(12, 0.5, whole=1.0),
+    Round(12, 0.5, whole=1.0, by_relaxation=True),
     Round(30, 0.5, whole=2.0),
-    Round(60, 0.5, whole=4.0),
+    Round(60, 0.5, whole=4.0, by_relaxation=True),
     Round(120, 0.6, whole=8.0),
     Round(240, 1.0, whole=16.0),
     Round(480, 3.2, whole=16.0),
@@ -80,6 +81,7 @@ class TierSearch:
     def __init__(self, standing: ChoiceState, variables: Variables, number: int, limit: float) -> None:
         self.standing, self.variables, self.number, self.left = standing, variables, number, limit
         self.some = is_restricted(variables.layout)
+        self.scale = max(1.0, len(variables.model.proto.constraints) / ROWS)
         self._refused, self._longer = False, BY_ITSELF
 
     def search(self) -> float:
@@ -87,8 +89,10 @@ class TierSearch:
         if not self.variables.layout.counted:
             # For ranges alone the relaxation is weak, and propagation is fast.
             self._run(0.6 * self.left, by_relaxation=False)
-            if not self._is_open():
-                return self.left
+        else:
+            self._run(min(FIRST * self.scale, 0.6 * self.left), by_relaxation=True)
+        if not self._is_open():
+            return self.left
         tiers = self.standing.tiers
         aggregates = aggregates_of(self.variables, tiers[self.number]) if self.number < len(tiers) and not self.some else []
         if aggregates and root_seconds(self.variables.model) <= A_ROOT * self.left:
@@ -105,17 +109,16 @@ class TierSearch:
 
     def _round(self, stage: BoundStage, limits: Round) -> None:
         """Run the relaxation, then search with its suggestions and on the whole model."""
-        scale = max(1.0, stage.size / ROWS)
         if self._is_open():
             self._advance(stage, limits.relaxations)
         for fixed in (*stage.likely(PARTS), stage.agreed()):
-            if not self._is_open() or self._narrowed(fixed, min(limits.narrowed * scale, A_PART * self.left)) is Status.UNKNOWN:
+            if not self._is_open() or self._narrowed(fixed, min(limits.narrowed * self.scale, A_PART * self.left)) is Status.UNKNOWN:
                 break
-        if self._is_open() and self._is_far() and limits is not ROUNDS[0]:
+        if self._is_open() and self._is_far():
             self._run(min(self._longer, 0.6 * self.left), by_relaxation=False)
             self._longer *= 2
         elif self._is_open():
-            self._run(min(limits.whole, 0.6 * self.left), limits.by_relaxation)
+            self._run(min(limits.whole, 0.6 * self.left), by_relaxation=limits.by_relaxation)
 
     def _advance(self, stage: BoundStage, nodes: int) -> None:
         standing, before = self.standing, stage.spent
