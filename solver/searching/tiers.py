@@ -15,6 +15,7 @@ from ..layout.ranges import is_restricted, refutable
 from ..model.engine import Outcome, Status, narrowed, run
 from ..model.variables import Variables
 from ..objectives.tiers import aggregates_of, keep_tier
+from ..objectives.traffic import BytesAcross, DomainsTouched
 from ..patterns.master import Master, uses_of
 from .standing import ChoiceState, WrongAnswer
 
@@ -47,6 +48,8 @@ Without presolve the second search is slower than the first.
 MOST = 1 << 60
 RESERVED_SHARE = 0.2
 """Share of the time reserved for later tiers."""
+TIE_SHARE = 0.2
+"""Largest share of the time for extra domains below bytes: a tie-break that matters little."""
 SHARE = 0.4
 """Share of the time for pattern models; undecided rest goes to the ordinary model."""
 
@@ -216,13 +219,22 @@ def search_tiers(standing: ChoiceState, limit: float) -> None:
             break
         amount = aim(variables, tier)
         if not standing.is_best(number):
-            later = range(number + 1, len(standing.tiers))
-            reserved = 0.0 if all(map(standing.is_best, later)) else RESERVED_SHARE * left
-            left = reserved + TierSearch(standing, variables, number, left - reserved).search()
+            share = share_of(standing, number, left, limit)
+            left += TierSearch(standing, variables, number, share).search() - share
         if standing.assignment is None or left <= 0 or standing.search.is_late:
             break
         keep_tier(variables, amount, standing.costs[number])
     standing.spent = limit - left
+
+
+def share_of(standing: ChoiceState, number: int, left: float, limit: float) -> float:
+    """Return the seconds of a tier, of those left: later tiers keep a part, tie-breaks get little."""
+    tiers = standing.tiers
+    weighed = any(isinstance(term, BytesAcross) for tier in tiers[:number] for term, _ in tier.members)
+    if weighed and all(isinstance(term, DomainsTouched) for term, _ in tiers[number].members):
+        return min(left, TIE_SHARE * limit)
+    later = range(number + 1, len(tiers))
+    return left if all(map(standing.is_best, later)) else (1 - RESERVED_SHARE) * left
 
 
 def translated(layout: Layout, values: Values) -> Values:
