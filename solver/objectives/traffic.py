@@ -48,10 +48,15 @@ class DomainTerm:
         return sum(cost.most(problem, self.level) for cost in self.costs(problem))
 
     def rows(self, problem: Problem, variables: Variables) -> None:
+        """Post redundant rows that strengthen the relaxation.
+
+        A weighted indicator bounds all load that implies it: load <= capacity x indicator.
+        """
         for cost in self.costs(problem):
             cost.rows(variables, self.level)
 
     def aggregates(self, problem: Problem, variables: Variables) -> Iterator[Aggregate]:
+        """Yield the counts behind the value."""
         for cost in self.costs(problem):
             yield from cost.aggregates(variables, self.level)
 
