@@ -1,4 +1,4 @@
-"""Anytime lower bound of a model by branch and bound over its relaxation, on counts of domains.
+"""Anytime lower bound of a model: branch and bound on counts of domains.
 
 A count is a sum of indicators over all domains. Rounding a count moves the relaxation; rounding the
 indicator of one of many equal domains does not.

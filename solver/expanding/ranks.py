@@ -133,8 +133,8 @@ def on_nodes(pinned: dict[int, Allowed], nodes: Sequence[int], numbers: Sequence
                 return True
         for node in (node for node in likely if node not in seen):
             seen.add(node)
-            for position, other in enumerate(placed[node]):
-                if place(other, seen):
+            for position, member in enumerate(placed[node]):
+                if place(member, seen):
                     placed[node][position] = number
                     return True
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING, Iterator, Mapping
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class DomainCost:
+class DomainCost(ABC):
     """Cost of a component's domains, each by its resources and those of a source.
 
     Attributes
@@ -56,9 +57,9 @@ class DomainCost:
         """Component and source."""
         return (self.component, self.source) if self.source else (self.component,)
 
+    @abstractmethod
     def in_domain(self, count: int, served: int) -> int:
-        """Return the cost of a domain with so much of the component and of the source."""
-        raise NotImplementedError
+        """Return the cost of a domain by its resources of component and source."""
 
     def of_domain(self, held_there: Mapping[str, int]) -> int:
         """Return the cost of a domain with so much of each component."""
@@ -70,17 +71,17 @@ class DomainCost:
         counts = held(problem, assignment, self.component, level)
         return self.offset + sum(self.in_domain(count, served.get(name, 0)) for name, count in counts.items())
 
+    @abstractmethod
     def encode(self, variables: Variables, level: str) -> Amount:
         """Return the cost as an amount; equal to the value if minimised."""
-        raise NotImplementedError
 
+    @abstractmethod
     def bound(self, layout: Layout, level: str) -> int:
         """Return a lower bound by counting alone."""
-        raise NotImplementedError
 
+    @abstractmethod
     def most(self, problem: Problem, level: str) -> int:
         """Return an upper bound."""
-        raise NotImplementedError
 
     def rows(self, variables: Variables, level: str) -> None:
         """Post rows that strengthen the relaxation."""
@@ -88,9 +89,9 @@ class DomainCost:
             if (bundle := variables.bundle(component)) and not bundle.fixed:
                 domain_rows(variables, bundle, level)
 
+    @abstractmethod
     def aggregates(self, variables: Variables, level: str) -> Iterator[Aggregate]:
         """Yield the counts behind the cost."""
-        raise NotImplementedError
 
 
 class FurtherDomains(DomainCost):
@@ -177,7 +178,7 @@ class Uncovered(LinkCost):
         return once(variables, ("uncovered", *self.ends(variables), level, name), make)
 
     def bound(self, layout: Layout, level: str) -> int:
-        """Return the cost of the domains needed by the target outside those open to the source."""
+        """Return the cost of the domains that the target needs beyond those of the source."""
         pair, rooms = self.searched_pair(layout), rooms_of(layout)
         if pair is None:
             return 0
@@ -253,7 +254,7 @@ class Unserved(LinkCost):
         return once(variables, ("unserved", *self.ends(variables), self.ratio, level, name), make)
 
     def bound(self, layout: Layout, level: str) -> int:
-        """Return the cost of the target left if the source fills every domain open to both."""
+        """Return the cost of the target left if the source fills their common domains."""
         pair, rooms = self.searched_pair(layout), rooms_of(layout)
         if pair is None:
             return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Iterator
 
 from ...models.component import Component
@@ -21,19 +22,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class DomainTerm:
+class DomainTerm(ABC):
     """Term as a sum of costs over the domains of a level."""
 
     level: str
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """Name of the term in output."""
-        raise NotImplementedError
 
+    @abstractmethod
     def costs(self, problem: Problem) -> Iterator[DomainCost]:
         """Yield the summands of the term."""
-        raise NotImplementedError
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
         return variables.total(cost.encode(variables, self.level) for cost in self.costs(problem))
