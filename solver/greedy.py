@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import reduce
+from operator import or_
 from types import MappingProxyType
 from typing import Mapping, Sequence
 
@@ -12,6 +14,7 @@ from .expanding.ranks import add_even_counts
 from .layout.bundle import Bundle
 from .layout.cells import Cell
 from .layout.layout import Layout, Values, allowed, eligible, within_reach
+from .layout.parts import lowest
 from .layout.pools import Masks, NodePool
 from .layout.ranges import Places, lengths, longest_free
 from .objectives.idle import MissingAccelerators
@@ -93,15 +96,101 @@ class Filling:
         return wanted - left
 
 
+def nested(layout: Layout, stretch: bool) -> Values | None:
+    """Return greedy decision values for bundles inside others; None without success.
+
+    The caller must check the values. Ranges are placed before counted bundles. Among ranges, outer
+    ones come first, then those with the fewest free resources. Among counted bundles, inner ones
+    come first.
+    """
+    placement = _Nested(layout, stretch)
+    return placement.values if placement.place() else None
+
+
+class _Nested:
+    """State of the nested greedy placement, resource by resource."""
+
+    def __init__(self, layout: Layout, stretch: bool) -> None:
+        self.layout, self.stretch, self.values = layout, stretch, Values()
+        self.held: dict[Bundle, dict[int, int]] = {}
+
+    def place(self) -> bool:
+        """Place all bundles; return False if a bundle has no place."""
+        order = sorted(self.layout.searched, key=lambda bundle: (self._room(bundle), -bundle.unit * bundle.least))
+        ranges = sorted((bundle for bundle in order if bundle.contiguous), key=lambda bundle: self._in_ranges(bundle))
+        counted = sorted((bundle for bundle in order if not bundle.contiguous), key=lambda bundle: -len(self.layout.hosts[bundle]))
+        success = all(map(self._range, ranges)) and all(map(self._counted, counted))
+        if success:
+            add_even_counts(self.layout, self.values)
+        return success
+
+    def _room(self, bundle: Bundle) -> int:
+        return sum(mask.bit_count() for mask in self.layout.pool_of[bundle].free.values())
+
+    def _in_ranges(self, bundle: Bundle) -> int:
+        return sum(host.contiguous for host in self.layout.hosts[bundle])
+
+    def _free(self, bundle: Bundle) -> dict[int, int]:
+        """Return the resources available to a bundle, node by node.
+
+        Resources of its hosts and of the bundles inside it count as free. Inside a placed
+        contiguous host, only resources of that host do.
+        """
+        hosts, pool = self.layout.hosts, self.layout.pool_of[bundle]
+        foreign = [masks for placed, masks in self.held.items() if placed not in hosts[bundle] and bundle not in hosts[placed]]
+        ground = {node: pool.free.get(node, 0) | mask for node, mask in self.layout.enclosed.get(bundle, {}).items()}
+        free = {node: mask & ~reduce(or_, (masks.get(node, 0) for masks in foreign), 0) for node, mask in {**pool.free, **ground}.items()}
+        for around in (self.held[host] for host in hosts[bundle] if host.contiguous and host in self.held):
+            free = {node: mask & around.get(node, 0) for node, mask in free.items()}
+        return free
+
+    def _range(self, bundle: Bundle) -> bool:
+        free = within_reach(self.layout, bundle, self._free(bundle))
+        places, longest = Places(self.layout, bundle, free), longest_free(self.layout, bundle, free)
+        candidates = [units for units in lengths(self.layout, bundle) if units <= longest]
+        place = next(filter(None, map(places.best_free, candidates[::-1] if self.stretch else candidates[:1])), None)
+        if place is None:
+            return False
+        self.values[bundle], masks = place, self.held.setdefault(bundle, {})
+        for piece, first, count in places.numbering.pieces(place[0], place[0] + place[1] * bundle.unit):
+            masks[piece.node_rank] = masks.get(piece.node_rank, 0) | ((1 << count) - 1) << first
+        return True
+
+    def _counted(self, bundle: Bundle) -> bool:
+        """Place a counted bundle around the bundles inside it, then on the emptiest nodes."""
+        unit, free = bundle.unit, self._free(bundle)
+        cells = {cell.nodes[0].rank: cell for cell in eligible(self.layout, bundle) if len(cell.nodes) == 1}
+        inner = [masks for placed, masks in self.held.items() if bundle in self.layout.hosts[placed]]
+        inner.append(self.layout.enclosed.get(bundle, {}))
+        inside = {node: reduce(or_, (masks.get(node, 0) for masks in inner), 0) for node in cells}
+        most = {node: free.get(node, 0).bit_count() // unit for node in cells}
+        counts = {node: -(-mask.bit_count() // unit) for node, mask in inside.items()}
+        fit = [units for units in allowed(self.layout, bundle, sum(most.values())) if units >= sum(counts.values())]
+        if not fit:
+            return False
+        left = (fit[-1] if self.stretch and bundle.bounded else fit[0]) - sum(counts.values())
+        for node in sorted(cells, key=lambda rank: (not inside[rank], -most[rank], rank)):
+            more = max(0, min(left, most[node] - counts[node]))
+            counts[node], left = counts[node] + more, left - more
+        self.held[bundle] = {
+            node: inside[node] | lowest(free.get(node, 0) & ~inside[node], count * unit - inside[node].bit_count())
+            for node, count in counts.items()
+        }
+        index = {cell: node for node, cell in cells.items()}
+        bundle_counts = [count for count in self.layout.counts if count.bundle is bundle]
+        self.values.update({count: counts.get(index.get(count.cell, -1), 0) for count in bundle_counts})
+        return left == 0
+
+
 def greedy(layout: Layout) -> Values | None:
     """Return greedy decision values; None without success.
 
     The caller must check the values. Components with a range of amounts first get as much as there
     is; if a component then has no place, they get their least amounts. With a previous answer, as
-    much as possible stays in place. Pools that share some of their resources are left to the search.
+    much as possible stays in place.
     """
     if layout.shared:
-        return None
+        return nested(layout, stretch=True) or nested(layout, stretch=False)
     if (near := warm_start(layout)) is not None:
         return near
     stretched = _values(layout, stretch=True)
