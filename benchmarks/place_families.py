@@ -1,8 +1,8 @@
 """Search on problems that it was not tuned to: six families, placewright beside four other ways, in one run.
 
 A process of its own for each row, one after the other. Peers minimise the same tiers on plain rows of their own; that what they find can
-be put on accelerators is not checked. `tiers` are what the tiers of the objective cost, `bounds` what is proved of each. HiGHS is run
-where highspy is installed.
+be put on accelerators is not checked. At two sizes placewright also goes without one of its stages at a time. `tiers` are what the
+tiers of the objective cost, `bounds` what is proved of each. HiGHS is run where highspy is installed.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Iterator
 
+from placing.ablation import ABLATIONS
 from placing.families import KINDS
 from placing.one_family_case import CP_SAT, GREEDY, HIGHS, OURS, SCIP, Case
 from study import Rows, Study, each_alone, plotting
 
 SCRIPT = Path(__file__).resolve().parent / "placing" / "one_family_case.py"
 SIZES = (512, 2048, 4096, 16384)
+ABLATED = (512, 2048)
 LIMIT, QUICK_LIMIT = 15.0, 2.0
 SEEDS = (1,)
 
@@ -28,6 +30,8 @@ def cases(full: bool) -> Iterator[Case]:
             for seed in SEEDS:
                 for way in (GREEDY, OURS, CP_SAT, SCIP, HIGHS) if full else (GREEDY, OURS, CP_SAT):
                     yield Case(kind, size, seed, way, LIMIT if full else QUICK_LIMIT)
+                for way in ABLATIONS if full and size in ABLATED else ():
+                    yield Case(kind, size, seed, way, LIMIT)
 
 
 def measure(full: bool) -> Rows:

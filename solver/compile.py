@@ -8,8 +8,9 @@ from ..models.problem import Problem
 from .cuts import CUTS, Cut
 from .model.amount import Amount
 from .model.variables import Variables
-from .objectives.term import Tightened, once
+from .objectives.term import once
 from .objectives.tiers import Tier, tiers
+from .objectives.traffic import DomainTerm
 from .rule import Rule
 from .rules import RULES
 
@@ -43,7 +44,7 @@ def encoded(variables: Variables, tier: Tier) -> Amount:
     """Return the cost of a tier as an amount; post the rows that tighten it."""
     amount = variables.total(cost * term.encode(variables.problem, variables) for term, cost in tier.members)
     for term, _ in tier.members:
-        if isinstance(term, Tightened):
+        if isinstance(term, DomainTerm):
             term.rows(variables.problem, variables)
     return amount
 

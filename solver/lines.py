@@ -15,25 +15,21 @@ from dataclasses import field
 from functools import cache
 from heapq import heappop, heappush
 from itertools import accumulate
-from typing import Callable, Iterator, Mapping, Sequence
+from typing import Callable, Iterator, Sequence
 
-from ..models.component import Component
 from ..models.machines.node_group import Numbering
 from ..models.machines.topology import LEVELS, domain
-from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
 from ..models.record import dataclass
 from .layout.bundle import Bundle
 from .layout.layout import Layout, Values
 from .layout.pools import Masks
 from .layout.ranges import Place, Places, all_lengths, fewest_nodes
-from .objectives.domains import held, several
-from .objectives.domains_touched import DomainsTouched
+from .objectives.domains import given_in, several
 from .objectives.idle import MissingAccelerators, least_and_most
 from .objectives.nodes_of_ranges import NodesOfRanges
-from .objectives.term import Objective
 from .objectives.tiers import Tier
-from .objectives.traffic import Collectives, WeightSync, links
+from .objectives.traffic import DomainTerm, Streams
 
 Set = int
 """Bit set of bundles on a line, by position."""
@@ -92,6 +88,7 @@ def costs_of(
     weights = {id(term): tier.scale * cost for tier in tiers for term, cost in tier.members}
     terms = [(term, bound) for tier, bounds in zip(tiers, counted) for (term, _), bound in zip(tier.members, bounds)]
     levels = {level: _stretches(layout, numbering, level) for level in LEVELS if several(problem, level)}
+    level_terms: dict[str, list[tuple[DomainTerm, int]]] = {}
     idle = 0
     for term, bound in terms:
         weight = weights[id(term)]
@@ -99,14 +96,15 @@ def costs_of(
             costs.node = weight
         elif isinstance(term, MissingAccelerators):
             idle = weight
-        elif not (isinstance(term, (Collectives, DomainsTouched, WeightSync)) and levels.get(term.level)):
+        elif isinstance(term, DomainTerm) and not isinstance(term, Streams) and levels.get(term.level):
+            level_terms.setdefault(term.level, []).append((term, weight))
+        else:
             costs.fixed += weight * bound
     for bundle in bundles:
         costs.lengths[bundle] = _length_cost(problem, bundle, numbering, idle, costs.node)
     for level, of_node in levels.items():
         if of_node:
-            level_terms = [(term, weights[id(term)]) for term, _ in terms if getattr(term, "level", "") == level]
-            costs.levels.append(_level(layout, bundles, numbering, level, of_node, level_terms, costs))
+            costs.levels.append(_level(layout, bundles, numbering, level, of_node, level_terms.get(level, []), costs))
     return costs
 
 
@@ -130,72 +128,25 @@ def _stretches(layout: Layout, numbering: Numbering, level: str) -> list[int]:
 
 
 def _level(
-    layout: Layout, bundles: Sequence[Bundle], numbering: Numbering, level: str, of_node: list[int], terms: list[tuple[Objective, int]], costs: Costs
+    layout: Layout, bundles: Sequence[Bundle], numbering: Numbering, level: str, of_node: list[int], terms: list[tuple[DomainTerm, int]], costs: Costs
 ) -> Level:  # fmt: skip
-    problem, position = layout.problem, {bundle: number for number, bundle in enumerate(bundles)}
-    touched, crossing = [0] * len(bundles), list[tuple[int, _End, _End]]()
-    names = _names(layout, numbering, level, of_node)
-    for term, weight in terms:
-        if isinstance(term, Collectives):
-            for bundle, traffic in term.bundles(problem, layout):
-                touched[position[bundle]] += weight * traffic
-        elif isinstance(term, DomainsTouched):
-            for bundle in term.bundles(problem, layout):
-                touched[position[bundle]] += weight
-        elif isinstance(term, WeightSync):
-            for link, source, target in links(problem, level):
-                ends = [_End.of(layout, component, level, position) for component in (source, target)]
-                if link.weights and (ends[0].bundle is None or ends[0].bundle != ends[1].bundle):
-                    crossing.append((weight * link.weights, ends[0], ends[1]))
-    costs.fixed -= sum(touched)
+    domain_costs = [(weight, cost) for term, weight in terms for cost in term.costs(layout.problem)]
+    nodes, given = layout.problem.cluster.nodes, given_in(layout, level)
+    name_of = {number: domain(nodes[stretch.node_rank], level) for number, stretch in zip(of_node, numbering.stretches)}
+    names_in = [[component.name for component in bundle.components] for bundle in bundles]
 
     @cache
-    def cost(number: int, present: Set) -> int:
-        amount = sum(price for bundle, price in enumerate(touched) if present >> bundle & 1)
-        return amount + sum(
-            weight for weight, source, target in crossing if target.at(names[number], present) and not source.at(names[number], present)
-        )
+    def cost(name: str, present: Set) -> int:
+        held_there = dict(given.get(name, {}))
+        for position, names in enumerate(names_in):
+            held_there.update(dict.fromkeys(names if present >> position & 1 else (), 1))
+        return sum(weight * domain_cost.of_domain(held_there) for weight, domain_cost in domain_costs)
 
-    elsewhere = [name for name in several(problem, level) if name not in names]
-    costs.fixed += sum(weight for name in elsewhere for weight, source, target in crossing if target.at(name, 0) and not source.at(name, 0))
-    costs.fixed += sum(cost(number, 0) for number in range(len(names)))
-    guarding = sum(1 << bundle for bundle in {source.bundle for _, source, _ in crossing if source.bundle is not None})
-    return Level(of_node, lambda number, present: cost(number, present) - cost(number, 0), guarding)
-
-
-def _names(layout: Layout, numbering: Numbering, level: str, of_node: Sequence[int]) -> list[str]:
-    nodes = layout.problem.cluster.nodes
-    name_of: Mapping[int, str] = {number: domain(nodes[stretch.node_rank], level) for number, stretch in zip(of_node, numbering.stretches)}
-    return [name_of[number] for number in range(len(name_of))]
-
-
-@dataclass(frozen=True)
-class _End:
-    """End of a link: position of a searched bundle, or domains of explicit ranks."""
-
-    bundle: int | None
-    domains: frozenset[str] = frozenset()
-
-    @staticmethod
-    def of(layout: Layout, component: Component, level: str, position: Mapping[Bundle, int]) -> _End:
-        bundle = layout.bundle_of.get(component.name)
-        if bundle is not None and bundle in position:
-            return _End(position[bundle])
-        return _End(None, frozenset(_given(layout, component, level)))
-
-    def at(self, name: str, there: Set) -> bool:
-        """Return True if the end is in a domain that contains the bundles `there`."""
-        return name in self.domains if self.bundle is None else bool(there >> self.bundle & 1)
-
-
-def _given(layout: Layout, component: Component, level: str) -> Iterator[str]:
-    runs = layout.on_nodes.get(component.name) if component.runs is None else component.runs
-    bundle = layout.bundle_of.get(component.name)
-    if runs is None and bundle is not None:
-        nodes = layout.problem.cluster.nodes
-        yield from (domain(nodes[node], level) for node in layout.fixed[bundle])
-    else:
-        yield from held(layout.problem, Assignment({component.name: runs or ()}), component, level)
+    costs.fixed += sum(weight * domain_cost.offset for weight, domain_cost in domain_costs)
+    costs.fixed += sum(cost(name, 0) for name in several(layout.problem, level))
+    sources = {domain_cost.source.name for _, domain_cost in domain_costs if domain_cost.source}
+    guarding = sum(1 << position for position, names in enumerate(names_in) if not sources.isdisjoint(names))
+    return Level(of_node, lambda number, present: cost(name_of[number], present) - cost(name_of[number], 0), guarding)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from placing.ablation import ABLATIONS, WITHOUT, leave_out
+
 if TYPE_CHECKING:
     from placewright.models.placements.plan import Plan
     from placewright.models.problem import Problem
@@ -41,7 +43,7 @@ def row(case: Case) -> Row:
     problem = instance(case.kind, case.accelerators, case.seed)
     began = time.process_time()
     try:
-        its = {OURS: _ours, GREEDY: _greedy}.get(case.way, _peer)(problem, case)
+        its = {OURS: _ours, GREEDY: _greedy, **dict.fromkeys(ABLATIONS, _ours)}.get(case.way, _peer)(problem, case)
     except ImportError as reason:
         its = {"skipped": str(reason)}
     return {**asdict(case), "seconds": round(time.process_time() - began, 4), **its}
@@ -52,6 +54,8 @@ def _ours(problem: Problem, case: Case) -> Row:
     from placewright.solver.searching.search import solve
 
     leave_out_pandas()
+    if case.way in ABLATIONS:
+        leave_out(case.way.removeprefix(WITHOUT))
     answer = solve(problem, limit=case.limit)
     return {"status": answer.verdict, "how": answer.how, **(_of_plan(answer.plan) if answer.plan else {})}
 

@@ -62,7 +62,6 @@ def load(
     composer : folders for the `defaults` of the file, and command-line overrides; default: the
         file's own folder.
     """
-    path, composer = _script_started(path, composer)
     return _first(load_all(path, machines, dialect, level, composer))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby
 from typing import Iterable, Sequence
 
@@ -16,11 +17,6 @@ from ..layout.cells import Cell
 from ..layout.layout import Count, Layout, Values
 from ..layout.parts import Dealt
 from .counts import ExpansionFailed
-
-Classes = Sequence[tuple[Allowed, Sequence[int]]]
-"""(allowed nodes of the pieces of a class, current node of each piece)."""
-Step = tuple[int, "int | None", int]
-"""Step of a path: (class, source node of a group or None, target node)."""
 
 
 class PinsBroken(ExpansionFailed):
@@ -93,66 +89,37 @@ def on_nodes(pinned: dict[int, Allowed], nodes: Sequence[int], numbers: Sequence
     A piece that already lies on an allowed node keeps its position.
     """
     current = dict(zip(numbers, positions))
-    classes: dict[Allowed, list[int]] = {}
-    for number in (number for number in numbers if number in pinned):
-        classes.setdefault(pinned[number], []).append(number)
-    capacity: dict[int, int] = {}
-    for position in positions:
-        capacity[nodes[position]] = capacity.get(nodes[position], 0) + 1
-    counts = _flow([(allowed, [nodes[current[number]] for number in members]) for allowed, members in classes.items()], capacity)
-    chosen: dict[int, int] = {}
-    for members, counts_on in zip(classes.values(), counts):
-        for number in members:
-            if counts_on.get(nodes[current[number]], 0) > 0:
-                chosen[number] = current[number]
-                counts_on[nodes[current[number]]] -= 1
+    capacity = Counter(nodes[position] for position in positions)
+    placed: dict[int, list[int]] = {node: [] for node in capacity}
+
+    def place(number: int, seen: set[int]) -> bool:
+        """Find a node for a piece by moving others on (an augmenting path)."""
+        own, allowed = nodes[current[number]], pinned[number]
+        likely = [node for node in ((own, *capacity) if own in allowed else capacity) if node in allowed]
+        for node in likely:
+            if len(placed[node]) < capacity[node]:
+                placed[node].append(number)
+                return True
+        for node in (node for node in likely if node not in seen):
+            seen.add(node)
+            for position, member in enumerate(placed[node]):
+                if place(member, seen):
+                    placed[node][position] = number
+                    return True
+        return False
+
+    for number in sorted((n for n in numbers if n in pinned), key=lambda number: nodes[current[number]] not in pinned[number]):
+        if not place(number, set()):
+            raise PinsBroken(f"pinned group {number} has no place on its nodes")
+    chosen = {number: current[number] for node, members in placed.items() for number in members if nodes[current[number]] == node}
     waiting: dict[int, list[int]] = {}
     taken = set(chosen.values())
     for position in (position for position in positions if position not in taken):
         waiting.setdefault(nodes[position], []).append(position)
-    for members, counts_on in zip(classes.values(), counts):
-        rest = sorted(waiting[node].pop(0) for node, count in counts_on.items() for _ in range(count))
-        chosen.update(zip((number for number in members if number not in chosen), rest))
+    for node, members in placed.items():
+        chosen.update({number: waiting[node].pop(0) for number in sorted(members) if number not in chosen})
     left = iter(sorted(position for free in waiting.values() for position in free))
     return {**chosen, **{number: next(left) for number in numbers if number not in chosen}}
-
-
-def _flow(classes: Classes, capacity: dict[int, int]) -> list[dict[int, int]]:
-    """Return pieces per node for each class, by augmenting paths. Raises PinsBroken."""
-    taken = [dict[int, int]() for _ in classes]
-    for counts, (allowed, nodes) in zip(taken, classes):
-        for node in (node for node in nodes if node in allowed):
-            counts[node] = counts.get(node, 0) + 1
-            capacity[node] -= 1
-    for number, (_, nodes) in enumerate(classes):
-        for _ in range(len(nodes) - sum(taken[number].values())):
-            path = _path(classes, taken, capacity, number)
-            if path is None:
-                raise PinsBroken(f"{len(nodes)} pinned groups have no place on their nodes")
-            for mover, source, target in path:
-                taken[mover][target] = taken[mover].get(target, 0) + 1
-                if source is not None:
-                    taken[mover][source] -= 1
-            capacity[path[-1][2]] -= 1
-    return taken
-
-
-def _path(classes: Classes, taken: list[dict[int, int]], capacity: dict[int, int], first: int) -> list[Step] | None:
-    """Return an augmenting path for one more group of a class, or None."""
-    came: dict[int, Step] = {}
-    waiting: list[tuple[int, int | None]] = [(first, None)]
-    while waiting:
-        mover, source = waiting.pop(0)
-        for node in (candidate for candidate in capacity if candidate in classes[mover][0] and candidate not in came):
-            came[node] = (mover, source, node)
-            if capacity[node] > 0:
-                path, previous = [came[node]], source
-                while previous is not None:
-                    path.append(came[previous])
-                    previous = came[previous][1]
-                return path[::-1]
-            waiting += [(index, node) for index, counts in enumerate(taken) if counts.get(node, 0) > 0]
-    return None
 
 
 def may_be_renumbered(component: Component) -> bool:

@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 from ...models.machines.topology import LEVELS
-from .domains_touched import DomainsTouched
 from .fullest_nodes import FullestNodes
 from .idle import MissingAccelerators, MissingProcesses
 from .moves import MoveTerm
 from .nodes_of_ranges import NodesOfRanges
 from .preferred import Preferred
 from .term import Objective
-from .traffic import Collectives, Streams, WeightSync
+from .traffic import Collectives, DomainsTouched, Streams, WeightSync
 from .uneven import UnevenCounts
 
 OBJECTIVES: tuple[Objective, ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from math import gcd
-from typing import TYPE_CHECKING, Iterator, Mapping, Protocol, Sequence, Union, runtime_checkable
+from typing import TYPE_CHECKING, Sequence
 from weakref import WeakKeyDictionary
 
 from ...models.component import Component
@@ -12,8 +12,7 @@ from ...models.machines.node_group import NODE
 from ...models.machines.topology import domain, domains
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from ...models.record import dataclass
-from .term import Aggregate, Objective, once
+from .term import Aggregate, once
 
 if TYPE_CHECKING:
     from ..layout.bundle import Bundle
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 _ROOMS: WeakKeyDictionary[Layout, DomainCapacities] = WeakKeyDictionary()
 WORDS = {"zone": "zones", "rack": "racks", "nvlink_domain": "NVLink domains"}
 """Level of the topology -> plural name of the domains in output."""
-Held = Mapping[str, int]
-"""Component -> resources in a domain."""
 
 
 class DomainCapacities:
@@ -117,6 +114,25 @@ def held(problem: Problem, assignment: Assignment, component: Component, level: 
     return +counts
 
 
+def given_in(layout: Layout, level: str) -> dict[str, dict[str, int]]:
+    """Return domain -> component -> resources of explicit and spread placements."""
+    nodes = layout.problem.cluster.nodes
+    placed: dict[str, dict[str, int]] = {}
+
+    def add(name: str, node: int, count: int) -> None:
+        amounts = placed.setdefault(domain(nodes[node], level), {})
+        amounts[name] = amounts.get(name, 0) + count
+
+    for bundle, masks in layout.fixed.items():
+        for component in bundle.components:
+            for node, mask in masks.items():
+                add(component.name, node, mask.bit_count())
+    for name, runs in layout.on_nodes.items():
+        for run in runs:
+            add(name, run.node, len(run.ranks))
+    return placed
+
+
 def touches(variables: Variables, component: Component, level: str, name: str) -> Amount:
     """Return 1 exactly if some of the component is in the domain, else 0."""
     bundle = variables.bundle(component)
@@ -170,8 +186,19 @@ def is_open(problem: Problem, component: Component) -> bool:
 
 def count_of(variables: Variables, bundle: Bundle, level: str) -> Amount:
     """Return the number of domains of the level with some of the bundle."""
-    names = rooms_of(variables.layout).names(level)
-    return variables.total(bundle_touches(variables, bundle, level, name) for name in names)
+
+    def make() -> Amount:
+        names = rooms_of(variables.layout).names(level)
+        return variables.total(bundle_touches(variables, bundle, level, name) for name in names)
+
+    return once(variables, ("count", bundle, level), make)
+
+
+def component_count(variables: Variables, component: Component, level: str) -> Amount:
+    """Return the number of domains of the level with some of the component."""
+    if bundle := variables.bundle(component):
+        return count_of(variables, bundle, level)
+    return variables.total(touches(variables, component, level, name) for name in several(variables.problem, level))
 
 
 def domains_counted(variables: Variables, bundle: Bundle, level: str, cost: int) -> Aggregate:
@@ -228,50 +255,3 @@ def domain_rows(variables: Variables, bundle: Bundle, level: str) -> None:
         return 0
 
     once(variables, ("domain rows", bundle, level), post)
-
-
-@dataclass(frozen=True)
-class Presence:
-    """Cost per domain with some of a component, waived where `unless` is present."""
-
-    cost: int
-    component: str
-    unless: str = ""
-
-    def value(self, held: Held) -> int:
-        """Return the cost of a domain with these resources."""
-        return self.cost if held.get(self.component) and not held.get(self.unless) else 0
-
-
-@dataclass(frozen=True)
-class Excess:
-    """Cost of a component's resources beyond `ratio` times those of the source."""
-
-    cost: int
-    component: str
-    source: str
-    ratio: int
-
-    def value(self, held: Held) -> int:
-        """Return the cost of a domain with these resources."""
-        return self.cost * max(0, held.get(self.component, 0) - self.ratio * held.get(self.source, 0))
-
-
-Share = Union[Presence, Excess]
-
-
-@runtime_checkable
-class ByDomain(Objective, Protocol):
-    """Term as a sum over the domains of a level.
-
-    The value is that of an empty answer, plus the cost of each domain by its resources.
-    """
-
-    @property
-    def level(self) -> str:
-        """Level of the topology."""
-        ...
-
-    def by_domain(self, problem: Problem) -> Iterator[Share]:
-        """Yield the summands of a domain's cost."""
-        ...

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Callable, ClassVar, Iterator, Mapping, Sequenc
 from ...models.component import Component
 from ...models.machines.node import Node
 from ...models.machines.node_group import NODE
-from ...models.machines.topology import domain
 from ...models.placements.assignment import Assignment, Seat
 from ...models.placements.run import Run
 from ...models.problem import Problem
@@ -180,83 +179,6 @@ def by_node(found: Pieces) -> Iterator[tuple[int, list[Piece]]]:
     yield from sorted(nodes.items())
 
 
-def forced_moves(layout: Layout) -> int:
-    """Return a lower bound on the groups moved.
-
-    0 if searched bundles enclose given ones: accelerators of these do not count as free.
-    """
-    return 0 if layout.enclosed else sum(_in_pool(layout, pool) for pool in layout.pools if pool.host is None)
-
-
-def _in_pool(layout: Layout, pool: NodePool) -> int:
-    sets = {members[0].name: members for members in movable(layout.problem)}
-    stay: dict[Bundle, list[Piece]] = {}
-    for bundle in pool.counted:
-        if bundle.components == sets.get(bundle.components[0].name):
-            previous_pieces, nodes = survivors(layout.problem, bundle.components).at, layout.eligible[bundle]
-            stay[bundle] = [piece for piece in previous_pieces if piece[0] in nodes and not piece[1] & ~pool.free.get(piece[0], 0)]
-    left = {node.rank: pool.free.get(node.rank, 0).bit_count() for node in layout.problem.cluster.nodes}
-    for bundle, pieces in stay.items():
-        for node, _ in pieces:
-            left[node] -= bundle.unit
-    if min(left.values(), default=0) < 0 or any(len(pieces) > bundle.most for bundle, pieces in stay.items()):
-        return 0  # some pieces cannot stay or must end: no bound
-    return max(_torn(layout, stay, left), _without_room(pool, stay, left))
-
-
-def _torn(layout: Layout, stay: dict[Bundle, list[Piece]], left: dict[int, int]) -> int:
-    """Count domains with part of a block and no capacity for the rest.
-
-    A group must move for each of these domains: one of its own, or another that makes room. No
-    group serves two domains.
-    """
-    best = 0
-    for level in {level for bundle in stay for level, _ in bundle.wholes}:
-        names = {node.rank: domain(node, level) for node in layout.problem.cluster.nodes}
-        torn: set[str] = set()
-        for bundle, pieces in stay.items():
-            block = bundle.whole(level) // bundle.unit
-            counts: dict[str, int] = {}
-            for node, _ in pieces:
-                counts[names[node]] = counts.get(names[node], 0) + 1
-            room: dict[str, int] = {}
-            for node in layout.eligible[bundle]:
-                room[names[node]] = room.get(names[node], 0) + max(0, left[node]) // bundle.unit
-            torn |= {name for name, count in counts.items() if count % block and room.get(name, 0) < block - count % block}
-        best = max(best, len(torn))
-    return best
-
-
-def _without_room(pool: NodePool, stay: dict[Bundle, list[Piece]], left: dict[int, int]) -> int:
-    """Return the moves needed to make slots for large groups.
-
-    A smaller group that moves frees at most one slot, a larger group its own slots. Larger groups
-    above the least number may end: each frees all of its slots.
-    """
-    best = 0
-    for size in sorted({bundle.unit for bundle in pool.counted}):
-        larger = [bundle for bundle in pool.counted if bundle.unit >= size]
-        if any(bundle.unit % size for bundle in larger):
-            continue
-        need = sum(bundle.unit // size * max(0, bundle.least - len(stay.get(bundle, ()))) for bundle in larger)
-        lacks = need - sum(free // size for free in left.values())
-        spare = ((bundle.unit // size, len(stay.get(bundle, ())) - bundle.least) for bundle in larger)
-        best = max(best, _fewest_moves(lacks, sorted(spare, reverse=True)))
-    return best
-
-
-def _fewest_moves(lacks: int, spare: Sequence[tuple[int, int]]) -> int:
-    """Return the fewest groups to move for the missing slots.
-
-    `spare`: (slots of a group, number of groups that could go), most slots first.
-    """
-    going = 0
-    for slots, count in spare:
-        some = max(0, min(count, -(-lacks // slots)))
-        going, lacks = going + some, lacks - some * slots
-    return going + max(0, lacks)
-
-
 def post_kept_pieces(variables: Variables, pool: NodePool, cell: Cell, holdings: Holdings) -> Iterator[tuple[Bundle, Amount]]:
     """Post rows for kept pieces in the cell; yield (bundle, number kept).
 
@@ -416,7 +338,7 @@ class MoveTerm:
         return sum(piece not in now for piece in old) - _must_end(problem, members)
 
     def bound(self, layout: Layout) -> int:
-        return 0 if layout.problem.previous is None else forced_moves(layout)
+        return 0
 
     def most(self, problem: Problem) -> int:
         """Return the size of the previous answer in the smallest possible pieces.

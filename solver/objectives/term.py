@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable, Iterator, Protocol, Sequence, runtime_checkable
+from typing import TYPE_CHECKING, Callable, Protocol, Sequence
 from weakref import WeakKeyDictionary
 
 from ...models.placements.assignment import Assignment
@@ -66,22 +66,6 @@ class Aggregate:
     key: object
     members: Sequence[tuple[Amount, int]]
     cost: int
-
-
-@runtime_checkable
-class Tightened(Objective, Protocol):
-    """Term with a weak linear relaxation without extra rows."""
-
-    def rows(self, problem: Problem, variables: Variables) -> None:
-        """Post redundant rows that strengthen the relaxation.
-
-        A weighted indicator bounds all load that implies it: load <= capacity x indicator.
-        """
-        ...
-
-    def aggregates(self, problem: Problem, variables: Variables) -> Iterator[Aggregate]:
-        """Yield the counts behind the value."""
-        ...
 
 
 def once(variables: Variables, key: object, make: Callable[[], Amount]) -> Amount:

@@ -16,8 +16,8 @@ from ...models.text.nearest import nearest
 from . import OBJECTIVES
 from .moves import MoveTerm
 from .preferred import Preferred
-from .term import Aggregate, Objective, Tightened
-from .traffic import BytesAcross
+from .term import Aggregate, Objective
+from .traffic import BytesAcross, DomainTerm
 
 if TYPE_CHECKING:
     from ..layout.layout import Layout
@@ -122,6 +122,6 @@ def aggregates_of(variables: Variables, tier: Tier) -> list[Aggregate]:
     """Return the aggregates of a tier's terms, with costs in the tier."""
     aggregates = []
     for term, cost in tier.members:
-        for aggregate in term.aggregates(variables.problem, variables) if isinstance(term, Tightened) else ():
+        for aggregate in term.aggregates(variables.problem, variables) if isinstance(term, DomainTerm) else ():
             aggregates.append(replace(aggregate, cost=cost * aggregate.cost))
     return aggregates

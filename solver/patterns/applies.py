@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import Collection, Iterator, Sequence
 
 from ...models.component import APART, COLOCATED_OR_DISJOINT, IN_ORDER, NEAR, NOT_FEWER, SUBSET, WHOLE, Relation
-from ...models.machines.topology import LEVELS, NODE_LEVEL, domain
-from ...models.placements.assignment import Assignment
+from ...models.machines.topology import LEVELS, NODE_LEVEL
 from ...models.record import dataclass
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell, is_chain, reservations
 from ..layout.layout import Layout
-from ..objectives.domains import ByDomain
+from ..objectives.domains import given_in
 from ..objectives.idle import MissingAccelerators
 from ..objectives.tiers import Tier
+from ..objectives.traffic import DomainTerm
 
 Room = tuple[tuple[int, int, bool, int], ...]
 """Capacity in pieces: tuples (pool number, piece size, inside NUMA domains, capacity)."""
 
 
-ALIKE = 3
+ALIKE = 5
 """Smallest average number of domains per kind.
 
 With fewer alike domains the ordinary model is as good and faster to build.
@@ -69,15 +69,19 @@ class DomainKind:
 
 def alike(layout: Layout, level: str) -> list[DomainKind]:
     """Group the domains of a level into kinds, lowest nodes first."""
-    explicit = _given(layout, level)
+    linked = {name for link in layout.problem.job.links for name in (link.source, link.target)}
+    explicit = given_in(layout, level)
     kinds: dict[tuple[tuple[Sort, ...], tuple[tuple[str, int], ...]], list[tuple[Cell, ...]]] = {}
-    for name, cells in layout.domains(level).items():
+    for domain_name, cells in layout.domains(level).items():
         sorted_cells = [(sort_of(layout, cell), cell) for cell in cells]
         sorted_cells = sorted(
             (pair for pair in sorted_cells if pair[0].open),
             key=lambda pair: (pair[0].open, pair[0].room, pair[1].index),
         )
-        key = tuple(sort for sort, _ in sorted_cells), tuple(sorted(explicit.get(name, {}).items()))
+        key = (
+            tuple(sort for sort, _ in sorted_cells),
+            tuple(sorted((name, count) for name, count in explicit.get(domain_name, {}).items() if name in linked)),
+        )
         kinds.setdefault(key, []).append(tuple(cell for _, cell in sorted_cells))
     return [DomainKind(sorts, explicit_parts, tuple(domains)) for (sorts, explicit_parts), domains in kinds.items()]
 
@@ -108,23 +112,6 @@ def sizes(layout: Layout, cell: Cell, bundles: Sequence[Bundle]) -> Iterator[tup
     taken = {layout.taken(bundle, cell) for bundle in bundles}
     yield from ((size, False) for size in ([1] if len(cell.nodes) == 1 and taken else sorted(taken)))
     yield from ((size, True) for size in sorted({bundle.piece for bundle in bundles if bundle.piece > 1}))
-
-
-def _given(layout: Layout, level: str) -> dict[str, dict[str, int]]:
-    """Return domain -> linked component -> resources of explicit and spread placements."""
-    problem, nodes = layout.problem, layout.problem.cluster.nodes
-    placed: dict[str, dict[str, int]] = {}
-    for bundle, masks in layout.fixed.items():
-        for component in bundle.components:
-            for node, mask in masks.items():
-                amounts = placed.setdefault(domain(nodes[node], level), {})
-                amounts[component.name] = amounts.get(component.name, 0) + mask.bit_count()
-    for name, runs in layout.on_nodes.items():
-        for node, count in Assignment({name: runs}).processes_on(name).items():
-            amounts = placed.setdefault(domain(nodes[node], level), {})
-            amounts[name] = amounts.get(name, 0) + count
-    linked = {name for link in problem.job.links for name in (link.source, link.target)}
-    return {name: {component: count for component, count in amounts.items() if component in linked} for name, amounts in placed.items()}
 
 
 def pays(layout: Layout, tiers: tuple[Tier, ...]) -> bool:
@@ -171,7 +158,7 @@ def obstacles(layout: Layout, tiers: tuple[Tier, ...]) -> Iterator[str]:
         yield "nodes may lack CPUs or memory"
     for tier in tiers:
         yield from (
-            f"{term.name} is no sum over domains" for term, _ in tier.members if not isinstance(term, (ByDomain, MissingAccelerators))
+            f"{term.name} is no sum over domains" for term, _ in tier.members if not isinstance(term, (DomainTerm, MissingAccelerators))
         )
     if not levels(layout, tiers):
         yield "there is no one level of domains that matters"
@@ -187,7 +174,7 @@ def levels(layout: Layout, tiers: tuple[Tier, ...]) -> tuple[str, ...]:
     relevant.update(level for bundle in layout.counted for level, _ in bundle.wholes)
     relevant.update(relation.level for relation in _inside(layout))
     for tier in tiers:
-        relevant.update(term.level for term, _ in tier.members if isinstance(term, ByDomain))
+        relevant.update(term.level for term, _ in tier.members if isinstance(term, DomainTerm))
     present = [level for level in LEVELS if level in relevant and len(layout.domains(level)) > 1]
     parts = {tuple(sorted(tuple(cell.index for cell in cells) for cells in layout.domains(level).values())) for level in present}
     return tuple(present) if len(parts) == 1 else ()

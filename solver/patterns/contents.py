@@ -1,10 +1,10 @@
-"""Contents of a domain: all vectors of units within the capacity rows."""
+"""Contents of a domain: capacity rows, and the sets of bundles that fit."""
 
 from __future__ import annotations
 
 from itertools import combinations
-from math import factorial, gcd, lcm, prod
-from typing import Collection, Iterator, Sequence
+from math import gcd, lcm
+from typing import Collection, Iterator
 
 from ...models.record import dataclass
 from ..layout.bundle import Bundle
@@ -15,10 +15,6 @@ from .applies import DomainKind, Sort, permits
 
 Vector = tuple[int, ...]
 """Units per counted bundle, in the order of the layout."""
-
-
-Contents = dict[Vector, tuple[Vector, ...]]
-"""Contents of a domain -> contents of its cells; closed under taking less."""
 
 
 @dataclass(frozen=True)
@@ -112,128 +108,38 @@ def _pieces(bundle: Bundle, size: int) -> int:
     return bundle.unit // size if bundle.piece >= max(size, 2) else 0
 
 
-class TooMany(Exception):
-    """The enumeration exceeds its limit."""
-
-
-def is_small(domain: Domain, most: int) -> bool:
-    """Return True if the number of contents is probably small.
-
-    A free estimate: of k bundles that fill a domain each alone, about 1 / k! of all amounts fit
-    together.
-    """
-    counts = [domain.most[number] // domain.steps[number] + 1 for number in domain.open]
-    return prod(counts) / factorial(len(counts)) <= most
-
-
-def contents(domain: Domain, most: int) -> Contents:
-    """Return all contents of a domain. Raises TooMany beyond `most` entries."""
-    empty = (0,) * len(domain.most)
-    domain_contents: Contents = {empty: ()}
-    alone = len(domain.alike.sorts) == 1
-    for sort, rows in zip(domain.alike.sorts, domain.rows):
-        steps = domain.steps if alone else (1,) * len(empty)
-        inside = _Cell([number for number in sort.open if number in domain.open], rows, steps, domain.most)
-        cell_vectors = []
-        for vector in inside.fill(0):
-            cell_vectors.append(vector)
-            if len(cell_vectors) > most:
-                raise TooMany
-        domain_contents = _together(domain_contents, cell_vectors, domain.most, most)
-    return {
-        vector: cells for vector, cells in domain_contents.items() if not any(amount % step for amount, step in zip(vector, domain.steps))
-    }
-
-
-def _together(partial: Contents, cell_vectors: Sequence[Vector], limits: Vector, most: int) -> Contents:
-    together: Contents = {}
-    for base, cells in partial.items():
-        for addition in cell_vectors:
-            vector = tuple(map(sum, zip(base, addition)))
-            if vector not in together and all(amount <= limit for amount, limit in zip(vector, limits)):
-                together[vector] = (*cells, addition)
-        if len(together) > most:
-            raise TooMany
-    return together
-
-
-class _Cell:
-    """Enumeration of all contents of a cell, in steps."""
-
-    def __init__(self, bundles: Sequence[int], rows: Sequence[PatternRow], steps: Sequence[int], limits: Vector) -> None:
-        self._bundles, self._steps, self._room = bundles, steps, limits
-        self._left, self._vector = [row.most for row in rows], [0] * len(limits)
-        self._pieces = {bundle: [(index, row.pieces(bundle)) for index, row in enumerate(rows) if row.pieces(bundle)] for bundle in bundles}
-
-    def fill(self, position: int) -> Iterator[Vector]:
-        """Yield every completion by the bundles from this position on."""
-        if position == len(self._bundles):
-            yield tuple(self._vector)
-            return
-        bundle = self._bundles[position]
-        yield from self.fill(position + 1)
-        while self._vector[bundle] + self._steps[bundle] <= self._room[bundle] and self._add(bundle, self._steps[bundle]):
-            yield from self.fill(position + 1)
-        self._add(bundle, -self._vector[bundle])
-
-    def _add(self, bundle: int, units: int) -> bool:
-        """Add units, possibly negative; False and no change if they do not fit."""
-        if any(pieces * units > self._left[index] for index, pieces in self._pieces[bundle]):
-            return False
-        self._vector[bundle] += units
-        for index, pieces in self._pieces[bundle]:
-            self._left[index] -= pieces * units
-        return True
-
-
 @dataclass(frozen=True)
 class RackOption:
-    """Use of a domain.
+    """Use of a domain by a set of bundles.
+
+    The contents of a single domain are open: only the total over all domains of the option is decided.
 
     Attributes
     ----------
     kind : number of the kind.
-    least, most : units of each bundle, in the order of the layout. All amounts between cost the
-        same.
-    free : True if only the total over all domains of the option is decided, not the contents of a
-        single domain.
+    least, most : units of each bundle, in the order of the layout.
     """
 
     kind: int
     least: Vector
     most: Vector
-    free: bool = False
+
+    @property
+    def present(self) -> list[int]:
+        """Numbers of the bundles in the domain."""
+        return [number for number, most in enumerate(self.most) if most]
 
     def has(self, bundle: int) -> bool:
         """Return True if the domain contains some of the bundle."""
         return self.most[bundle] > 0
 
 
-def options(kind: int, domain: Domain, every: Contents, exact: frozenset[int]) -> Iterator[RackOption]:
-    """Yield the undominated uses of a domain.
-
-    Dominance: a use is dropped if more of its bundles can be added, as the cost depends on presence
-    alone. Bundles in `exact` cost by amount, so every amount is a separate use.
-    """
-    for vector in every:
-        if not permits(domain.layout, [number for number, amount in enumerate(vector) if amount]):
-            continue
-        by_presence = [number for number, amount in enumerate(vector) if amount and number not in exact]
-        if not any(_more(vector, number, domain) in every for number in by_presence):
-            least = tuple(domain.steps[number] if number in by_presence else amount for number, amount in enumerate(vector))
-            yield RackOption(kind, least, vector)
-
-
-def _more(vector: Vector, number: int, domain: Domain) -> Vector:
-    return (*vector[:number], vector[number] + domain.steps[number], *vector[number + 1 :])
-
-
 def supports(kind: int, domain: Domain) -> Iterator[RackOption]:
-    """Yield all sets of bundles that fit a domain, for domains with too many contents."""
+    """Yield all sets of bundles that fit a domain."""
     for size in range(len(domain.open) + 1):
         for present in combinations(domain.open, size):
             least, most = (
                 tuple(vector[number] if number in present else 0 for number in range(len(vector))) for vector in (domain.steps, domain.most)
             )
             if permits(domain.layout, present) and all(row.holds(least) for row in (*domain.groups, *domain.beside(present))):
-                yield RackOption(kind, least, most, free=True)
+                yield RackOption(kind, least, most)

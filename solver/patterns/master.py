@@ -1,79 +1,35 @@
-"""Master model: number of domains per use, and expansion of uses into cells."""
+"""Master model: number of domains per use, and joint contents of the domains of a use."""
 
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Callable, Iterable, Iterator
 
 from ortools.sat.python import cp_model
 
 from ...models.component import WHOLE, Component
-from ...models.placements.assignment import Assignment
 from ..cuts import subset_rows
 from ..layout.bundle import Bundle
-from ..layout.cells import Cell
 from ..layout.layout import Count, Layout, Values, allowed
 from ..model.amount import Amount, ConstraintModel, total
-from ..model.engine import Outcome, run
-from ..objectives.domains import ByDomain, Excess, Share
+from ..objectives.domain_costs import DomainCost, Unserved
 from ..objectives.idle import MissingAccelerators
 from ..objectives.term import Objective
 from ..objectives.tiers import Tier
+from ..objectives.traffic import DomainTerm
 from .applies import levels, obstacles
-from .contents import TooMany, Vector
 from .uses import JointContents, Uses, distribute
-
-
-def expanded(
-    uses: Uses, times: Sequence[int], units: Sequence[int], together: Mapping[int, Mapping[tuple[int, int], int]]
-) -> Values:  # fmt: skip
-    """Return the decision values; domains of a kind take the uses in option order.
-
-    Parameters
-    ----------
-    times : number of domains per option.
-    units : units of each bundle. Excess units of written-out uses are removed from the last ones.
-    together : for free options by number: (bundle, cell of the domain) -> units in all domains.
-    """
-    values: Values = dict.fromkeys(uses.layout.counts, 0)
-    left = [list(kind.domains) for kind in uses.kinds]
-    least: list[tuple[int, list[int], Vector]] = []
-    wanted = list(units)
-    for number, (option, count) in enumerate(zip(uses.options, times)):
-        if not option.free:
-            least += [(option.kind, list(option.most), option.least) for _ in range(count)]
-        elif count:
-            for cells in distribute(uses, option, count, together[number]):
-                _hold(uses, values, left[option.kind].pop(0), cells)
-                wanted = [amount - sum(cell_amounts) for amount, cell_amounts in zip(wanted, zip(*cells))] if cells else wanted
-    for bundle, amount in enumerate(wanted):
-        beyond = sum(vector[bundle] for _, vector, _ in least) - amount
-        for _, vector, low in reversed(least):
-            surplus = max(0, min(beyond, vector[bundle] - low[bundle]))
-            vector[bundle] -= surplus
-            beyond -= surplus
-    for kind, vector, _ in least:
-        _hold(uses, values, left[kind].pop(0), uses.contents[kind][tuple(vector)])
-    return values
-
-
-def _hold(uses: Uses, values: Values, domain: Sequence[Cell], cells: Sequence[Sequence[int]]) -> None:
-    for cell, vector in zip(domain, cells):
-        for bundle, amount in enumerate(vector):
-            if amount:
-                values[Count(uses.layout.counted[bundle], cell)] = amount
 
 
 class Master(ConstraintModel):
     """Pattern model: a use per domain, all bundles placed.
 
-    A relaxation: bounds and infeasibility hold for every answer. With free options its own answers
-    may be infeasible.
+    A relaxation: bounds and infeasibility hold for every answer. Its own answers may be infeasible.
 
     Attributes
     ----------
     times : number of domains per option.
-    together : for free options by number: the contents of their domains.
+    together : contents of the domains per option.
     units : units of each bundle.
     """
 
@@ -85,11 +41,7 @@ class Master(ConstraintModel):
         for kind, count in enumerate(counts):
             kind_times = (times for times, option in zip(self.times, uses.options) if option.kind == kind)
             self.require(total(kind_times) == count, f"domains {kind} have no use")
-        self.together = {
-            number: JointContents(self, uses.domains[option.kind], option, self.times[number])
-            for number, option in enumerate(uses.options)
-            if option.free
-        }
+        self.together = [JointContents(self, uses.domains[option.kind], option, times) for option, times in zip(uses.options, self.times)]
         self.units = [self._units(number, bundle) for number, bundle in enumerate(self.layout.counted)]
         self._is_counted = False
         for number, bundle in enumerate(self.layout.counted):
@@ -133,25 +85,13 @@ class Master(ConstraintModel):
         self.at_most(least, count)
 
     def _units(self, number: int, bundle: Bundle) -> cp_model.IntVar:
-        kinds = zip(self.uses.kinds, self.uses.domains)
-        step, capacity = (
-            self.uses.domains[0].steps[number],
-            sum(len(kind.domains) * domain.most[number] for kind, domain in kinds),
-        )
+        uses, step = self.uses, self.uses.domains[0].steps[number]
+        capacity = sum(len(kind.domains) * domain.most[number] for kind, domain in zip(uses.kinds, uses.domains))
         units = self.integer(0, capacity, f"units of {bundle.name}")
         amounts = [amount for amount in allowed(self.layout, bundle, capacity) if not amount % step]
         self.among(units, amounts, f"{bundle.name} has no amount that fits")
-        least, most = (total(self._held(option, number, low) for option in range(len(self.times))) for low in (True, False))
-        self.at_most(least, units, f"{bundle.name} has no place")
-        self.at_most(units, most, f"{bundle.name} has no place")
+        self.require(units == total(contents.units(number) for contents in self.together), f"{bundle.name} has no place")
         return units
-
-    def _held(self, number: int, bundle: int, least: bool) -> Amount:
-        """Return the least or most units of a bundle in all domains of an option."""
-        if number in self.together:
-            return self.together[number].units(bundle)
-        option = self.uses.options[number]
-        return (option.least if least else option.most)[bundle] * self.times[number]
 
     def _kept_in(self, component: Component) -> Iterator[int]:
         """Yield limits on the number of domains of a component."""
@@ -176,28 +116,28 @@ class Master(ConstraintModel):
         if isinstance(term, MissingAccelerators):
             stretchable = term.stretchable(self.problem)
             return total(component.most - self._amount(self.layout.bundle_of[component.name]) for component in stretchable)
-        if not isinstance(term, ByDomain):
+        if not isinstance(term, DomainTerm):
             raise ValueError(f"{term.name} is no sum over domains")
-        shares = list(term.by_domain(self.problem))
-        empty = term.value(self.problem, Assignment({component.name: () for component in self.problem.components}))
-        return total([empty, *(self._cost(number, share) for number in range(len(self.times)) for share in shares)])
+        costs = list(term.costs(self.problem))
+        offset = sum(cost.offset for cost in costs)
+        return total([offset, *(self._cost(number, cost) for number in range(len(self.times)) for cost in costs)])
 
-    def _cost(self, number: int, share: Share) -> Amount:
+    def _cost(self, number: int, cost: DomainCost) -> Amount:
         """Return the cost of all domains of an option."""
         amounts = self.uses.held(self.uses.options[number])
-        if number not in self.together or not isinstance(share, Excess) or share.component not in amounts:
-            return share.value(amounts) * self.times[number]
-        asking, serving = (self._amount_in(number, name) for name in (share.component, share.source))
+        if not isinstance(cost, Unserved) or cost.component.name not in amounts:
+            return cost.of_domain(amounts) * self.times[number]
+        asking, serving = (self._amount_in(number, component.name) for component in cost.parties)
         if isinstance(serving, int):
-            return share.cost * asking
-        most = self.problem.room_for(self.problem[share.component])
-        excess = self.integer(0, most, f"{share.component} without {share.source} by {number}")
+            return cost.cost * asking
+        most = self.problem.room_for(cost.component)
+        excess = self.integer(0, most, f"{cost.component.name} without {cost.source.name} by {number}")
         # A lower bound: domain by domain the excess can only be larger.
-        self.at_most(asking - share.ratio * serving, excess)
-        return share.cost * excess
+        self.at_most(asking - cost.ratio * serving, excess)
+        return cost.cost * excess
 
     def _amount_in(self, number: int, name: str) -> Amount:
-        """Return a component's resources in all domains of a free option; 0 if excluded."""
+        """Return a component's resources in all domains of an option; 0 if excluded."""
         explicit = dict(self.uses.kinds[self.uses.options[number].kind].given).get(name, 0)
         bundle = self.layout.bundle_of.get(name)
         searched = bundle in self.layout.counted and bundle is not None
@@ -210,28 +150,23 @@ class Master(ConstraintModel):
         return bundle.unit * self.units[self.layout.counted.index(bundle)]
 
     def values(self, value: Callable[[cp_model.IntVar], int]) -> Values:
-        """Return the common decision values, read variable by variable through `value`."""
-        together = {
-            number: {place: value(variable) for place, variable in contents.cells.items()} for number, contents in self.together.items()
-        }
-        return expanded(self.uses, [value(times) for times in self.times], [value(units) for units in self.units], together)
+        """Return the common decision values, read variable by variable through `value`.
 
-
-def possible(layout: Layout, limit: float, seed: int, presolve: bool) -> Outcome[Values] | None:
-    """Return any answer or infeasibility, ignoring the objective.
-
-    None if the problem is no sum over domains.
-    """
-    uses = uses_of(layout, ())
-    return run(Master(uses), limit, seed, presolve) if uses and not uses.free else None
+        Domains of a kind take the uses in the order of the options.
+        """
+        counted, values = self.layout.counted, Values(dict.fromkeys(self.layout.counts, 0))
+        left = [list(kind.domains) for kind in self.uses.kinds]
+        for option, times, contents in zip(self.uses.options, self.times, self.together):
+            units = {place: value(variable) for place, variable in contents.cells.items()}
+            for vectors in distribute(self.uses, option, value(times), units):
+                for cell, vector in zip(left[option.kind].pop(0), vectors):
+                    values.update({Count(counted[bundle], cell): amount for bundle, amount in enumerate(vector) if amount})
+        return values
 
 
 def uses_of(layout: Layout, tiers: tuple[Tier, ...]) -> Uses | None:
     """Return the uses of all domains; None if inapplicable or too many."""
     if any(obstacles(layout, tiers)):
         return None
-    terms = [term for tier in tiers for term, _ in tier.members if isinstance(term, ByDomain)]
-    try:
-        return Uses(layout, levels(layout, tiers), [share for term in terms for share in term.by_domain(layout.problem)])
-    except TooMany:
-        return None
+    uses = Uses(layout, levels(layout, tiers))
+    return uses if uses.are_few else None

@@ -1,80 +1,39 @@
-"""Uses of alike domains, and joint contents of all domains of an option."""
+"""Uses of alike domains: racks are counted by the bundles they hold, with joint contents per use."""
 
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
-from typing import Callable, Iterable, Mapping, Sequence
+from typing import Callable, Mapping, Sequence
 
 from ortools.sat.python import cp_model
 
 from ..layout.layout import Layout
 from ..model.amount import Amount, ConstraintModel, total
-from ..objectives.domains import Excess, Share
 from .applies import alike
-from .contents import Contents, Domain, PatternRow, RackOption, TooMany, Vector, contents, is_small, options, supports
+from .contents import Domain, PatternRow, RackOption, Vector, supports
 
-MOST_CONTENTS = 20_000
-"""Limit of written-out contents in total; beyond it the ordinary model is as good."""
-MANY_ALIKE = 5
-"""Average number of alike domains from which sets of bundles replace written-out uses.
-
-With fewer alike domains the ordinary model is as good.
-"""
-FEW_USES = 100
-"""Limit of written-out uses per kind; beyond it sets of bundles are preferred."""
+MOST_USES = 4096
+"""Limit of sets of bundles over all kinds; beyond it the ordinary model is better."""
 
 
 class Uses:
-    """Uses of the domains of a level. Raises TooMany if the enumeration exceeds its limit.
+    """Uses of the domains of a level.
 
     Attributes
     ----------
     levels : the level and other levels with the same domains.
     kinds : the domains, grouped by kind.
     domains : capacities of each kind.
-    contents : all contents per kind; empty if the options of the kind are free.
     options : every use that an answer may need.
     """
 
-    def __init__(self, layout: Layout, levels: tuple[str, ...], shares: Iterable[Share]) -> None:
+    def __init__(self, layout: Layout, levels: tuple[str, ...]) -> None:
         self.layout, self.levels = layout, levels
         self.kinds = alike(layout, levels[0])
         self.domains = [Domain(layout, levels, kind) for kind in self.kinds]
-        names = {name for share in shares if isinstance(share, Excess) for name in (share.component, share.source)}
-        self._exact = frozenset(
-            number for number, bundle in enumerate(layout.counted) if any(component.name in names for component in bundle.components)
-        )
-        are_many = sum(len(kind.domains) for kind in self.kinds) >= MANY_ALIKE * len(self.kinds)
-        if not are_many and not all(is_small(domain, MOST_CONTENTS) for domain in self.domains):
-            raise TooMany
-        self.contents: list[Contents] = []
-        uses: list[RackOption] = []
-        for kind, domain in enumerate(self.domains):
-            kind_uses = self._few(kind, domain) if are_many else self._written_out(kind, domain)
-            uses += kind_uses
-        self.options = tuple(uses)
-
-    @property
-    def free(self) -> bool:
-        """True if some options are free."""
-        return any(option.free for option in self.options)
-
-    def _written_out(self, kind: int, domain: Domain) -> list[RackOption]:
-        every = contents(domain, MOST_CONTENTS - sum(map(len, self.contents)))
-        self.contents.append(every)
-        return list(options(kind, domain, every, self._exact))
-
-    def _few(self, kind: int, domain: Domain) -> list[RackOption]:
-        """Return written-out uses if they are few, else sets of bundles."""
-        try:
-            written_out = self._written_out(kind, domain) if is_small(domain, MOST_CONTENTS // len(self.kinds)) else []
-        except TooMany:
-            written_out = []
-        if 0 < len(written_out) <= FEW_USES:
-            return written_out
-        del self.contents[kind:]
-        self.contents.append({})
-        return list(supports(kind, domain))
+        self.are_few = sum(1 << len(domain.open) for domain in self.domains) <= MOST_USES
+        every = (supports(kind, domain) for kind, domain in enumerate(self.domains) if self.are_few)
+        self.options = tuple(option for kind_options in every for option in kind_options)
 
     def held(self, option: RackOption) -> dict[str, int]:
         """Return component -> most resources in a domain of this use."""
@@ -96,10 +55,7 @@ def distribute(uses: Uses, option: RackOption, count: int, together: Mapping[tup
     domain = uses.domains[option.kind]
     parts = [_Part(domain) for _ in range(count)]
     left = dict(together)
-    order = sorted(
-        (bundle for bundle in range(len(option.most)) if option.has(bundle)),
-        key=lambda bundle: -domain.steps[bundle] * uses.layout.counted[bundle].unit,
-    )
+    order = sorted(option.present, key=lambda bundle: -domain.steps[bundle] * uses.layout.counted[bundle].unit)
     for bundle in order:  # the least amount of every bundle first
         for part in parts:
             part.add(bundle, option.least[bundle], left)
@@ -168,17 +124,16 @@ class JointContents:
         self._saying, self._domain, self._times = saying, domain, times
         count = len(domain.alike.domains)
         self.cells: dict[tuple[int, int], cp_model.IntVar] = {}
-        present = [bundle for bundle in range(len(option.most)) if option.has(bundle)]
-        for bundle in present:
+        for bundle in option.present:
             for cell, sort in enumerate(domain.alike.sorts):
                 if bundle in sort.open:
                     self.cells[bundle, cell] = saying.integer(0, count * option.most[bundle], f"units of {bundle} in cells {cell}")
         for cell, rows in enumerate(domain.rows):
             for row in rows:
                 self._keep(row, lambda bundle, cell=cell: self.cells.get((bundle, cell), 0))  # type: ignore[misc]
-        for row in (*domain.groups, *domain.beside(present)):
+        for row in (*domain.groups, *domain.beside(option.present)):
             self._keep(row, self.units)
-        for bundle in present:
+        for bundle in option.present:
             amount = self.units(bundle)
             if domain.steps[bundle] > 1:
                 whole = saying.integer(0, count * option.most[bundle] // domain.steps[bundle], f"groups of {bundle}")

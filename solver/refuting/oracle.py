@@ -239,16 +239,18 @@ class Oracle:
         from ..compile import compile
         from ..model.engine import Status, run
         from ..patterns.applies import pays
-        from ..patterns.master import possible
+        from ..patterns.master import Master, uses_of
 
         layout = Layout(problem)
-        outcome = possible(layout, LIMIT, SEED, presolve) if pays(layout, ()) else None
-        if outcome is None:
-            variables = compile(problem, minimise=False)
-            layout, outcome = variables.layout, run(variables, LIMIT, SEED, presolve)
+        uses = uses_of(layout, ()) if pays(layout, ()) else None
+        if uses and run(Master(uses), LIMIT, SEED, presolve).status is Status.INFEASIBLE:
+            self.searched = True
+            return Verdict.REFUTED
+        variables = compile(problem, minimise=False)
+        outcome = run(variables, LIMIT, SEED, presolve)
         if outcome.values is not None:
-            return Verdict.POSSIBLE if self._holds(layout, outcome.values) else Verdict.OPEN
-        if outcome.status is Status.INFEASIBLE and refutable(layout):
+            return Verdict.POSSIBLE if self._holds(variables.layout, outcome.values) else Verdict.OPEN
+        if outcome.status is Status.INFEASIBLE and refutable(variables.layout):
             self.searched = True
             return Verdict.REFUTED
         return Verdict.OPEN

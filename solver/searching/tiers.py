@@ -15,6 +15,7 @@ from ..layout.ranges import is_restricted, refutable
 from ..model.engine import Outcome, Status, narrowed, run
 from ..model.variables import Variables
 from ..objectives.tiers import aggregates_of, keep_tier
+from ..objectives.traffic import BytesAcross, DomainsTouched
 from ..patterns.master import Master, uses_of
 from .standing import ChoiceState, WrongAnswer
 
@@ -35,6 +36,8 @@ A_PART = 0.25
 """Largest share of the remaining time for a search with the indicators of a part."""
 PARTS = 3
 """Number of open parts whose integral indicators are tried per round."""
+FIRST = 1.0
+"""Seconds of the whole model before the first relaxation: most problems are easy."""
 ROWS = 1500
 """Number of model rows for the times of the rounds; larger models get more."""
 CONFIRMING = 10
@@ -45,6 +48,8 @@ Without presolve the second search is slower than the first.
 MOST = 1 << 60
 RESERVED_SHARE = 0.2
 """Share of the time reserved for later tiers."""
+TIE_SHARE = 0.2
+"""Largest share of the time for extra domains below bytes: a tie-break that matters little."""
 SHARE = 0.4
 """Share of the time for pattern models; undecided rest goes to the ordinary model."""
 
@@ -53,21 +58,19 @@ SHARE = 0.4
 class Round:
     """Round of a tier's search: relaxations, then restricted searches, then the whole model.
 
-    `plain` rounds use the relaxation without tightening: easy problems end before it pays. Times
-    are seconds of metered work.
+    Times are seconds of metered work.
     """
 
     relaxations: int
     narrowed: float
-    whole: float = 0.0
-    plain: bool = False
+    whole: float
+    by_relaxation: bool = False
 
 
 ROUNDS = (
-    Round(12, 0.5, whole=0.4, plain=True),
-    Round(12, 0.5, whole=1.0),
+    Round(12, 0.5, whole=1.0, by_relaxation=True),
     Round(30, 0.5, whole=2.0),
-    Round(60, 0.5, whole=4.0),
+    Round(60, 0.5, whole=4.0, by_relaxation=True),
     Round(120, 0.6, whole=8.0),
     Round(240, 1.0, whole=16.0),
     Round(480, 3.2, whole=16.0),
@@ -81,6 +84,7 @@ class TierSearch:
     def __init__(self, standing: ChoiceState, variables: Variables, number: int, limit: float) -> None:
         self.standing, self.variables, self.number, self.left = standing, variables, number, limit
         self.some = is_restricted(variables.layout)
+        self.scale = max(1.0, len(variables.model.proto.constraints) / ROWS)
         self._refused, self._longer = False, BY_ITSELF
 
     def search(self) -> float:
@@ -88,15 +92,17 @@ class TierSearch:
         if not self.variables.layout.counted:
             # For ranges alone the relaxation is weak, and propagation is fast.
             self._run(0.6 * self.left, by_relaxation=False)
-            if not self._is_open():
-                return self.left
+        else:
+            self._run(min(FIRST * self.scale, 0.6 * self.left), by_relaxation=True)
+        if not self._is_open():
+            return self.left
         tiers = self.standing.tiers
         aggregates = aggregates_of(self.variables, tiers[self.number]) if self.number < len(tiers) and not self.some else []
         if aggregates and root_seconds(self.variables.model) <= A_ROOT * self.left:
             wider = [aggregate for tier in tiers[: self.number] for aggregate in aggregates_of(self.variables, tier)]
             stage = BoundStage(self.variables.model, aggregates, wider)
             self.left -= stage.spent
-            for stage_round in ROUNDS if stage.is_solved else ():
+            for stage_round in ROUNDS if stage.root is not None else ():
                 self._round(stage, stage_round)
         if self._is_open():
             self._run(0.6 * self.left, by_relaxation=True)
@@ -106,23 +112,20 @@ class TierSearch:
 
     def _round(self, stage: BoundStage, limits: Round) -> None:
         """Run the relaxation, then search with its suggestions and on the whole model."""
-        scale = max(1.0, stage.size / ROWS)
         if self._is_open():
-            self._advance(stage, limits.relaxations, limits.plain)
+            self._advance(stage, limits.relaxations)
         for fixed in (*stage.likely(PARTS), stage.agreed()):
-            if not self._is_open() or self._narrowed(fixed, min(limits.narrowed * scale, A_PART * self.left)) is Status.UNKNOWN:
+            if not self._is_open() or self._narrowed(fixed, min(limits.narrowed * self.scale, A_PART * self.left)) is Status.UNKNOWN:
                 break
-        if self._is_open() and self._is_far() and limits is not ROUNDS[0]:
+        if self._is_open() and self._is_far():
             self._run(min(self._longer, 0.6 * self.left), by_relaxation=False)
             self._longer *= 2
         elif self._is_open():
-            self._run(min(limits.whole, 0.6 * self.left), limits.plain)
+            self._run(min(limits.whole, 0.6 * self.left), by_relaxation=limits.by_relaxation)
 
-    def _advance(self, stage: BoundStage, nodes: int, plain: bool) -> None:
+    def _advance(self, stage: BoundStage, nodes: int) -> None:
         standing, before = self.standing, stage.spent
         limit = (A_TURN if self._is_far() else A_LONG_TURN) * self.left
-        if not plain:
-            stage.tighten(limit)
         upper = standing.costs[self.number] if standing.assignment else None
         until, last, count = stage.spent + limit, None, 0
         while stage.is_open and stage.spent < until and (count < nodes or stage.bound != last) and not standing.search.is_late:
@@ -216,13 +219,22 @@ def search_tiers(standing: ChoiceState, limit: float) -> None:
             break
         amount = aim(variables, tier)
         if not standing.is_best(number):
-            later = range(number + 1, len(standing.tiers))
-            reserved = 0.0 if all(map(standing.is_best, later)) else RESERVED_SHARE * left
-            left = reserved + TierSearch(standing, variables, number, left - reserved).search()
+            share = share_of(standing, number, left, limit)
+            left += TierSearch(standing, variables, number, share).search() - share
         if standing.assignment is None or left <= 0 or standing.search.is_late:
             break
         keep_tier(variables, amount, standing.costs[number])
     standing.spent = limit - left
+
+
+def share_of(standing: ChoiceState, number: int, left: float, limit: float) -> float:
+    """Return the seconds of a tier, of those left: later tiers keep a part, tie-breaks get little."""
+    tiers = standing.tiers
+    weighed = any(isinstance(term, BytesAcross) for tier in tiers[:number] for term, _ in tier.members)
+    if weighed and all(isinstance(term, DomainsTouched) for term, _ in tiers[number].members):
+        return min(left, TIE_SHARE * limit)
+    later = range(number + 1, len(tiers))
+    return left if all(map(standing.is_best, later)) else (1 - RESERVED_SHARE) * left
 
 
 def translated(layout: Layout, values: Values) -> Values:

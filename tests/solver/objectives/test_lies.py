@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Callable
 
 import pytest
-from placewright.solver.objectives import domains
-from placewright.solver.objectives import traffic as collectives
-from placewright.solver.objectives import traffic as streams
-from placewright.solver.objectives import traffic as weight_sync
+from placewright.solver.objectives import domain_costs, domains
+from placewright.solver.objectives.domain_costs import LinkCost, Uncovered, Unserved
 from placewright.solver.objectives.domains import DomainCapacities
 from placewright.solver.objectives.traffic import Collectives, Streams, WeightSync
 
@@ -32,20 +31,20 @@ def zero(original: Any) -> Any:
 
 
 LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
-    "collectives cross to the first rack too": (collectives, "count_of", more, "collectives"),
+    "collectives cross to the first rack too": (domain_costs, "component_count", more, "collectives"),
     "an answer exchanges less": (Collectives, "value", less, "collectives"),
     "one rack more is needed": (domains, "fewest_of", more, "collectives"),
     "a rack holds one less": (DomainCapacities, "most", less, "collectives of a colocated set"),
-    "the source is everywhere": (weight_sync, "uncovered_in", zero, "weights"),
-    "the source is nowhere": (weight_sync, "touches", lambda f: lambda v, c, *a: 0 if c.name == "a" else f(v, c, *a), "weights"),
+    "the source is everywhere": (Uncovered, "alone_in", zero, "weights"),
+    "the source is nowhere": (domain_costs, "touches", lambda f: lambda v, c, *a: 0 if c.name == "a" else f(v, c, *a), "weights"),
     "an answer sends nothing": (WeightSync, "value", zero, "weights from given"),
-    "everything is at home": (weight_sync, "same_place", lambda f: lambda *a: True, "weights"),
+    "everything is at home": (LinkCost, "is_local", lambda f: lambda *a: True, "weights"),
     "more must be sent than can be": (WeightSync, "bound", lambda f: lambda *a: 99, "weights"),
-    "one accelerator serves all": (streams, "unserved_in", zero, "streams"),
+    "one accelerator serves all": (Unserved, "left_in", zero, "streams"),
     "any source serves one only": (
-        streams,
-        "unserved",
-        lambda f: lambda v, source, target, ratio, level: f(v, source, target, 1, level),
+        Unserved,
+        "left_in",
+        lambda f: lambda self, *a: f(replace(self, ratio=1), *a),
         "streams of a ratio",
     ),
     "an answer streams more": (Streams, "value", more, "streams"),

@@ -7,8 +7,7 @@ from placewright.models.problem import Problem
 from placewright.solver.compile import encoded
 from placewright.solver.cuts import CUTS
 from placewright.solver.model.variables import Variables
-from placewright.solver.objectives import domains
-from placewright.solver.objectives import traffic as collectives
+from placewright.solver.objectives import domain_costs, domains
 from placewright.solver.objectives.domains import DomainCapacities
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.rules import RULES
@@ -42,6 +41,6 @@ def test_a_capacity_that_is_too_small_is_noticed(monkeypatch: pytest.MonkeyPatch
 
 def test_one_domain_too_many_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     question, fewest = TRAFFIC_CASES["collectives"], domains.fewest
-    for module in (domains, collectives):
+    for module in (domains, domain_costs):
         monkeypatch.setattr(module, "fewest", lambda layout, bundle, level: fewest(layout, bundle, level) + 1)
     assert parity.encoded(question, RULES, [Rows()]) < parity.encoded(question, RULES)

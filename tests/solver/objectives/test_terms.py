@@ -6,8 +6,7 @@ import pytest
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run
 from placewright.models.problem import Cap
-from placewright.solver.objectives.domains_touched import DomainsTouched
-from placewright.solver.objectives.traffic import Collectives, Streams, WeightSync
+from placewright.solver.objectives.traffic import Collectives, DomainsTouched, Streams, WeightSync
 from placewright.solver.rules.answers import AtMost
 
 from .. import parity
