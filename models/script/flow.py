@@ -40,6 +40,7 @@ class ControlFlow(ABC):
     unread : places of commands that may set variables from unread texts.
     branches : conditions of the enclosing branches.
     broken : True if it is unknown whether a loop was left.
+    returned : True if it is unknown whether, or where, a function returned.
     went_past : True if an exit was skipped that happens only because an input is unset.
     """
 
@@ -49,6 +50,7 @@ class ControlFlow(ABC):
     unread: list[Place] = field(default_factory=list)
     branches: list[Truth] = field(default_factory=list)
     broken: bool = False
+    returned: bool = False
     depth: int = 0
     went_past: bool = False
 
@@ -111,6 +113,7 @@ class ControlFlow(ABC):
         second, self.state = self.state, first
         ends = (first.ended, second.ended)
         self.broken = self.broken or "break" in ends or "continue" in ends
+        self.returned = self.returned or "return" in ends
         if first.ended and not second.ended:
             self.state = second
         elif not first.ended and not second.ended:

@@ -355,12 +355,13 @@ class Follower(ControlFlow):
     def _call(self, script: Script, body: Node, words: Sequence[WordText]) -> Truth:
         """Call a function of the script."""
         self._enter()
-        before, outer = self.state, self.script
+        before, outer = self.state, (self.script, self.returned)
         arguments, outer_variables = before.arguments, before.outer
         before.arguments, before.outer = Positional.of(words), {}
-        self.script = script
+        self.script, self.returned = script, False
         truth = self.statement(body)
-        self.script, state = outer, self.state
+        truth = Truth(None, "it depends on where a function returns") if self.returned else truth
+        (self.script, self.returned), state = outer, self.state
         state.calls -= 1
         state.leave()
         state.arguments, state.outer = arguments, outer_variables

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from itertools import product
+from itertools import groupby, product
 from typing import Sequence
 
 from hypothesis import given, settings
@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment, seats
-from placewright.models.pools import FreeNodes, Pool, PoolParts, Reserve, apart, as_parts, can_fit, cut, lay_out, machines_for, rooms_of
+from placewright.models.pools import FreeNodes, Pool, PoolParts, Reserve, apart, can_fit, cut, lay_out, machines_for, rooms_of
 
 
 def pool(*sizes: int, name: str = "pool", cpus: int = 0) -> Pool:
-    return Pool(name, as_parts(sizes), cpus)
+    return Pool(name, tuple(PoolParts(size, len(list(alike))) for size, alike in groupby(sizes)), cpus)
 
 
 def rooms(text: str) -> tuple[FreeNodes, ...]:
@@ -28,7 +28,6 @@ def held(runs: Sequence[object]) -> list[tuple[int, int]]:
 def test_a_pool_says_its_size_its_parts_and_whether_they_are_alike() -> None:
     assert (pool(8, 8).size, pool(8, 8).count, pool(8, 8).even, pool(8, 8).sizes) == (16, 2, True, "2 x 8")
     assert (pool(4, 2).even, pool(4, 2).sizes, pool(*range(1, 12)).sizes) == (False, "[4, 2]", "[1, 2, 3, 4, 5, 6, 7, 8, ...]")
-    assert as_parts([4, 4, 2, 4]) == (PoolParts(4, 2), PoolParts(2), PoolParts(4))
 
 
 def test_parts_of_a_pool_go_to_different_nodes_and_ranks_follow_the_nodes() -> None:
