@@ -63,3 +63,10 @@ def test_verl_with_a_critic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "critic.ppo_micro_batch_size_per_gpu=1 \\\n" in text
     assert "algorithm.adv_estimator=gae \\\n" in text
     capsys.readouterr()
+
+
+@pytest.mark.parametrize("framework", ["roll", "rlinf"])
+def test_a_split_with_gaps_is_refused_where_the_framework_needs_a_solid_range(framework: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--model", "deepseek-ai/DeepSeek-V3", "--cluster", "4x72xGB200", "--prompts", "1024", "--response", "8192"]
+    assert run(["plan", *words, "--framework", framework]) == 2
+    assert "256 of the ranks 0-279, not one solid range" in capsys.readouterr().err
