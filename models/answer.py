@@ -40,10 +40,6 @@ class Answer:
     planned: PlanningResult | None = None
     splits: int = 0
 
-    def __bool__(self) -> bool:
-        """Return True if there is a plan."""
-        return self.plan is not None
-
 
 Solve = Callable[[Problem], Answer]
 """Solver of a problem, with recursion on smaller problems."""

@@ -72,11 +72,10 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
     refusals, unknown, known = _with_options(problem, question, design)
     reasons = [*refusals, *problem.job.planning.own_faults, *_too_many(question, priced)]
     faults = tuple(_forbidden(replace(_demanded(problem, known), barred=()), model, design))
-    refuses = (*reasons, *unknown, *faults)
     broken = () if reasons else tuple(_broken(problem, question, design))
     counts = counts_by_model(problem, placed, seats) if lies.problem is not problem else {}
     return Baseline(
-        priced, lies.problem, question, forbidden=refuses or broken, unclear=bool(unknown) and not (reasons or faults or broken),
+        priced, lies.problem, question, forbidden=(*reasons, *faults) or broken or tuple(unknown), unclear=bool(unknown) and not (reasons or faults or broken),
         bases=bases(lies.problem, question, design), counts=counts, over_estimates=tuple(over_estimates(lies.problem, question, design)),
     )  # fmt: skip
 

@@ -66,7 +66,6 @@ def test_a_shorthand_that_is_none_is_a_value_error(rlinf: Path) -> None:
 
 def test_solve_gives_a_plan_that_survives_its_file(hints: Path, tmp_path: Path) -> None:
     answer = pw.solve(hints)
-    assert answer
     assert answer.verdict == "optimal"
     assert answer.plan is not None
     assert isinstance(answer.plan, pw.Plan)
@@ -86,7 +85,7 @@ def test_solve_takes_a_problem(hints: Path) -> None:
 def test_solve_says_why_not(tmp_path: Path) -> None:
     (tmp_path / "large.yaml").write_text(HINTS.replace("accelerators: 4", "accelerators: 8"))
     answer = pw.solve(tmp_path / "large.yaml")
-    assert (answer.verdict, answer.plan, bool(answer)) == ("impossible", None, False)
+    assert (answer.verdict, answer.plan) == ("impossible", None)
     assert answer.findings[0].code == "PW601"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import gcd
 from typing import Any, Iterable, Iterator, Mapping, Sequence
 
@@ -118,10 +119,11 @@ def _sum(literals: list[tuple[int, int]], low: int | None, high: int | None) -> 
 
 @dataclass(frozen=True)
 class Point:
-    """Optimum of the relaxation: objective value, variable values and duals."""
+    """Optimum of the relaxation: objective value, variable values, reduced costs and duals."""
 
     value: float
     values: Sequence[float]
+    reduced: Sequence[float]
     duals: Sequence[float]
 
 
@@ -133,21 +135,39 @@ class LinearRelaxation:
         self._solver = solver = pywraplp.Solver.CreateSolver("GLOP")
         solver.SetSolverSpecificParametersAsString(PARAMETERS)
         self._variables = [solver.NumVar(low, high, "") for low, high in linear.boxes]
-        self._rows = [self._posted(row) for row in linear.rows]
-        objective = solver.Objective()
+        self._rows: list[pywraplp.Constraint] = []
+        self._post(linear.rows)
+        self._aim(linear)
+        self._narrowed: set[int] = set()
+
+    def _post(self, rows: Iterable[LinearRow]) -> None:
+        infinity = self._solver.infinity()
+        for row in rows:
+            constraint = self._solver.Constraint(
+                -infinity if row.low is None else row.low,
+                infinity if row.high is None else row.high,
+            )
+            for variable, coefficient in zip(row.variables, row.coefficients):
+                constraint.SetCoefficient(self._variables[variable], coefficient)
+            self._rows.append(constraint)
+
+    def _aim(self, linear: LinearModel) -> None:
+        objective = self._solver.Objective()
+        objective.Clear()
         for variable, cost in linear.costs.items():
             objective.SetCoefficient(self._variables[variable], cost)
         objective.SetOffset(linear.offset)
         objective.SetMinimization()
-        self._narrowed: set[int] = set()
 
-    def _posted(self, row: LinearRow) -> pywraplp.Constraint:
-        infinity = self._solver.infinity()
-        low, high = -infinity if row.low is None else row.low, infinity if row.high is None else row.high
-        constraint = self._solver.Constraint(low, high)
-        for variable, coefficient in zip(row.variables, row.coefficients):
-            constraint.SetCoefficient(self._variables[variable], coefficient)
-        return constraint
+    def add(self, rows: Sequence[LinearRow]) -> None:
+        """Add rows to the relaxation."""
+        self.linear = replace(self.linear, rows=[*self.linear.rows, *rows])
+        self._post(rows)
+
+    def aim(self, costs: Mapping[int, int]) -> None:
+        """Replace the objective by this sum."""
+        self.linear = replace(self.linear, costs=dict(costs), offset=0)
+        self._aim(self.linear)
 
     def solve(self, boxes: Mapping[int, Box]) -> Point | None:
         """Return an optimum with these boxes in place of the model's; None if GLOP fails."""
@@ -162,7 +182,8 @@ class LinearRelaxation:
         if status != pywraplp.Solver.OPTIMAL:
             return None
         values = [variable.solution_value() for variable in self._variables]
-        return Point(self._solver.Objective().Value(), values, [row.dual_value() for row in self._rows])
+        reduced = [variable.reduced_cost() for variable in self._variables]
+        return Point(self._solver.Objective().Value(), values, reduced, [row.dual_value() for row in self._rows])
 
     def _anew(self) -> int:
         parameters = pywraplp.MPSolverParameters()
@@ -214,9 +235,14 @@ class Emptiness:
 
     Every branching variable v has a copy w = v + above - below, and the boxes bound the copies. A
     positive minimum proves that no solution is in the boxes.
+
+    Attributes
+    ----------
+    rows : number of rows of the original model.
     """
 
     def __init__(self, linear: LinearModel, branched: Iterable[int]) -> None:
+        self.rows = len(linear.rows)
         boxes, rows, costs = list(linear.boxes), list(linear.rows), dict[int, int]()
         self._copies: dict[int, int] = {}
         for variable in branched:

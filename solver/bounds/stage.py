@@ -1,34 +1,31 @@
-"""Anytime lower bound of a model: branch and bound on counts of domains.
-
-A count is a sum of indicators over all domains. Rounding a count moves the relaxation; rounding the
-indicator of one of many equal domains does not.
-"""
+"""Anytime lower bound of a model, and indicators to fix."""
 
 from __future__ import annotations
 
-import heapq
-from array import array
-from dataclasses import replace
-from math import floor
-from typing import Iterable, Mapping
+from typing import Iterable, Mapping, Sequence
 
 from ortools.sat.python import cp_model
 
-from ...models.record import dataclass
 from ..objectives.term import Aggregate
-from .relaxation import Box, Emptiness, LinearModel, LinearRelaxation, LinearRow, Point, linear_model, proved_bound
+from .blocks import Facets, RackBlock, blocks
+from .branching import Tree, with_counts
+from .relaxation import LinearModel, LinearRelaxation, LinearRow, Point, linear_model
 
+ROUNDS, IDLE = 12, 2
+"""Limits of root tightening: rounds in total, and rounds without progress."""
+GROWN = 0.01
+"""Smallest progress of a round, in units of the objective's step."""
 AMONG = 8
 """Factor between parts examined and parts returned by `likely`."""
+A_BLOCK = 2e-4
+"""Seconds per relaxation of a block, measured; metered work is the same on every machine."""
 A_MODEL, A_STEP, A_NODE = 4e-5, 2e-8, 6e-6
-"""Seconds per row, measured: to read the model, per simplex step, and per relaxation.
+"""Seconds per row, measured: to read the model, per simplex step, and per relaxation."""
 
-Metered work is the same on every machine.
-"""
+
 NEAR = 1e-6
-"""Tolerance within which an indicator counts as integral."""
 WHOLE = 1e-5
-"""Integrality tolerance of a count."""
+"""Tolerance within which a block counts as integral and is not separated."""
 
 
 def root_seconds(model: cp_model.CpModel) -> float:
@@ -36,117 +33,87 @@ def root_seconds(model: cp_model.CpModel) -> float:
     return A_STEP * len(model.proto.constraints) ** 2
 
 
-@dataclass(frozen=True)
-class Counted:
-    """Linear model with count variables.
-
-    Attributes
-    ----------
-    levels : branching candidates by priority: counts over all domains, counts over large domains,
-        single indicators. A level is used while it has a fractional variable. Each maps variables
-        to the cost of one unit.
-    indicators : 0/1 variables that are counted.
-    """
-
-    linear: LinearModel
-    levels: tuple[dict[int, int], ...]
-    indicators: tuple[int, ...]
-
-
-def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate], wider: Iterable[Aggregate] = ()) -> Counted:
-    """Add a variable per count, and per count over domains of a minimum capacity.
-
-    `wider` are indicators to decide first: the parts of the tree then differ in what earlier tiers
-    fixed, such as the zone of a component.
-    """
-    boxes, rows = list(linear.boxes), list(linear.rows)
-    wholes, parts, single = dict[int, int](), dict[int, int](), dict[int, int]()
-    first = {indicator: aggregate.cost for aggregate in wider for indicator, _ in _indicators(aggregate)}
-    cost: dict[object, int] = {}
-    members: dict[object, list[tuple[int, int]]] = {}
-    for aggregate in aggregates:
-        cost[aggregate.key] = cost.get(aggregate.key, 0) + aggregate.cost
-        members[aggregate.key] = sorted(_indicators(aggregate), key=lambda member: -member[1])
-    for key, counted_members in members.items():
-        for position, (indicator, capacity) in enumerate(counted_members, start=1):
-            single[indicator] = single.get(indicator, 0) + cost[key]
-            last = position == len(counted_members)
-            if last or counted_members[position][1] < capacity:
-                total = len(boxes)
-                boxes.append((0, position))
-                counted_indicators = (index for index, _ in counted_members[:position])
-                rows.append(LinearRow(0, 0, (*counted_indicators, total), (*[1] * position, -1)))
-                (wholes if last else parts)[total] = cost[key]
-    return Counted(replace(linear, boxes=boxes, rows=rows), (first, wholes, parts, single), tuple(single))
-
-
-def _indicators(aggregate: Aggregate) -> list[tuple[int, int]]:
-    """Return (index, capacity) of the members that are variables."""
-    members = ((indicator, capacity) for indicator, capacity in aggregate.members if not isinstance(indicator, int))
-    return [(indicator.index, capacity) for indicator, capacity in members]  # type: ignore[attr-defined]
-
-
-@dataclass(frozen=True)
-class Subproblem:
-    """Open part of the tree: boxes of the counts, a proved lower bound, the relaxation's optimum.
-
-    The optimum holds only the values of branching candidates, in the order of
-    `BoundStage.branched`: there may be thousands of parts.
-    """
-
-    bound: int
-    boxes: Mapping[int, Box]
-    values: array[float]
-
-
 class BoundStage:
-    """Lower bound of a model with one tier, improved by every call of `advance`.
-
-    Attributes
-    ----------
-    size : number of rows of the model.
-    root : optimum of the root relaxation; None if GLOP fails: all other members are meaningless.
-    branched : branching candidate -> position in the values of a part.
-    nodes, work : relaxations solved and their simplex iterations; both deterministic.
-    """
+    """Lower bound of a model with one tier, improved by every call of `advance`."""
 
     def __init__(self, model: cp_model.CpModel, aggregates: Iterable[Aggregate], wider: Iterable[Aggregate] = ()) -> None:
-        self._counted = with_counts(linear_model(model), aggregates, wider)
-        self._relaxation = LinearRelaxation(self._counted.linear)
-        self.size = len(self._counted.linear.rows)
+        linear = linear_model(model)
+        self._counted = with_counts(linear, aggregates, wider)
+        self.step = self._counted.linear.step
         self._seen: list[dict[int, int]] = []
-        self._heap: list[tuple[int, int, int, Subproblem]] = []
-        self._settled: int | None = None
-        self._emptiness: Emptiness | None = None
-        candidates = dict.fromkeys(variable for level in self._counted.levels for variable in level)
-        self.branched = {variable: position for position, variable in enumerate(candidates)}
-        self.nodes, self.work, self._order = 0, 0, 0
-        self.root: Point | None = None
-        self._add({}, None)
+        self._linear, self._relaxation = linear, LinearRelaxation(self._counted.linear)
+        self._tightening: Tightening | None = None
+        self._before = A_MODEL * self.size
+        self._tree = Tree(self._relaxation, self._counted.levels)
+
+    def tighten(self, limit: float) -> None:
+        """Start to separate rows; restart the tree if the root got a row.
+
+        The root is tightened for at most `limit` seconds of metered work.
+        """
+        if self._tightening is None:
+            self._tightening = Tightening(self._linear, self._counted.apart)
+            self._tightening.most = int(limit / A_BLOCK)
+            if self._tighten(self._tightening):
+                self._before += self._branched
+                self._tree = Tree(self._relaxation, self._counted.levels, self._tightening.rows)
+
+    def _tighten(self, tightening: Tightening) -> bool:
+        """Add rows to the root while the bound makes progress; return False without any."""
+        last, idle, is_tighter = float("-inf"), 0, False
+        for _ in range(ROUNDS):
+            point = self._relaxation.solve({})
+            if point is None:
+                break
+            self._before += self.size * (A_STEP * self._relaxation.iterations + A_NODE)
+            idle = 0 if point.value > last + GROWN * self.step else idle + 1
+            rows = tightening.rows(point) if idle < IDLE else []
+            if not rows:
+                break
+            self._relaxation.add(rows)
+            last, is_tighter = max(last, point.value), True
+        return is_tighter
+
+    @property
+    def is_solved(self) -> bool:
+        """True if GLOP solved the root relaxation; otherwise all other members are meaningless."""
+        return self._tree.root is not None
+
+    @property
+    def size(self) -> int:
+        """Number of rows of the model."""
+        return len(self._counted.linear.rows)
 
     @property
     def bound(self) -> int | None:
         """Lower bound over all parts that were not dropped; None if all were dropped."""
-        bounds = [part.bound for *_, part in self._heap[:1]]
-        return min(bounds + ([] if self._settled is None else [self._settled]), default=None)
+        return self._tree.bound
 
     @property
     def is_open(self) -> bool:
-        """True if a part is left to branch on."""
-        return bool(self._heap)
+        """True if the bound can still grow."""
+        return self._tree.is_open
 
     @property
     def spent(self) -> float:
         """Seconds of metered work so far."""
-        return self.size * (A_MODEL + A_STEP * self.work + A_NODE * self.nodes)
+        blocks = A_BLOCK * self._tightening.nodes if self._tightening else 0.0
+        return self._before + blocks + self._branched
+
+    @property
+    def _branched(self) -> float:
+        return self.size * (A_STEP * self._tree.work + A_NODE * self._tree.nodes)
 
     def advance(self, upper: int | None, limit: float, nodes: int) -> None:
         """Branch until the limit of time or nodes is reached or the bound meets `upper`."""
-        until, most = self.spent + limit, self.nodes + nodes
-        while self.is_open and self.spent < until and self.nodes < most:
-            if upper is not None and self.bound is not None and self.bound >= upper:
+        until, most = self.spent + limit, self._tree.nodes + nodes
+        if self._tightening is not None:
+            self._tightening.most = self._tightening.nodes + int(limit / A_BLOCK)
+        while self._tree.is_open and self.spent < until and self._tree.nodes < most:
+            bound = self._tree.bound
+            if upper is not None and bound is not None and bound >= upper:
                 break
-            self._branch(upper)
+            self._tree.branch(upper)
 
     def likely(self, count: int = 1) -> list[dict[int, int]]:
         """Return the integral indicators of `count` parts, with their values.
@@ -154,85 +121,72 @@ class BoundStage:
         Of the ``AMONG * count`` parts with the lowest bounds, ties prefer the most integral
         indicators.
         """
-        parts = [part for *_, part in heapq.nsmallest(AMONG * count, self._heap)]
-        indicators = self._counted.indicators
-        integral = [by_value({indicator: part.values[self.branched[indicator]] for indicator in indicators}) for part in parts]
+        positions = self._tree.branched
+        parts = self._tree.best(AMONG * count)
+        integral = [by_value({indicator: part.values[positions[indicator]] for indicator in self._counted.indicators}) for part in parts]
         order = sorted(range(len(parts)), key=lambda number: (parts[number].bound, -len(integral[number])))[:count]
         self._seen += [integral[number] for number in order]
         return [integral[number] for number in order]
 
     def agreed(self) -> dict[int, int]:
         """Return indicators equal at the root and in all results of `likely` so far."""
-        root = self.root
+        root = self._tree.root
         first = by_value({indicator: root.values[indicator] for indicator in self._counted.indicators}) if root else {}
         return {indicator: value for indicator, value in first.items() if all(seen.get(indicator) == value for seen in self._seen)}
-
-    def _branch(self, upper: int | None) -> None:
-        """Divide the part with the lowest bound, or close it if all counts are integral.
-
-        Parts that cost `upper` or more are dropped: they cannot improve the incumbent.
-        """
-        while self._heap:
-            *_, part = heapq.heappop(self._heap)
-            if upper is not None and part.bound >= upper:
-                continue
-            variable = self._most_fractional(part)
-            if variable is None:
-                self._settle(part.bound)
-                return
-            low, high = part.boxes.get(variable) or self._counted.linear.boxes[variable]
-            middle = floor(part.values[self.branched[variable]])
-            for box in ((low, middle), (middle + 1, high)):
-                self._add({**part.boxes, variable: box}, part)
-            return
-
-    def _add(self, boxes: Mapping[int, Box], parent: Subproblem | None) -> None:
-        """Solve a part and push it unless proved empty.
-
-        A part that GLOP fails to solve keeps the bound of its parent.
-        """
-        if any(low > high for low, high in boxes.values()):
-            return
-        point = self._relaxation.solve(boxes)
-        self.nodes += 1
-        if point is None:
-            if parent is not None and not self._is_empty(boxes):
-                self._settle(parent.bound)
-            return
-        self.work += self._relaxation.iterations
-        bound = proved_bound(self._counted.linear, boxes, point.duals)
-        if parent is None:
-            self.root = point
-        else:
-            bound = max(bound, parent.bound)
-        part = Subproblem(bound, boxes, array("d", (point.values[variable] for variable in self.branched)))
-        self._order += 1
-        heapq.heappush(self._heap, (part.bound, -len(boxes), -self._order, part))
-
-    def _is_empty(self, boxes: Mapping[int, Box]) -> bool:
-        if self._emptiness is None:
-            self._emptiness = Emptiness(self._counted.linear, self.branched)
-        self.nodes += 1
-        return self._emptiness.is_proved(boxes)
-
-    def _settle(self, bound: int) -> None:
-        """Close a part; its bound still counts."""
-        self._settled = bound if self._settled is None else min(self._settled, bound)
-
-    def _most_fractional(self, part: Subproblem) -> int | None:
-        for level in self._counted.levels:
-            best, fractional = 0.0, None
-            for variable, cost in level.items():
-                fraction = part.values[self.branched[variable]] % 1.0
-                distance = min(fraction, 1.0 - fraction)
-                if distance > WHOLE and cost * distance > best:
-                    best, fractional = cost * distance, variable
-            if fractional is not None:
-                return fractional
-        return None
 
 
 def by_value(values: Mapping[int, float]) -> dict[int, int]:
     """Return the integral indicators of an optimum, with their values."""
     rounded = {variable: round(value) for variable, value in values.items()}
     return {variable: value for variable, value in rounded.items() if abs(values[variable] - value) < NEAR}
+
+
+class Tightening:
+    """Blocks of a model with separation of rows; equal blocks share their known solutions.
+
+    Parameters
+    ----------
+    apart : indicators that must be in different blocks (see blocks.py).
+    """
+
+    def __init__(self, linear: LinearModel, apart: Sequence[Sequence[int]]) -> None:
+        self._blocks = blocks(linear, apart)
+        self._facets: dict[tuple[object, object], Facets] = {}
+        self._settled: dict[int, list[float]] = {}
+        self.most = 1 << 60
+        """Limit of block relaxations, after which no row is separated."""
+
+    @property
+    def nodes(self) -> int:
+        """Relaxations of blocks solved so far; deterministic."""
+        return sum(facets.nodes for facets in self._facets.values())
+
+    def rows(self, point: Point) -> list[LinearRow]:
+        """Return valid rows violated by the point, at most one per block."""
+        rows = []
+        for block in self._blocks:
+            if self.nodes < self.most and (row := self._row(block, [point.values[variable] for variable in block.variables])):
+                rows.append(row)
+        return rows
+
+    def _row(self, block: RackBlock, values: list[float]) -> LinearRow | None:
+        if all(abs(value - round(value)) < WHOLE for value in values) or self._is_settled(block, values):
+            return None
+        key = block.rows, block.boxes
+        if key not in self._facets:
+            self._facets[key] = Facets(block)
+        row = self._facets[key].row(values)
+        if row is None:
+            self._settled[block.variables[0]] = values
+            return None
+        return LinearRow(
+            row.low,
+            row.high,
+            tuple(block.variables[index] for index in row.variables),
+            row.coefficients,
+        )
+
+    def _is_settled(self, block: RackBlock, values: list[float]) -> bool:
+        """Return True if the last separation at the same point failed."""
+        last = self._settled.get(block.variables[0])
+        return last is not None and all(abs(value - previous) < WHOLE for value, previous in zip(values, last))

@@ -36,7 +36,7 @@ A_PART = 0.25
 """Largest share of the remaining time for a search with the indicators of a part."""
 PARTS = 3
 """Number of open parts whose integral indicators are tried per round."""
-FIRST = 1.0
+FIRST = 0.7
 """Seconds of the whole model before the first relaxation: most problems are easy."""
 ROWS = 1500
 """Number of model rows for the times of the rounds; larger models get more."""
@@ -58,16 +58,19 @@ SHARE = 0.4
 class Round:
     """Round of a tier's search: relaxations, then restricted searches, then the whole model.
 
-    Times are seconds of metered work.
+    `plain` rounds use the relaxation without tightening: easy problems end before it pays. Times
+    are seconds of metered work.
     """
 
     relaxations: int
     narrowed: float
     whole: float
+    plain: bool = False
     by_relaxation: bool = False
 
 
 ROUNDS = (
+    Round(12, 0.5, whole=0.4, plain=True),
     Round(12, 0.5, whole=1.0, by_relaxation=True),
     Round(30, 0.5, whole=2.0),
     Round(60, 0.5, whole=4.0, by_relaxation=True),
@@ -93,7 +96,7 @@ class TierSearch:
             # For ranges alone the relaxation is weak, and propagation is fast.
             self._run(0.6 * self.left, by_relaxation=False)
         else:
-            self._run(min(FIRST * self.scale, 0.6 * self.left), by_relaxation=True)
+            self._run(min(FIRST, 0.6 * self.left), by_relaxation=True)
         if not self._is_open():
             return self.left
         tiers = self.standing.tiers
@@ -102,7 +105,7 @@ class TierSearch:
             wider = [aggregate for tier in tiers[: self.number] for aggregate in aggregates_of(self.variables, tier)]
             stage = BoundStage(self.variables.model, aggregates, wider)
             self.left -= stage.spent
-            for stage_round in ROUNDS if stage.root is not None else ():
+            for stage_round in ROUNDS if stage.is_solved else ():
                 self._round(stage, stage_round)
         if self._is_open():
             self._run(0.6 * self.left, by_relaxation=True)
@@ -113,7 +116,7 @@ class TierSearch:
     def _round(self, stage: BoundStage, limits: Round) -> None:
         """Run the relaxation, then search with its suggestions and on the whole model."""
         if self._is_open():
-            self._advance(stage, limits.relaxations)
+            self._advance(stage, limits.relaxations, limits.plain)
         for fixed in (*stage.likely(PARTS), stage.agreed()):
             if not self._is_open() or self._narrowed(fixed, min(limits.narrowed * self.scale, A_PART * self.left)) is Status.UNKNOWN:
                 break
@@ -123,9 +126,11 @@ class TierSearch:
         elif self._is_open():
             self._run(min(limits.whole, 0.6 * self.left), by_relaxation=limits.by_relaxation)
 
-    def _advance(self, stage: BoundStage, nodes: int) -> None:
+    def _advance(self, stage: BoundStage, nodes: int, plain: bool) -> None:
         standing, before = self.standing, stage.spent
         limit = (A_TURN if self._is_far() else A_LONG_TURN) * self.left
+        if not plain:
+            stage.tighten(limit)
         upper = standing.costs[self.number] if standing.assignment else None
         until, last, count = stage.spent + limit, None, 0
         while stage.is_open and stage.spent < until and (count < nodes or stage.bound != last) and not standing.search.is_late:
