@@ -29,7 +29,7 @@ class PlacementServer(LanguageServer):
         self.open: dict[str, OpenDocument] = {}
 
     def document(self, uri: str) -> OpenDocument:
-        """Return the document as it stands in the editor; an empty one if it was never opened."""
+        """Return the document as it stands in the editor; an empty one if unopened."""
         if uri not in self.workspace.text_documents:
             return OpenDocument(uri, "")
         text = self.workspace.get_text_document(uri)

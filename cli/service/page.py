@@ -1,4 +1,4 @@
-"""Page of the service that says what each path takes, without scripts and without the network."""
+"""Page of the service on its paths, without scripts or the network."""
 
 from __future__ import annotations
 

@@ -31,7 +31,10 @@ class Crashed(Exception):
 
 
 class Deadline:
-    """`asyncio.timeout` of Python 3.11 for 3.10 too; `asyncio.wait_for` makes a task of every call, a tenth of an answer's CPU."""
+    """`asyncio.timeout` of Python 3.11, for 3.10 too.
+
+    `asyncio.wait_for` makes a task of every call: a tenth of the CPU of an answer.
+    """
 
     def __init__(self, seconds: float) -> None:
         self._seconds, self._passed = seconds, False

@@ -102,7 +102,7 @@ def _rows(
     parallel: Parallel,
     cluster: Cluster,
     batch: IterationBatch,
-    others: tuple[bool, Parallel | None],
+    beside: tuple[bool, Parallel | None],
     factor: float | None,
 ) -> Iterator[Measured]:
     phase = component.phases[0] if len(component.phases) == 1 else ""
@@ -111,7 +111,7 @@ def _rows(
             if speed is None:
                 continue
             run = ModelRun(shape, parallel, count, speed, near)
-            seconds = phase_seconds(component, run, batch, others[0]).plus(moving_seconds(component, run, others[1]))
+            seconds = phase_seconds(component, run, batch, beside[0]).plus(moving_seconds(component, run, beside[1]))
             seconds = seconds if factor is None else _LEFT.times(seconds.likely * factor)
             words = f"{'estimated' if factor is None else 'fitted'}, {_shown(seconds.low)} to {_shown(seconds.high)} seconds (docs/performance.md)"
             low, likely, high = (max(1, ceil(bound * SECOND)) for bound in seconds)
@@ -140,7 +140,7 @@ def phase_of(component: Component) -> str:
 
 
 def moving_seconds(component: Component, run: ModelRun, engine: Parallel | None) -> Interval:
-    """Return the seconds in which trained weights reach the engines, and states the host and back.
+    """Return the seconds of weights to the engines, and of states to the host and back.
 
     `engine`: the degrees of the rollout; None without one.
     """

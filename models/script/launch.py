@@ -14,7 +14,7 @@ from ..findings.span import Span
 from ..record import dataclass
 from ..text.document import ShellMachine
 from ..text.source import Source
-from .pieces import Place, WordText
+from .pieces import Place, WordText, joined
 
 _PYTHON = re.compile(r"(?:.*/)?(?:python|python[23](?:\.[0-9]+)?|pypy3?)")
 _TORCHRUN = re.compile(r"(?:.*/)?(?:torchrun|accelerate|deepspeed)")
@@ -138,7 +138,13 @@ def _with_input(options: Sequence[WordText], arguments: Sequence[WordText], end:
     marks = [match[1] or match[2] or "{}" for match in map(_MARK.match, [*map(" ".join, zip(plain, [*plain[1:], ""]))]) if match]
     if not marks:
         return (*arguments, WordText.unknown("xargs", (end - 1, end), why))
-    return tuple(WordText.unknown(word.plain, word.place(), why) if marks[-1] in word.plain else word for word in arguments)
+    mark, replaced = marks[-1], list[WordText]()
+    for word in arguments:
+        start, _, after = word.plain.partition(mark)
+        size = len(start)
+        parts = (word.cut(0, size), WordText.unknown(mark, word.place(size), why), word.cut(size + len(mark)) if after else WordText())
+        replaced.append(joined(parts, place=word.place()) if mark in word.plain else word)
+    return tuple(replaced)
 
 
 def _launched(words: Sequence[WordText], position: int) -> int | None:

@@ -79,7 +79,7 @@ def test_given_ranks_are_compared_with_what_would_be_planned(tmp_path: Path) -> 
     assert problem is not None
     account = account_of_given_ranks(problem)
     assert account is not None
-    assert {each.parallel.pp for each in account.planned.question.options["actor"]} == {2}
+    assert {each.parallel.pp for each in account.planned.question.options["actor"]} == {1, 2}
 
 
 def untimed(folder: Path, hints: str) -> Reading:

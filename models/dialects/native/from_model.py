@@ -164,7 +164,7 @@ def _counts(total: int, near: int, unit: int) -> list[int]:
 
 
 def _even_total(request: JobRequest, total: int, near: int) -> int:
-    """Return the most accelerators among which the batch divides; all if that is not even half."""
+    """Return the most accelerators that divide the batch; all if under half."""
     sequences = request.prompts * request.samples
     return next((count for count in range(total, total // 2, -(near & -near)) if sequences % count == 0), total)
 
@@ -204,7 +204,7 @@ def _engine(request: JobRequest, card: ModelCard, cluster: Cluster, near: int) -
 
 
 def _quickest(name: str, run: MemoryInput, card: ModelCard, cluster: Cluster, near: int, request: JobRequest) -> Parallel:
-    """Return the quickest parallel sizes of Megatron that fit, on all accelerators that the batch divides among.
+    """Return the quickest parallel sizes of Megatron that fit, on accelerators that divide the batch.
 
     Of those within a tenth of the quickest the one with fewest stages, then ranks: stages are never
     quite even. Where none fits, those that need least.

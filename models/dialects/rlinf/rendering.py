@@ -200,7 +200,7 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
 
 
 def _share_of(ranks: str, job: TrainingJob) -> str:
-    """Return the ranks of the actor, or the first of them that divide the prompts; of its first range."""
+    """Return the actor's first range, or its first ranks that divide the prompts."""
     ranks = ranks.partition(",")[0]
     first, _, last = ("0", "", "") if ranks == "all" else ranks.partition("-")
     count = sum(job.ranks.values()) if ranks == "all" else int(last or first) - int(first) + 1

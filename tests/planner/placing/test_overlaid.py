@@ -40,7 +40,6 @@ def test_who_may_share_has_room_that_others_have_not() -> None:
     space = free_capacity(its, [judge])
     assert space.kinds[0].accelerators == 8
     assert (space.most(its, actor, 0), space.most(its, rollout, 0)) == (8, 6)
-    assert space.splitting((8, 4, 1, 4)) == [4, 8]
     alone = free_capacity(replace(its, job=replace(its.job, overlaps={})), [judge])
     assert (alone.kinds[0].accelerators, alone.most(its, actor, 0)) == (6, 6)
 
