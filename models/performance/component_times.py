@@ -140,7 +140,7 @@ def phase_of(component: Component) -> str:
 
 
 def moving_seconds(component: Component, run: ModelRun, engine: Parallel | None) -> Interval:
-    """Return the seconds of weights to the engines, and of states to the host and back.
+    """Return the seconds of weights to the engines and of offloaded states.
 
     `engine`: the degrees of the rollout; None without one.
     """
