@@ -111,7 +111,9 @@ class AcceleratorCapacity:
             relation.components[-1] == component.name and problem[relation.components[0]].runs is not None
             for relation in problem.related(SUBSET)
         )
-        for keep in component.keep if around else ():
+        for keep in component.keep:
+            if not around and keep.level != NODE_LEVEL:
+                continue  # a placement says why there are no more
             if keep.unit == WHOLE and keep.required and keep.level in (*LEVELS, NODE_LEVEL):
                 domains: dict[str, list[Place]] = {}
                 for place in places:

@@ -203,3 +203,10 @@ def test_what_could_not_be_placed_in_time_is_said_to_be_not_placed() -> None:
     assert found.best == before.best
     assert found.alternatives
     assert found.not_placed == found.alternatives
+
+
+def test_what_is_kept_on_a_node_has_no_counts_beyond_it() -> None:
+    kept = replace(timed("actor", 1, 16, 55), keep=(Keep(WHOLE, "node"),))
+    _, found = planned(problem(cluster({"count": 4}, {"count": 4}), kept))
+    assert {option.amount for option in found.question.options["actor"]} == {1, 2, 3, 4}
+    assert found.proved
