@@ -101,11 +101,11 @@ class AcceleratorCapacity:
         places, size = self.places(problem, component, kind), self.group(problem, component)
         most = self.in_groups(places, size)
         searched = component.runs is None and problem.job.planning.laying is None
-        if searched and component.least <= (kept := min(self._kept(problem, component, places, size), default=most)):
+        if searched and component.least <= (kept := min(self._largest_together(problem, component, places, size), default=most)):
             most = min(most, kept)  # where nothing is left, a placement says why
         return min(most, self._longest(problem, component, kind)) if component.contiguous and searched and most else most
 
-    def _kept(self, problem: Problem, component: Component, places: Iterable[Place], size: int) -> Iterator[int]:
+    def _largest_together(self, problem: Problem, component: Component, places: Iterable[Place], size: int) -> Iterator[int]:
         """Yield the largest count for every demand to keep the component together."""
         around = any(
             relation.components[-1] == component.name and problem[relation.components[0]].runs is not None

@@ -73,17 +73,17 @@ def _give(state: State, command: str) -> None:
     """Give a script the arguments and the variables of the command that starts it."""
     for started in read_script(Source(NAME, command)).started:
         if call := script_call(started.words):
-            state.arguments = Positional.of([_given(word) for word in call[1:]])
+            state.arguments = Positional.of([_at_script_start(word) for word in call[1:]])
             words = ((word.plain.partition("=")[0], word) for word in started.words[: -len(call)])
             stated = {name: word.cut(len(name) + 1) for name, word in words if name.isidentifier() and name != word.plain}
             variables = {**started.variables, **stated}  # of `N=2 bash FILE` and of `env N=2 bash FILE`
-            state.variables |= {name: _given(text) for name, text in variables.items()}
+            state.variables |= {name: _at_script_start(text) for name, text in variables.items()}
             state.exported |= variables.keys()
             break
 
 
-def _given(text: WordText) -> WordText:
-    """Return a text of the command line; its place is the beginning of the script."""
+def _at_script_start(text: WordText) -> WordText:
+    """Return a text of the command line, placed at the start of the script."""
     return WordText(tuple(replace(piece, frames=((0, 0),), exact=False) for piece in text.pieces))
 
 

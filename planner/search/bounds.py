@@ -101,7 +101,7 @@ class Busiest:
     def _curve(self, members: tuple[str, ...]) -> Curve | None:
         if members not in self._curves:
             is_timed = bool(tasks_of(self._question, members))
-            choices = self._ways.of(BlockStructure((members,), (OUTSIDE,), (0,) * len(self._question.tasks)), 0)
+            choices = self._ways.choices_of(BlockStructure((members,), (OUTSIDE,), (0,) * len(self._question.tasks)), 0)
             times = [(choice.accelerators, choice.loads[0] * self._divisor if is_timed else 0) for choice in choices]
             self._curves[members] = Curve(times) if times else None
         return self._curves[members]

@@ -79,7 +79,7 @@ class BlockChoices:
         """Number of set pairs and amounts with computed traffic."""
         return self.crossing.counted if self.crossing is not None else 0
 
-    def of(self, structure: BlockStructure, number: int, amounts: Collection[Amount] | None = None) -> tuple[BlockChoice, ...]:
+    def choices_of(self, structure: BlockStructure, number: int, amounts: Collection[Amount] | None = None) -> tuple[BlockChoice, ...]:
         """Return the configurations of a set that fit alone, fewest accelerators first.
 
         `amounts` : kinds and amounts; None for all.
@@ -89,16 +89,16 @@ class BlockChoices:
         parts = parts_of(structure, tasks)
         pattern = tuple(parts.index(structure.segments[task]) for task in tasks)
         if amounts is not None:
-            return tuple(self._listed(members, pattern, amounts))
+            return tuple(self._list_choices(members, pattern, amounts))
         if (members, pattern) not in self._found:
             first, *rest = map(self._of_component, members)
-            found = self._listed(members, pattern, [amount for amount in first if all(amount in known for known in rest)])
+            found = self._list_choices(members, pattern, [amount for amount in first if all(amount in known for known in rest)])
             if set(pattern) == {0} and not (self._question.sharing.nested or self.limits or self.crossing):
                 found = cheapest(found, lambda choice: choice.kind, lambda choice: choice.loads[0])
             self._found[members, pattern] = tuple(found)
         return self._found[members, pattern]
 
-    def _listed(self, members: tuple[str, ...], pattern: tuple[int, ...], amounts: Collection[Amount]) -> list[BlockChoice]:
+    def _list_choices(self, members: tuple[str, ...], pattern: tuple[int, ...], amounts: Collection[Amount]) -> list[BlockChoice]:
         idle, found = self._question.idle.among(members), list[BlockChoice]()
         self.listed += len(amounts)
         for amount in amounts:

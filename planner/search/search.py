@@ -150,11 +150,11 @@ class _Search:
         """
         for structure in arrangement.structures():
             self._heed()
-            listed, sizing, relaxed = self._listed(), Sizing(self.question, self.model, structure, self.ways), None
+            listed, sizing, relaxed = self._listed_amounts(), Sizing(self.question, self.model, structure, self.ways), None
             if self.relaxed is not None and any(len(members) > 1 for members in structure.sets):
                 relaxed = Sizing(self.relaxed, self.model, structure, self.relaxed_ways)
             is_possible = all((relaxed or sizing).choices)
-            self.progress.spent += STRUCTURE + LISTED * (self._listed() - listed)
+            self.progress.spent += STRUCTURE + LISTED * (self._listed_amounts() - listed)
             if is_possible:
                 candidate = Branching(sizing, next(self.numbers), relaxed)
                 candidate.floor = floor
@@ -166,7 +166,7 @@ class _Search:
                     return False
         return True
 
-    def _listed(self) -> int:
+    def _listed_amounts(self) -> int:
         """Return the number of kinds and amounts listed for sets so far."""
         return self.ways.listed + self.relaxed_ways.listed
 
@@ -189,9 +189,9 @@ class _Search:
 
     def _search(self, candidate: Branching, parts: int) -> None:
         self._heed()
-        incumbent, listed = candidate.found, self._listed()
+        incumbent, listed = candidate.found, self._listed_amounts()
         self.progress.spent += self.progress.part * candidate.search(self._below(candidate), parts)
-        self.progress.spent += LISTED * (self._listed() - listed)
+        self.progress.spent += LISTED * (self._listed_amounts() - listed)
         if candidate.found is not incumbent and candidate.found is not None:
             self._keep(candidate.found)
 

@@ -66,7 +66,7 @@ class Sizing:
     def choices(self) -> tuple[tuple[BlockChoice, ...], ...]:
         """Choices of each set, fewest accelerators first."""
         amounts: Sequence[Collection[Amount] | None] = self.amounts or (None,) * len(self.structure.sets)
-        return tuple(self.ways.of(self.structure, number, some) for number, some in enumerate(amounts))
+        return tuple(self.ways.choices_of(self.structure, number, some) for number, some in enumerate(amounts))
 
     @cached_property
     def loads(self) -> list[list[list[int]]]:

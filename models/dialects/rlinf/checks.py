@@ -101,7 +101,7 @@ def _samples(facts: Facts) -> Number | None:
     return Number(samples, noun, note=f"{noun}: `data.rollout_batch_size` x `algorithm.group_size`")
 
 
-def _held(facts: JobFacts) -> Number | None:
+def _rollout_accelerators(facts: JobFacts) -> Number | None:
     count = facts.held("rollout")
     return None if count is None else Number(count, f"the {with_noun(count, 'accelerator')} of rollout")
 
@@ -169,7 +169,7 @@ SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
         ),
         Divides(
             code=DEGREE, source="RLinf, rlinf/workers/rollout/sglang_server/launcher.py; evaluations/eval_embodied_agent.py", when=LATE,
-            releases=Range(since="0.3"), left=_held, right=_server, change="right",
+            releases=Range(since="0.3"), left=_rollout_accelerators, right=_server, change="right",
             only_if=lambda facts: facts.task == "embodied_eval" and facts.settings.word("rollout.rollout_backend", DEGREE) == "sglang",
         ),
         Equals(

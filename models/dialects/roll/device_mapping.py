@@ -171,7 +171,7 @@ def _from_ranks(text: str) -> str:
         return ""
     pieces = [piece.partition("-") for piece in text.split(",")]
     parts = [range(int(first), int(last or first) + 1) for first, _, last in pieces]
-    return text_of(Ids.of(*parts)) if all(parts) and max(part[-1] for part in parts) < MAX_ID else ""
+    return text_of(Ids.joined(*parts)) if all(parts) and max(part[-1] for part in parts) < MAX_ID else ""
 
 
 def _line_starts(text: str) -> list[int]:

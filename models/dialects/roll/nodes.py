@@ -234,7 +234,7 @@ class DeviceReservation(RollChecks):
         """Yield (help, edit) to keep the roles on existing devices: the same ids, the first ids, or fewer."""
         every = [role.devices for role in self.beyond]
         below = [_below(ids, limit) for ids in every]
-        as_many = [Ids.of(range(min(ids.count, limit))) for ids in every]
+        as_many = [Ids.joined(range(min(ids.count, limit))) for ids in every]
         fewer = [[_below(Ids(ids.listed[: ids.count // part]), limit) for ids in every] for part in (2, 4)]
         for candidate in (below, as_many, *fewer) if all(ids.solid for ids in every) else (as_many, below, *fewer):
             texts, edits = dict[str, list[str]](), list[Edit]()

@@ -101,7 +101,7 @@ class ModeChecks(RollChecks):
         if len(references) == 1:
             self._relate(references[0], (COLOCATED, train))
         held = [role.ids for role in references if role.ids is not None]
-        together = Ids.of(*held)
+        together = Ids.joined(*held)
         if train.ids is not None and 1 < len(references) == len(held) and together.ranges != train.ids.ranges:
             message = f"the {len(held)} teachers hold {write_ranks(together.ranges)}, but {train.key} {write_ranks(train.ids.ranges)}"
             help, why = f"give the teachers together the GPUs of {train.key}", "ROLL warns of it after all models are loaded"
@@ -170,9 +170,9 @@ class ModeChecks(RollChecks):
                 message = f"{role.key} names GPUs more than once, so {infer.key} is refused to give way for it"
                 why = "ROLL notices this only at the first training step (`target_gpus has duplicates`)"
                 self.notes.error("PW108", role.key, message, role.place, "an id appears twice", "write every id once", None, why)
-        freed = Ids.of(train.devices, critic.devices if critic else ())
+        freed = Ids.joined(train.devices, critic.devices if critic else ())
         # ROLL's check sorts the ids.
-        left, left_of_sorted = _left(infers, per_worker, freed), _left(Ids.of(*infers.ranges), per_worker, freed)
+        left, left_of_sorted = _left(infers, per_worker, freed), _left(Ids.joined(*infers.ranges), per_worker, freed)
         if not left or not left_of_sorted:
             message = f"every worker of {infer.key} holds a GPU that training needs, so none is left to generate meanwhile"
             help = f"leave a worker of {infer.key} without GPUs of training and critic, or write `{MODE}: false`"
@@ -397,7 +397,7 @@ class TransferChecks(RollChecks):
                 text = " and ".join(f"{member.key} `{range_text(new_range)}`" for member, new_range in zip(broken, new_ranges))
                 partners = [partner for partner in broken if partner is not role]
                 # Users may apply the edit alone.
-                alone = _adds_no_sharing(role, Ids.of(new_ranges[position]), partners)
+                alone = _adds_no_sharing(role, Ids.joined(new_ranges[position]), partners)
                 fix = Fix(f"give {text}", _written(role, new_ranges[position]) if alone else None)
             component = self.setup.components[role.key]
             self.setup.components[role.key] = replace(component, fixes={**component.fixes, SOLID: fix})
@@ -412,7 +412,7 @@ class TransferChecks(RollChecks):
         sizes = [role.devices.distinct for role in broken]
         together = len(broken) == 2 and broken[0].devices.ranges == broken[1].devices.ranges
         for ranges in product(*([range(at, at + size) for at in starts if at + size <= end] for size in sizes)):
-            new = [Ids.of(new_range) for new_range in ranges]
+            new = [Ids.joined(new_range) for new_range in ranges]
             if len(new) == 2 and (ranges[0] != ranges[1] if together else common(new[0], new[1])):
                 continue
             if all(_adds_no_sharing(role, new_ids, unchanged) for role, new_ids in zip(broken, new)):

@@ -180,7 +180,7 @@ class _RollWriter:
         if len(sizes) > 1:
             message = f"the processes of `{name}` hold {' or '.join(map(str, sizes))} accelerators, but in ROLL all hold as many"
             self.refuse(name, message, "give all the same number")
-        return Ids.of(*process_ids), sizes[0]
+        return Ids.joined(*process_ids), sizes[0]
 
     def _strategy(self, component: Component, part: str, per_process: int) -> tuple[Data, int]:
         """Return (strategy and devices per worker, accelerators of a worker)."""
@@ -356,7 +356,7 @@ def _keys(reading: Reading, problem: Problem, component: Component, assignment: 
         for role_runs in (runs, problem.job.planning.own.get(name, ()))
     )
     is_kept = ids == own and find(reading.source.root, f"{name}.{names.DEVICES}") is not None
-    keys: Data = {} if is_kept else {names.DEVICES: text_of(Ids.of(ids))}
+    keys: Data = {} if is_kept else {names.DEVICES: text_of(Ids.joined(ids))}
     # With shapes, the degrees imply the size of a worker.
     if component.per_process > 1 and name not in problem.job.planning.shapes:
         strategy = find(root, f"{name}.{names.STRATEGY}.strategy_name")
