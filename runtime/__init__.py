@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
+    from ..models.dialects.rlinf.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
     from .compat.rlinf.cluster import Cluster
     from .compat.rlinf.components import ComponentPlacement
     from .compat.rlinf.group import WorkerGroup
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .workers.inside.information import WorkerAddress
 
 _NAMES = {
-    "..models.strategies": "FlexiblePlacementStrategy NodePlacementStrategy PackedPlacementStrategy",
+    "..models.dialects.rlinf.strategies": "FlexiblePlacementStrategy NodePlacementStrategy PackedPlacementStrategy",
     ".compat.rlinf.cluster": "Cluster",
     ".compat.rlinf.components": "ComponentPlacement",
     ".compat.rlinf.group": "WorkerGroup",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from ..models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy, PlacementStrategy
+from ..models.dialects.rlinf.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy, PlacementStrategy
 from .compat.rlinf.cluster import Cluster
 from .compat.rlinf.components import ComponentPlacement, HybridComponentPlacement
 from .compat.rlinf.group import WorkerGroup

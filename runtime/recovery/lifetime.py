@@ -337,7 +337,7 @@ class Lifetime:
         if unknown:
             running = start(self._stack, plan, available, self.way)
         else:  # the first survey may be out of date
-            ranked = self._membership.roll.ranked(plan.cluster, available)
+            ranked = self._membership.roster.ranked(plan.cluster, available)
             running = start(self._stack, plan, ranked, replace(self.way, seen=NO_SURVEY))
         running.monitor.on_failure = self.listeners
         for group in running.groups.values():

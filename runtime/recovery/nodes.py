@@ -21,31 +21,33 @@ from ..world.nvidia_smi import same_model
 from ..world.ray_machine import machine_of, resource_of
 from .replanner import ReplacementScope
 
-Sign = tuple[str, str]
+NodeIdentity = tuple[str, str]
 """Identity of a node: rank label, else unique host name, else Ray's id."""
 
 
-class Roll:
+class NodeRoster:
     """Nodes of a cluster by name, and the identities that they keep on return."""
 
     def __init__(self, cluster: Cluster, available: Sequence[RayNode]) -> None:
-        signs = _signs(available)
+        identities = _identities(available)
         pairs = paired(cluster.nodes, available)
-        self._names: dict[Sign, str] = {signs[pairs[node.rank].node_id]: node.name for node in cluster.nodes if node.rank in pairs}
+        self._names: dict[NodeIdentity, str] = {
+            identities[pairs[node.rank].node_id]: node.name for node in cluster.nodes if node.rank in pairs
+        }
 
     def present(self, available: Sequence[RayNode]) -> dict[str, RayNode]:
         """Return name -> current Ray node, for known nodes."""
-        signs = _signs(available)
-        return {self._names[sign]: ray for ray in available if (sign := signs[ray.node_id]) in self._names}
+        identities = _identities(available)
+        return {self._names[identity]: ray for ray in available if (identity := identities[ray.node_id]) in self._names}
 
     def strangers(self, available: Sequence[RayNode]) -> list[RayNode]:
         """Return the unknown nodes."""
-        signs = _signs(available)
-        return [ray for ray in available if signs[ray.node_id] not in self._names]
+        identities = _identities(available)
+        return [ray for ray in available if identities[ray.node_id] not in self._names]
 
     def add(self, name: str, node: RayNode, available: Sequence[RayNode]) -> None:
         """Map this Ray node to a name from now on."""
-        self._names[_signs(available)[node.node_id]] = name
+        self._names[_identities(available)[node.node_id]] = name
 
     def ranked(self, cluster: Cluster, available: Sequence[RayNode]) -> list[RayNode]:
         """Return the present nodes of a cluster in rank order, labelled with their ranks."""
@@ -54,13 +56,13 @@ class Roll:
         return [replace(ray, labels={**ray.labels, RANK_LABEL: str(rank)}) for rank, ray in named if ray is not None]
 
 
-def _signs(available: Sequence[RayNode]) -> dict[str, Sign]:
+def _identities(available: Sequence[RayNode]) -> dict[str, NodeIdentity]:
     """Return Ray node id -> identity."""
     hosts = [ray.name for ray in available]
-    return {ray.node_id: _sign(ray, hosts) for ray in available}
+    return {ray.node_id: _identity(ray, hosts) for ray in available}
 
 
-def _sign(ray: RayNode, hosts: Sequence[str]) -> Sign:
+def _identity(ray: RayNode, hosts: Sequence[str]) -> NodeIdentity:
     if ray.rank is not None:
         return "rank", str(ray.rank)
     return ("name", ray.name) if hosts.count(ray.name) == 1 else ("id", ray.node_id)
@@ -172,19 +174,19 @@ class Membership:
     def __init__(self, cluster: Cluster, way: StartOptions) -> None:
         self.cluster = cluster
         self._way = way
-        self._roll: Roll | None = None
+        self._roster: NodeRoster | None = None
         self._declined: set[str] = set()
 
     @property
-    def roll(self) -> Roll:
+    def roster(self) -> NodeRoster:
         """Identity of the nodes as the launch began."""
-        if self._roll is None:
-            self._roll = Roll(self.cluster, inventory(self._way.port, self._way.seen.reports))
-        return self._roll
+        if self._roster is None:
+            self._roster = NodeRoster(self.cluster, inventory(self._way.port, self._way.seen.reports))
+        return self._roster
 
     def present(self) -> dict[str, RayNode]:
         """Return the known nodes that Ray reports, by name."""
-        return self.roll.present(inventory(self._way.port))
+        return self.roster.present(inventory(self._way.port))
 
     def there(self) -> dict[str, RayNode]:
         """Return the known reachable nodes, by name; Ray may still report others."""
@@ -202,11 +204,11 @@ class Membership:
     def welcome(self) -> None:
         """Add unknown nodes to the cluster; report unusable nodes with the reason."""
         available = inventory(self._way.port)
-        for ray in self.roll.strangers(available):
+        for ray in self.roster.strangers(available):
             wider = with_joined(self.cluster, ray)
             if wider is not None:
                 self.cluster = wider
-                self.roll.add(wider.nodes[-1].name, ray, available)
+                self.roster.add(wider.nodes[-1].name, ray, available)
             elif ray.node_id not in self._declined:
                 self._declined.add(ray.node_id)
                 self._way.progress(Step(unlike(self.cluster, ray)))

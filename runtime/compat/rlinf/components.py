@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Mapping, Sequence, Union
 
+from ....models.dialects.rlinf.strategies import NodePlacementStrategy, PackedPlacementStrategy, PlacementStrategy
 from ....models.findings.finding import UnusableInput
 from ....models.machines.cluster import Cluster as Machines
 from ....models.placements.assignment import Assignment
 from ....models.placements.plan import VERIFIED, Plan
 from ....models.placements.run import Run
-from ....models.strategies import NodePlacementStrategy, PackedPlacementStrategy, PlacementStrategy
 from ...failure import LaunchFailed, failed, quoted, refused
 from .cluster import Cluster
 from .machines import plain, read_section

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
-from placewright.models.strategies import PackedPlacementStrategy
+from placewright.models.dialects.rlinf.strategies import PackedPlacementStrategy
 from placewright.runtime.compat.rlinf.cluster import Cluster
 from placewright.runtime.compat.rlinf.group import WorkerGroup
 from placewright.runtime.failure import LaunchFailed

@@ -19,9 +19,9 @@ from ....placements.assignment import Assignment
 from ....placements.run import Runs
 from ....planning.way import ProcessShape
 from ....quantity import times
-from ....strategies import PackedPlacementStrategy
 from ...checks import divisors
 from ..known import DEGREE
+from ..strategies import PackedPlacementStrategy
 from .state import Extent, Mode
 
 IGNORED, HINTS = "PW124", "PW121"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 import pytest
-from placewright.models.strategies import PackedPlacementStrategy
+from placewright.models.dialects.rlinf.strategies import PackedPlacementStrategy
 from placewright.runtime.compat.rlinf.cluster import MANY
 from placewright.runtime.compat.rlinf.group import WorkerGroup
 from placewright.runtime.failure import LaunchFailed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.strategies import PackedPlacementStrategy
+from placewright.models.dialects.rlinf.strategies import PackedPlacementStrategy
 from placewright.runtime.compat.rlinf.group import WorkerGroup
 from placewright.runtime.failure import LaunchFailed
 

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 import pytest
-from placewright.models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
+from placewright.models.dialects.rlinf.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.workers.inside.base import Worker
 from placewright.runtime.workers.inside.information import HardwareInfo

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, Iterator
 
 import pytest
-from placewright.models.strategies import NodePlacementStrategy, PackedPlacementStrategy
+from placewright.models.dialects.rlinf.strategies import NodePlacementStrategy, PackedPlacementStrategy
 from placewright.runtime.compat.rlinf.cluster import Cluster
 from placewright.runtime.compat.rlinf.group import WorkerGroup
 from placewright.runtime.failure import LaunchFailed

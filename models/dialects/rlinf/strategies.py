@@ -7,16 +7,16 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, Iterator, Sequence, SupportsIndex, Union, overload
 
-from .findings.finding import Finding, UnusableInput, error
-from .findings.wording import with_noun
-from .machines.cluster import Cluster
-from .machines.node_group import CLUSTER_LABEL, NODE, Numbering
-from .placements.assignment import Seat, compress
-from .placements.placement import Placement, placements
-from .placements.placement_text import RankRange, runs_of
-from .placements.run import Repeat, Run, Runs
-from .placements.sound import why_not
-from .record import dataclass
+from ...findings.finding import Finding, UnusableInput, error
+from ...findings.wording import with_noun
+from ...machines.cluster import Cluster
+from ...machines.node_group import CLUSTER_LABEL, NODE, Numbering
+from ...placements.assignment import Seat, compress
+from ...placements.placement import Placement, placements
+from ...placements.placement_text import RankRange, runs_of
+from ...placements.run import Repeat, Run, Runs
+from ...placements.sound import why_not
+from ...record import dataclass
 from .strategy_arguments import Argument, Machines, cluster_of, labels, lists_of_ranks, read_ranks, refuse, takes, truth, whole_number
 
 Labels = Union[str, Sequence[str], None]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.runtime.port.port import RANK_LABEL, RayNode
-from placewright.runtime.recovery.nodes import Roll, with_joined
+from placewright.runtime.recovery.nodes import NodeRoster, with_joined
 
 
 def node(node_id: str, name: str, rank: int | None = None, accelerators: int = 4) -> RayNode:
@@ -22,25 +22,25 @@ def named(*names: str) -> Cluster:
 
 
 def test_nodes_with_rank_labels_are_known_by_them_though_all_have_one_host_name() -> None:
-    roll = Roll(named("a", "b"), [node("1", "host", 0), node("2", "host", 1)])
-    there = roll.present([node("9", "host", 1), node("5", "host", 7)])
+    roster = NodeRoster(named("a", "b"), [node("1", "host", 0), node("2", "host", 1)])
+    there = roster.present([node("9", "host", 1), node("5", "host", 7)])
     assert {name: ray.node_id for name, ray in there.items()} == {"b": "9"}
-    assert [ray.node_id for ray in roll.strangers([node("9", "host", 1), node("5", "host", 7)])] == ["5"]
+    assert [ray.node_id for ray in roster.strangers([node("9", "host", 1), node("5", "host", 7)])] == ["5"]
 
 
 def test_nodes_without_labels_are_known_by_their_host_names() -> None:
-    roll = Roll(named("a", "b"), [node("1", "a"), node("2", "b")])
-    assert {name: ray.node_id for name, ray in roll.present([node("7", "b")]).items()} == {"b": "7"}
+    roster = NodeRoster(named("a", "b"), [node("1", "a"), node("2", "b")])
+    assert {name: ray.node_id for name, ray in roster.present([node("7", "b")]).items()} == {"b": "7"}
 
 
 def test_nodes_that_nothing_tells_apart_are_known_by_their_ids() -> None:
-    roll = Roll(named("a", "b"), [node("1", "host"), node("2", "host")])
-    assert set(roll.present([node("2", "host"), node("3", "host")])) == {"b"}
+    roster = NodeRoster(named("a", "b"), [node("1", "host"), node("2", "host")])
+    assert set(roster.present([node("2", "host"), node("3", "host")])) == {"b"}
 
 
 def test_in_a_smaller_cluster_nodes_have_their_ranks_there() -> None:
-    roll = Roll(named("a", "b", "c"), [node("1", "h", 0), node("2", "h", 1), node("3", "h", 2)])
-    ranked = roll.ranked(named("a", "c"), [node("3", "h", 2), node("1", "h", 0)])
+    roster = NodeRoster(named("a", "b", "c"), [node("1", "h", 0), node("2", "h", 1), node("3", "h", 2)])
+    ranked = roster.ranked(named("a", "c"), [node("3", "h", 2), node("1", "h", 0)])
     assert [(ray.node_id, ray.rank) for ray in ranked] == [("1", 0), ("3", 1)]
 
 
