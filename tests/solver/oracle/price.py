@@ -7,7 +7,7 @@ from math import ceil
 from typing import Iterator
 
 from .demands import Helds, cut
-from .words import NODE, Job, Kept, Wish
+from .words import ACCELERATOR, NODE, Job, Kept, Wish
 
 PLURAL = {"zone": "zones", "rack": "racks", "nvlink_domain": "NVLink domains", "node": "nodes"}
 Tier = tuple[tuple[str, int, int], ...]
@@ -16,7 +16,7 @@ Tier = tuple[tuple[str, int, int], ...]
 
 def tiers(job: Job, helds: Helds, preferred_cut: int) -> Iterator[Tier]:
     """All tiers of the objective in order of importance; of a job without a term, the tier is 0."""
-    stated, job = job, job.as_shared({name: held.mask for name, held in helds.items()})
+    job = job.as_shared({name: held.mask for name, held in helds.items()})
     for what in ("accelerators", "processes"):
         short = [
             max(w.counts) - helds[w.name].total
@@ -33,7 +33,7 @@ def tiers(job: Job, helds: Helds, preferred_cut: int) -> Iterator[Tier]:
     yield from _extra(job, helds)
     yield from _contiguous(job, helds)
     yield from _fullest(job, helds)
-    yield (("difference between open counts", _difference(stated, helds), 1),)
+    yield (("difference between open counts", _difference(job, helds), 1),)
 
 
 def _difference(job: Job, helds: Helds) -> int:
@@ -42,7 +42,7 @@ def _difference(job: Job, helds: Helds) -> int:
     counts = []
     for names in job.bundles:
         members = [job[name] for name in names]
-        if any(wish.kind == NODE or wish.given is not None or wish.name in inside for wish in members):
+        if any(wish.kind != ACCELERATOR or wish.given is not None or wish.name in inside for wish in members):
             continue
         asked = [wish.counts for wish in members if wish.counts]
         if asked and max(map(min, asked)) < min(map(max, asked)) and any(min(each) < max(each) for each in asked):
