@@ -141,14 +141,14 @@ class Configuration(Settings):
             why = "keys that are not written were not checked: the defaults of the configuration are not known"
             program = self.notes.document.program
             missing = program.missing[1] if program is not None and program.is_hydra else ""
-            self._say("", "PW122", why, True, missing[:1].upper() + missing[1:] or f"Pass `--set {path}=VALUE`")
+            self.say("", "PW122", why, True, missing[:1].upper() + missing[1:] or f"Pass `--set {path}=VALUE`")
             return True
         if path not in self.table.defaults and (path in self.table.keys or self.table.is_open(path)):
-            self._say(path, rule, f"`{path}` is not written, and its default is not known")
+            self.say(path, rule, f"`{path}` is not written, and its default is not known")
             return True
         return super().is_open(path, rule)
 
-    def _say(self, path: str, rule: str, why: str, decides: bool = False, add: str = "") -> None:
+    def say(self, path: str, rule: str, why: str, decides: bool = False, add: str = "") -> None:
         """Note an unknown value once."""
         if (path, rule) not in self._said:
             self._said.add((path, rule))
