@@ -17,13 +17,14 @@ from .conditions import HOLDS, Truth, evaluate_sum
 from .expand import Expander, fits
 from .launch import Started
 from .pieces import Place, VariableValue, WordText, merged
+from .state import LimitExceeded
 
 if TYPE_CHECKING:
     from tree_sitter import Node
     from typing_extensions import Self
 
 MAX_TURNS = 100
-"""Largest number of turns interpreted one by one."""
+"""Largest number of turns of a loop, or branches of a condition, interpreted one by one."""
 UNKNOWN = Truth(None, "it depends on how a command ends")
 _OFTEN = "it depends on how often a loop was gone through"
 _Branch = tuple[Callable[[], Truth], Sequence["Node"]]
@@ -145,9 +146,11 @@ class ControlFlow(Expander, ABC):
         return self._branch(branches, self.script.place(node))
 
     def _branch(self, branches: Sequence[_Branch], place: Place) -> Truth:
-        """Interpret the first branch with a true condition."""
+        """Interpret the first branch with a true condition. Raises LimitExceeded."""
         if not branches:
             return HOLDS
+        if len(branches) > MAX_TURNS:
+            raise LimitExceeded(f"a condition has more than {MAX_TURNS} branches")
         (condition, body), rest = branches[0], branches[1:]
         truth = condition()
         if self.state.ended:

@@ -176,11 +176,6 @@ def _interpreter(words: Sequence[WordText]) -> int | None:
     return python
 
 
-def is_shell(word: WordText) -> bool:
-    """Return True if a word names a shell."""
-    return word.known and _SHELL.fullmatch(word.plain) is not None
-
-
 def _is_interpreter(text: str) -> bool:
     return bool(_PYTHON.fullmatch(text) or _TORCHRUN.fullmatch(text))
 
@@ -211,7 +206,7 @@ def shell_call(words: Sequence[WordText]) -> tuple[int, bool] | None:
 
     The index is the number of words if the shell reads its input; None without a shell.
     """
-    shell = next((at for at, word in enumerate(words) if is_shell(word)), None)
+    shell = next((at for at, word in enumerate(words) if word.known and _SHELL.fullmatch(word.plain)), None)
     if shell is None or (shell and _base(words[0].plain) not in _FACTS["starters"]):
         return None
     for at, word in enumerate(words[shell + 1 :], shell + 1):
@@ -281,15 +276,15 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Sourc
     return ShellMachine(*_spanned(accelerators, source), *_spanned(cpus, source), variable, for_ray, repeated), why
 
 
+def _is_ray_start(started: Started) -> bool:
+    plain = [_base(word.plain) for word in started.words]
+    return ("ray", "start") in zip(plain, plain[1:])
+
+
 def _spanned(number: _Number | None, source: Source) -> tuple[int | None, Span | None]:
     """Return a number with its span."""
     value, place = number or (None, None)
     return value, source.span(*place) if value is not None and place is not None else None
-
-
-def _is_ray_start(started: Started) -> bool:
-    plain = [_base(word.plain) for word in started.words]
-    return ("ray", "start") in zip(plain, plain[1:])
 
 
 def _option(started: Started, name: str) -> _Number | None:

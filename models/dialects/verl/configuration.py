@@ -89,10 +89,6 @@ class Configuration(Settings):
         value = self.at(path)
         return None if value is None else self._interpolator.tree(value, tuple(path.split(".")))
 
-    def key_at(self, span: Span) -> str | None:
-        """Return the key whose value stands at a place, among the keys read so far."""
-        return next((".".join(keys) for keys, value in self._found.items() if isinstance(value, Scalar) and value.span == span), None)
-
     def place(self, path: str) -> Span:
         """Return the span of a value; of the file's beginning if unwritten."""
         value = self.at(path)
