@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 MAX_TURNS = 100
-"""Largest number of turns of a loop, or branches of a condition, interpreted one by one."""
+"""Largest number of turns of a loop, or of branches of a condition."""
 UNKNOWN = Truth(None, "it depends on how a command ends")
 _OFTEN = "it depends on how often a loop was gone through"
 _Branch = tuple[Callable[[], Truth], Sequence["Node"]]
