@@ -22,9 +22,9 @@ Values = Mapping[str, Any]
 """Key -> number, list, map of keys, or text of a block map in YAML."""
 
 
-def refused(name: str, why: str) -> UnusableInput:
+def refused(name: str, why: str, help: str = "use the plan itself") -> UnusableInput:
     """Build the error for an answer that cannot be written (PW603)."""
-    return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help="use the plan itself")])
+    return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help=help)])
 
 
 def edits_of(source: Source, owner: MapNode, values: Values, path: str = "") -> list[Edit]:

@@ -1,7 +1,4 @@
-"""Arguments of a program: options, and `key=value` settings with their places in the script.
-
-Source of the options: Hydra, hydra/_internal/utils.py (get_args_parser).
-"""
+"""Arguments of a program: options, and `key=value` settings with their places in the script."""
 
 from __future__ import annotations
 
@@ -17,20 +14,14 @@ from ..text.document import DocumentKind, Setting
 from ..text.environment import Environment
 from ..text.source import Source
 from ..text.tree import UNRESOLVED, Entry, ListNode, MapNode, Scalar, Value
+from . import facts
 from .pieces import Place, WordPiece, WordText
 from .syntax import Script
 
-_WITH_VALUE = {
-    "--config-path": "config-path", "-cp": "config-path", "--config_path": "config-path",
-    "--config-name": "config-name", "-cn": "config-name", "--config_name": "config-name",
-    "--config-dir": "config-dir", "-cd": "config-dir", "--cfg": "cfg", "-c": "cfg",
-    "--package": "package", "-p": "package", "--experimental-rerun": "experimental-rerun",
-}  # fmt: skip
-_HYDRA = (
-    "--help", "--hydra-help", "--version", "--cfg", "--resolve", "--package", "--run", "--multirun", "--shell-completion",
-    "--config-path", "--config-name", "--config-dir", "--experimental-rerun", "--info",
-)  # fmt: skip
-"""Long options of Hydra, which takes unambiguous beginnings too. Source: Hydra, hydra/_internal/utils.py (get_args_parser)."""
+_FACTS = facts("programs")
+_WITH_VALUE: dict[str, str] = _FACTS["options"]
+_HYDRA: list[str] = _FACTS["long_options"]
+"""Long options of Hydra, which takes unambiguous beginnings too."""
 _MULTIRUN = ("--multirun", "-m", "hydra.mode=MULTIRUN")
 _KEY = re.compile(r"[+~]{0,2}[A-Za-z0-9_.$@/-]*(?==)", re.ASCII)
 _QUOTES = "bash takes quotes away: put the value in quotes within quotes, as in `\"key='a b'\"`"
@@ -167,8 +158,7 @@ class Arguments:
         written = self._written(span)
         scalar = Scalar(plain if plain and not value.secret else written, UNRESOLVED, span, mapped.origin(start, end))
         self.reasons[span] = why
-        perhaps = any(piece.perhaps for piece in value.pieces)
-        self._add(replace(setting, value=scalar, text=f"{key}={written}"), self.hydra and not perhaps)
+        self._add(replace(setting, value=scalar, text=f"{key}={written}"), self.hydra and not value.perhaps)
 
     def _written(self, span: Span) -> str:
         return self.source.text[span.start : span.end][:80]

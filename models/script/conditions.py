@@ -74,13 +74,11 @@ def evaluate_test(operands: Sequence[Operand], shown: str, expander: Expander) -
     if not operands:
         return Truth(False)
     disjunction, conjunction = ("-o", "-a") if operands[0].parts is None else ("||", "&&")
-    truth = Truth(False)
     try:
         if len(operands) > MAX_WORDS:
             raise NotComputed("")
-        for alternative in _split(operands, disjunction):
-            tests = [_single(test, expander) for test in _split(alternative, conjunction)]
-            truth = truth.either(reduce(Truth.both, tests))
+        tests = [[_single(test, expander) for test in _split(group, conjunction)] for group in _split(operands, disjunction)]
+        truth = reduce(Truth.either, [reduce(Truth.both, group) for group in tests])
     except NotComputed as problem:
         why = f": {problem}" if str(problem) else ""
         return Truth(None, f"`{shown}` is no condition that is followed{why}")

@@ -28,7 +28,7 @@ from .launch import LaunchCommand, Started, launch_of, machine_of, script_call
 from .pieces import VariableValue, WordPiece, WordText
 from .program import StartedProgram, readable_folders
 from .recognise import COMMAND_LINE, DOTTED_SETTING, listed
-from .state import LimitExceeded, Positional, State
+from .state import LimitExceeded, State
 from .syntax import Script, Unreadable
 
 NAME = COMMAND_LINE
@@ -73,7 +73,7 @@ def _give(state: State, command: str) -> None:
     """Give a script the arguments and the variables of the command that starts it."""
     for started in read_script(Source(NAME, command)).started:
         if call := script_call(started.words):
-            state.arguments = Positional.of([_at_script_start(word) for word in call[1:]])
+            state.call([_at_script_start(word) for word in call[1:]])
             words = ((word.plain.partition("=")[0], word) for word in started.words[: -len(call)])
             stated = {name: word.cut(len(name) + 1) for name, word in words if name.isidentifier() and name != word.plain}
             variables = {**started.variables, **stated}  # of `N=2 bash FILE` and of `env N=2 bash FILE`
@@ -102,7 +102,7 @@ def read_script(
     reached.
     """
     script, variables, machine = _task(source)
-    state = State(os.path.abspath(source.name), environment or {}, variables, doubting=doubting, readable=readable)
+    state = State(os.path.abspath(source.name), environment or {}, {"@": [], **variables}, doubting=doubting, readable=readable)
     if command:
         _give(state, command)
     follower, findings = Follower(script, state), []

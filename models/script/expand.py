@@ -1,7 +1,7 @@
 """Expansion of words: parameters, arithmetic, quote removal and field splitting.
 
-Source: the Bash Reference Manual, 3.5. File names are not expanded: `*` stays as written. Of
-braces, only `{1..3}` as a whole word is expanded. The rest is unknown.
+Source: the Bash Reference Manual, 3.5. File names are not expanded: `*` stays as written. Braces
+and the rest are unknown.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 MAX_WORDS = 4_096
 MAX_WORK = 2_000_000
-_NUMBERS = re.compile(r"\{(0|[1-9][0-9]{0,8})\.\.(0|[1-9][0-9]{0,8})\}", re.ASCII)
 _NUMBER = re.compile(r"\s*(-?(0|[1-9][0-9]{0,17}))?\s*", re.ASCII)
 _BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)", re.ASCII)
@@ -89,12 +88,6 @@ class Expander:
 
     def _fields_of(self, word: Word) -> list[WordText]:
         place, fields = self._place(word), _Fields()
-        plain = _unquoted(word.parts)
-        if match := _NUMBERS.fullmatch(plain):
-            first, last = int(match[1]), int(match[2])
-            if abs(last - first) < MAX_WORDS:
-                step = 1 if first <= last else -1
-                return [WordText.of(str(number), place) for number in range(first, last + step, step)]
         if has_braces(word.parts):
             return [WordText.unknown(self.script.shown(word.place), place, "braces that make several words are not followed")]
         self._spread(fields, word.parts)
@@ -220,7 +213,7 @@ class Expander:
     def _output(self, place: Place) -> tuple[WordText | None, str]:
         """Return the output of path commands such as `dirname X`: a text, or the path alone."""
         folder = self.state.folder
-        for node in _commands(self.script.root) or ():
+        for node in _commands(self.script.root):
             words = self.fields(self.script.command_words(node))
             name = words[0].plain if words and words[0].known else ""
             operands = [word for word in words[1:] if not word.plain.startswith("-")]
@@ -276,7 +269,7 @@ class Expander:
         if value is not None or name in self.state.variables:
             return value, nothing
         if name.isdecimal():
-            return None, nothing if self.state.arguments.given else frozenset({f"${name}"})
+            return None, nothing if self.state.given else frozenset({f"${name}"})
         return None, frozenset({name})
 
     def _value_or_default(self, part: Parameter) -> tuple[WordText | None, frozenset[str]]:
@@ -339,27 +332,20 @@ class Expander:
         return texts[start:][: numbers[1] if len(numbers) > 1 else None]
 
 
-def _unquoted(parts: Iterable[Part]) -> str:
-    """Return the literal text without quotes; a NUL stands for any other part."""
-    return "".join(part.text if isinstance(part, Literal) and not part.quoted else "\0" for part in parts)
-
-
 def has_braces(parts: Iterable[Part]) -> bool:
     """Return True if brace expansion makes several words of the parts."""
-    return _BRACES.search(_unquoted(parts)) is not None
+    return _BRACES.search("".join(part.text if isinstance(part, Literal) and not part.quoted else "\0" for part in parts)) is not None
 
 
-def _commands(node: Node) -> list[Node] | None:
-    """Return the simple commands of `a; b && c`; None for any other statement."""
+def _commands(node: Node) -> list[Node]:
+    """Return the simple commands of `a; b && c`; none for any other statement."""
     if node.type == "command":
         return [node]
-    if node.type == "redirected_statement":
-        body = node.child_by_field_name("body")
-        return _commands(body) if body is not None else None
-    if node.type not in ("program", "list") or any(child.type == "||" for child in node.children):
-        return None
-    inner = [_commands(child) for child in node.named_children if child.type != "comment"]
-    return [command for group in inner for command in group or ()] if all(inner) else None
+    if node.type not in ("program", "list", "redirected_statement") or any(child.type == "||" for child in node.children):
+        return []
+    body = node.child_by_field_name("body")
+    inner = [_commands(child) for child in ([body] if body is not None else node.named_children) if child.type != "comment"]
+    return [command for group in inner for command in group] if all(inner) else []
 
 
 def _split_path(name: str, operands: Sequence[WordText], place: Place) -> tuple[WordText | None, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence
 
 from ..record import dataclass
@@ -16,27 +17,26 @@ from .conditions import HOLDS, Truth, evaluate_sum
 from .expand import Expander, fits
 from .launch import Started
 from .pieces import Place, VariableValue, WordText, merged
-from .state import State
-from .syntax import Script
+from .state import LimitExceeded
 
 if TYPE_CHECKING:
     from tree_sitter import Node
     from typing_extensions import Self
 
 MAX_TURNS = 100
-"""Largest number of turns interpreted one by one."""
+"""Largest number of turns of a loop, or of branches of a condition."""
 UNKNOWN = Truth(None, "it depends on how a command ends")
-_Branch = tuple[Sequence["Node"], Sequence["Node"]]
+_OFTEN = "it depends on how often a loop was gone through"
+_Branch = tuple[Callable[[], Truth], Sequence["Node"]]
 
 
 @dataclass
-class ControlFlow(ABC):
+class ControlFlow(Expander, ABC):
     """Interpreter of statements in a state.
 
     Attributes
     ----------
-    script : text under interpretation.
-    started : commands that it starts, in the order of interpretation.
+    started : commands that the script starts, in the order of interpretation.
     unread : places of commands that may set variables from unread texts.
     branches : conditions of the enclosing branches.
     broken : True if it is unknown whether a loop was left.
@@ -44,8 +44,6 @@ class ControlFlow(ABC):
     went_past : True if an exit was skipped that happens only because an input is unset.
     """
 
-    script: Script
-    state: State
     started: list[Started] = field(default_factory=list)
     unread: list[Place] = field(default_factory=list)
     branches: list[Truth] = field(default_factory=list)
@@ -72,11 +70,6 @@ class ControlFlow(ABC):
                 truth = self.statement(node)
         return truth
 
-    @property
-    def expander(self) -> Expander:
-        """Expander of words in the current state."""
-        return Expander(self.script, self.state)
-
     # -- branches
 
     @property
@@ -91,7 +84,6 @@ class ControlFlow(ABC):
 
     @contextmanager
     def _within(self, truth: Truth) -> Iterator[None]:
-        """Interpret a branch of a condition."""
         self.branches.append(truth)
         yield
         self.branches.pop()
@@ -141,7 +133,6 @@ class ControlFlow(ABC):
         return UNKNOWN
 
     def _negated(self, node: Node) -> Truth:
-        """Interpret `! a`."""
         return self.statement(node.named_children[-1]).negated()
 
     def _if(self, node: Node) -> Truth:
@@ -151,15 +142,17 @@ class ControlFlow(ABC):
             kinds = [child.type for child in clause.children]
             at = kinds.index("then") if "then" in kinds else 0
             body = [child for child in clause.children[at + 1 :] if child.type not in (*inner, "fi")]
-            branches.append((clause.children[1:at], body))
+            branches.append((partial(self.statements, clause.children[1:at]), body))
         return self._branch(branches, self.script.place(node))
 
     def _branch(self, branches: Sequence[_Branch], place: Place) -> Truth:
-        """Interpret the first branch with a true condition; no condition means `else`."""
+        """Interpret the first branch with a true condition. Raises LimitExceeded."""
         if not branches:
             return HOLDS
+        if len(branches) > MAX_TURNS:
+            raise LimitExceeded(f"a condition has more than {MAX_TURNS} branches")
         (condition, body), rest = branches[0], branches[1:]
-        truth = self.statements(condition)
+        truth = condition()
         if self.state.ended:
             return truth
         if truth.value is None:
@@ -173,53 +166,46 @@ class ControlFlow(ABC):
             return self._branch(rest, place) if self.went_past else ended
 
     def _case(self, node: Node) -> Truth:
-        """Interpret the first `case` arm with a matching pattern; all arms if unknown."""
+        """Interpret the first `case` arm with a matching pattern."""
+        branches, place = list[_Branch](), self.script.place(node)
         items = [child for child in node.children if child.type == "case_item"]
-        try:
-            item, truth = self._matching(node, items)
-        except NotComputed as problem:
-            for item in items:
-                self._either(str(problem), self.script.place(node), lambda: self.statements(_arm(item)))  # noqa: B023
-            return UNKNOWN
-        with self._within(truth):
-            return self.statements(_arm(item)) if item is not None else HOLDS
-
-    def _matching(self, node: Node, items: Sequence[Node]) -> tuple[Node | None, Truth]:
-        """Return the arm that matches, and on what that depends. Raises NotComputed."""
-        value, expander = node.child_by_field_name("value"), self.expander
-        place = self.script.range(value) if value is not None else (0, 0)
-        subject = expander.text(self.script.parts(*place))
-        if not subject.known or (self.state.doubting and subject.unset):
-            shown = self.script.shown(place)
-            raise NotComputed(f"it depends on `{shown}`, which is not known: {subject.why_unknown}")
         for item in items:
-            for pattern in item.children_by_field_name("value"):
-                if fits(subject.plain, expander.pattern(self.script.parts(*self.script.range(pattern)))):
-                    if item.children[-1].type in (";&", ";;&"):
-                        raise NotComputed("`;&` is not followed")
-                    return item, Truth.of(True, subject)
-        return None, HOLDS
+            kinds = [child.type for child in item.children]
+            start, end = kinds.index(")") + 1 if ")" in kinds else len(kinds), len(kinds) - kinds[-1].startswith(";")
+            branches.append((partial(self._fits, node, item), item.children[start:end]))
+        if not any(item.children[-1].type in (";&", ";;&") for item in items):
+            return self._branch(branches, place)
+        for _, arm in branches:
+            self._either("`;&` is not followed", place, partial(self.statements, arm))
+        return UNKNOWN
+
+    def _fits(self, node: Node, item: Node) -> Truth:
+        """Return whether a pattern of a `case` arm matches."""
+        value = node.child_by_field_name("value")
+        place = self.script.range(value) if value is not None else (0, 0)
+        subject, why = self.text(self.script.parts(*place)), f"it depends on `{self.script.shown(place)}`, which is not known"
+        if not subject.known or (self.state.doubting and subject.unset):
+            return Truth(None, f"{why}: {subject.why_unknown}")
+        try:
+            patterns = (self.script.range(pattern) for pattern in item.children_by_field_name("value"))
+            matches = any(fits(subject.plain, self.pattern(self.script.parts(*pattern))) for pattern in patterns)
+        except NotComputed as problem:
+            return Truth(None, str(problem))
+        return Truth.of(matches, subject)
 
     # -- loops
 
     def _loop(self, node: Node) -> Truth:
         """Interpret a loop; return how it ends."""
-        before, outer = dict(self.state.variables), self.broken
+        before, outer, place = dict(self.state.variables), self.broken, self.script.place(node)
         self.broken = False
-        body, place = node.child_by_field_name("body"), self.script.place(node)
-        statements = body.children[1:-1] if body is not None else []
-        if node.type == "for_statement":
-            self._for(node, statements, place)
-        else:
-            self._while(node, statements, place)
+        body = node.child_by_field_name("body")
+        interpret = self._for if node.type == "for_statement" else self._while
+        interpret(node, body.children[1:-1] if body is not None else [], place)
         broken, self.broken = self.broken, outer
-        if not broken:
-            return HOLDS
-        after, why = self.state.variables, "it depends on how often a loop was gone through"
-        for name in before.keys() | after.keys():
-            if before.get(name) != after.get(name):
-                after[name] = merged(before.get(name), after.get(name), name, place, why)
-        return UNKNOWN
+        if broken:
+            self._unsettle(before, place, _OFTEN)
+        return UNKNOWN if broken else HOLDS
 
     def _for(self, node: Node, body: Sequence[Node], place: Place) -> None:
         """Interpret the body for each known word, and once for an unknown word."""
@@ -229,32 +215,32 @@ class ControlFlow(ABC):
             at = kinds.index("in")
             stops = (";", "\n", "do_group", "compound_statement")
             end = next((child for child in node.children[at:] if child.type in stops), node)
-            words = self.expander.fields(self.script.words(node.children[at].end_byte, end.start_byte))
+            words = self.fields(self.script.words(node.children[at].end_byte, end.start_byte))
         if len(words) > MAX_TURNS:
             words = [WordText.unknown(f"${name}", place, f"the loop has more than {MAX_TURNS} turns")]
         for word in words:
+            begin = partial(self.assign, name, word)
             if word.known:
-                self.state.assign(name, word)
+                begin()
                 self.statements(body)
             else:
-                why = f"it depends on a loop over what is not known: {word.why_unknown}"
-                self._once(body, place, why, lambda: self.state.assign(name, word))  # noqa: B023
+                self._once(body, place, f"it depends on a loop over what is not known: {word.why_unknown}", begin)
             if self._left():
                 break
+
+    def assign(self, name: str, value: WordText) -> None:
+        """Assign a variable in the current state."""
+        self.state.assign(name, value)
 
     def _while(self, node: Node, body: Sequence[Node], place: Place) -> None:
         """Interpret `while`, `until` or `for ((`, turn by turn as long as the condition is known."""
         for _ in range(MAX_TURNS):
-            before = dict(self.state.variables), self.state.arguments
-            truth = self._loop_condition(node)
+            before, truth = dict(self.state.variables), self._loop_condition(node)
             if self.state.ended or not truth.value:
                 break
             with self._within(truth):
                 self.statements(body)
-            if self._left() or before == (self.state.variables, self.state.arguments):
-                return
-            if self.broken:
-                self._open_arrays(before[0], place, "it depends on how often a loop was gone through")
+            if self._left() or self.broken or before == self.state.variables:
                 return
         if truth.value is not False and not self.state.ended:
             self._once(body, place, truth.why or f"the loop has more than {MAX_TURNS} turns")
@@ -264,30 +250,30 @@ class ControlFlow(ABC):
         if node.type == "c_style_for_statement":
             signs = [child for child in node.children if child.type in ("((", "))")]
             header = signs[0].end_byte, signs[-1].start_byte
-            return evaluate_sum(header, self.expander, self.script.shown(header))
+            return evaluate_sum(header, self, self.script.shown(header))
         truth = self.statements(node.children_by_field_name("condition"))
         return truth.negated() if node.children[0].type == "until" else truth
 
     def _once(self, body: Sequence[Node], place: Place, why: str, begin: Callable[[], None] = lambda: None) -> None:
         """Interpret a loop body with an unknown number of turns."""
-        before = self.state.variables.copy()
+        before = dict(self.state.variables)
 
         def turn() -> Truth:
-            """Interpret a turn to any end."""
             begin()
             truth = self.statements(body)
             self._left()
             return truth
 
         self._either(why, place, turn)
-        self._open_arrays(before, place, why)
+        self._unsettle(before, place, why)
 
-    def _open_arrays(self, before: Mapping[str, VariableValue], place: Place, why: str) -> None:
-        """Make the ends of changed arrays unknown: further turns may add elements."""
+    def _unsettle(self, before: Mapping[str, VariableValue], place: Place, why: str) -> None:
+        """Make what a loop changed unknown: further turns may set it again, or add elements."""
         variables = self.state.variables
-        for name, array in variables.items():
-            if isinstance(array, list) and before.get(name) != array:
-                variables[name] = [*array, WordText.unknown(f"${name}", place, why)]
+        for name in before.keys() | variables.keys():
+            if before.get(name) != variables.get(name):
+                value = merged(before.get(name), variables.get(name), name, place, why)
+                variables[name] = [*value, WordText.unknown(f"${name}", place, why, perhaps=True)] if isinstance(value, list) else value
 
     def _left(self) -> bool:
         """Return True if the loop ends after this turn; `continue` begins the next turn."""
@@ -295,9 +281,3 @@ class ControlFlow(ABC):
         if ended in ("break", "continue"):
             self.state.ended = ""
         return ended not in ("", "continue")
-
-
-def _arm(item: Node) -> list[Node]:
-    """Return the statements of a `case` arm."""
-    at = next((i for i, child in enumerate(item.children) if child.type == ")"), len(item.children))
-    return [child for child in item.children[at + 1 :] if child.type not in (";;", ";&", ";;&")]

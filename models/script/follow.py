@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Mapping, Sequence
 
 from ..text.files import is_below, text_of
+from . import facts
 from .conditions import HOLDS, Operand, Truth, evaluate_sum, evaluate_test
 from .expand import has_braces
 from .flow import UNKNOWN, ControlFlow
-from .launch import Started, is_shell, launch_of, nested_text
+from .launch import Started, launch_of, nested_text, script_call, shell_call
 from .pieces import Place, VariableValue, WordText, joined
-from .state import LimitExceeded, Positional
+from .state import LimitExceeded
 from .syntax import CLOSERS, NAME, Script, Unreadable, check_depth
 
 if TYPE_CHECKING:
@@ -27,10 +27,7 @@ MAX_CALLS = 24
 _EXITS = ("exit", "return", "break", "continue")
 _ASSIGNING = ("read", "mapfile", "readarray", "printf", "getopts", "let")
 _BUILTINS = (*_ASSIGNING, "shift", "set", ":", "true", "false")
-_SUCCEEDING = (
-    "echo", "cd", "pushd", "popd", "mkdir", "sleep", "wait", "trap", "umask", "ulimit", "alias", "shopt",
-    "hash", "cat", "date", "pwd", "touch", "env", "printenv", "unalias", "jobs", "kill",
-)  # fmt: skip
+_SUCCEEDING = frozenset(facts("shell")["succeeding"])
 """Further commands assumed to succeed."""
 _SETUP_FILES = re.compile(
     r"(^|/)(activate|(set_?env|setup|setvars|conda|modules?|env-?vars)(\.(sh|bash))?|\.?(bash|z)?(rc|_?profile)|switch_env)$"
@@ -68,19 +65,19 @@ class Follower(ControlFlow):
 
     def _condition(self, node: Node) -> Truth:
         """Evaluate `[ ... ]`, `[[ ... ]]` or `(( ... ))`."""
-        (start, end), kind, expander = self.script.range(node), node.children[0].type, self.expander
+        (start, end), kind = self.script.range(node), node.children[0].type
         inside, shown = (start + len(kind), end - len(kind)), self.script.shown((start, end))
         if kind == "((":
-            return evaluate_sum(inside, expander, shown)
+            return evaluate_sum(inside, self, shown)
         words = list(self.script.words(*inside))
         if kind == "[":
-            return self._test(expander.fields(words), shown)
-        operands = [Operand(self.script.text[slice(*word.place)], expander.text(word.parts), word.parts) for word in words]
-        return evaluate_test(operands, shown, expander)
+            return self._test(self.fields(words), shown)
+        operands = [Operand(self.script.text[slice(*word.place)], self.text(word.parts), word.parts) for word in words]
+        return evaluate_test(operands, shown, self)
 
     def _test(self, words: Sequence[WordText], shown: str) -> Truth:
         """Evaluate `[ words ]` of expanded words."""
-        return evaluate_test([Operand(word.plain, word) for word in words], shown, self.expander)
+        return evaluate_test([Operand(word.plain, word) for word in words], shown, self)
 
     def _function(self, node: Node) -> Truth:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
@@ -96,7 +93,6 @@ class Follower(ControlFlow):
         return HOLDS
 
     def _target(self, node: Node) -> str:
-        """Return the variable of an assignment."""
         return self.script.written(node.children[0]).partition("[")[0]
 
     def _assign(self, node: Node) -> None:
@@ -108,7 +104,7 @@ class Follower(ControlFlow):
             state.unsure({name}, place, "an element of it is set by its number, which is not followed")
             return
         is_array = value is not None and value.type == "array"
-        text = WordText() if is_array else self.expander.text(self.script.parts(start, end))  # which may set the variable itself
+        text = WordText() if is_array else self.text(self.script.parts(start, end))  # which may set the variable itself
         old = state.variables.get(name, state.scalar(name, place)) if operator.type == "+=" else None
         if is_array:
             state.variables[name] = self._array(name, (start + 1, end - 1), place, old)
@@ -123,7 +119,7 @@ class Follower(ControlFlow):
         for word in self.script.words(*inside):
             if re.match(r"\[.*\]=", self.script.text[slice(*word.place)], re.DOTALL):
                 return WordText.unknown(f"${name}", place, "elements that are set by their numbers are not followed")
-            array += self.expander.fields([word])
+            array += self.fields([word])
             self.state.budget.spend(len(array) // 100)
         return array
 
@@ -138,7 +134,7 @@ class Follower(ControlFlow):
                 if has_braces(self.script.parts(*self.script.range(child))):  # of a command, they make several assignments
                     self.state.unsure({self._target(child)}, place, "braces that make several words are not followed")
                 continue
-            for text in self.expander.fields([self.script.word(*self.script.range(child))]):
+            for text in self.fields([self.script.word(*self.script.range(child))]):
                 name, equals, _ = text.plain.partition("=")
                 if name.startswith("-"):
                     flags += name
@@ -159,7 +155,7 @@ class Follower(ControlFlow):
             self.state.exported.add(name)
 
     def _unset(self, node: Node) -> Truth:
-        for text in self.expander.fields(self.script.command_words(node)):
+        for text in self.fields(self.script.command_words(node)):
             name, is_element, _ = text.plain.partition("[")
             if is_element:
                 self.state.unsure({name}, self.script.place(node), "an element of it is taken out, which is not followed")
@@ -189,7 +185,7 @@ class Follower(ControlFlow):
         for part in parts:
             name = part.child_by_field_name("destination") if part.type == "file_redirect" else None
             if name is not None and part.children[0].type in (">", ">|", "&>"):
-                file = self.expander.text(self.script.parts(*self.script.range(name)))
+                file = self.text(self.script.parts(*self.script.range(name)))
                 self.state.files.update({file.plain: stdin} if file.known else {})
                 break
         return self._command(body, stdin)
@@ -202,20 +198,20 @@ class Follower(ControlFlow):
         inside = self.script.range(parts["heredoc_body"])
         if any(sign in self.script.written(parts["heredoc_start"]) for sign in "'\"\\"):
             return self.script.origin.cut(*inside)
-        return self.expander.text(self.script.parts(*inside, True))
+        return self.text(self.script.parts(*inside, True))
 
     def _command(self, node: Node, stdin: WordText | None = None) -> Truth:
         """Interpret a simple command: a function, a builtin, a nested text or a program."""
-        expander, place, shown = self.expander, self.script.place(node), self.script.shown(self.script.range(node))
+        self.dropped, place, shown = set(), self.script.place(node), self.script.shown(self.script.range(node))
         written, assignments = self.script.command_words(node), [child for child in node.children if child.type == "variable_assignment"]
-        words = expander.fields(written)
+        words = self.fields(written)
         if not words:
             for child in assignments:
                 self._assign(child)
             return HOLDS
         for child in node.children:
             if child.type == "herestring_redirect":
-                stdin = expander.text(self.script.parts(*self.script.range(child.named_children[-1])))
+                stdin = self.text(self.script.parts(*self.script.range(child.named_children[-1])))
         name = words[0].plain if words[0].known else ""
         if name in self.state.functions:
             return self._call(*self.state.functions[name], words[1:])
@@ -234,10 +230,10 @@ class Follower(ControlFlow):
         inner = nested_text(words, stdin, self.state.files)
         if inner is not None:
             shell = self.aside()
-            shell.state.arguments = Positional.of(inner[1])
-            shell._inner(inner[0])
+            shell.state.call(inner[1])
+            shell._evaluate(inner[0])
         else:
-            self._start(node, words, assignments, expander.dropped)
+            self._start(node, words, assignments)
         return HOLDS if inner is None and name in _SUCCEEDING else Truth(None, f"it depends on how `{shown}` ends")
 
     def _builtin(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
@@ -250,21 +246,21 @@ class Follower(ControlFlow):
             state.unsure(names, place, f"`{name}` sets it when the script runs")
             return Truth(None, f"it depends on how `{name}` ends")
         if name == "shift":
-            shifted = state.arguments.shift(words[0] if words else WordText.of("1", place))
-            state.arguments = shifted or state.arguments
-            return Truth(shifted is not None)
+            count = words[0] if words else WordText.of("1", place)
+            if count.known and count.plain.isdecimal():
+                return Truth(state.shift(int(count.plain[:6])))
+            state.variables["@"] = [WordText.unknown("$@", place, count.why_unknown or "`shift` is without a number", perhaps=True)]
         if name == "set" and (option := next((word for word in plain if _NOUNSET.fullmatch(word)), "")):
             state.needs_all = option[0] != "+" and (option != "nounset" or "+o" not in plain)
         if name == "set" and "--" in plain:
-            state.arguments = Positional.of(words[plain.index("--") + 1 :])
+            state.call(words[plain.index("--") + 1 :])
         return Truth(name != "false")
 
     def _is_self_call(self, words: Sequence[WordText]) -> bool:
         """Return True if a command restarts this script without any change or started program."""
         state, is_source = self.state, words[0].plain in ("source", ".")
-        file = words[0]
-        if is_source or is_shell(file):
-            file = next((word for word in words[1:] if word.plain[:1] != "-"), WordText())
+        called = words[1:] if is_source else words if shell_call(words) is None else script_call(words)
+        file = called[0] if called else WordText()
         path = os.path.join(state.folder or os.path.dirname(state.script), file.path)
         if not file.path or os.path.normpath(path) != state.script or words[-1] is not file:
             return False
@@ -272,8 +268,7 @@ class Follower(ControlFlow):
         moved = not state.folder and any(command.words[0].plain in ("cd", "pushd") for command in self.started)
         return not (changed or moved or self.why_unsure or self.assumed or any(map(launch_of, self.started)))
 
-    def _start(self, node: Node, words: Sequence[WordText], assignments: Sequence[Node], dropped: set[str]) -> None:
-        """Record a started program."""
+    def _start(self, node: Node, words: Sequence[WordText], assignments: Sequence[Node]) -> None:
         (start, stop), end = self.script.range(node), 0
         if words[0].plain == "cd" and words[0].known:
             paths = [word.path for word in words[1:] if not word.plain.startswith("-")]
@@ -289,7 +284,7 @@ class Follower(ControlFlow):
             condition=self.why_unsure,
             variables=self._environment(assignments),
             folder=self.state.folder,
-            dropped=frozenset(dropped),
+            dropped=frozenset(self.dropped),
             needs_all=self.state.needs_all,
         )
         if self.script.origin.cut(start, start + 1).is_foreign and launch_of(started):
@@ -314,13 +309,15 @@ class Follower(ControlFlow):
         file, state = words[0].plain if words else "", self.state
         text = joined(words, " ", place) if name == "eval" else state.files.get(file)
         if text is not None and any(not piece.unknown and piece.text.strip() for piece in text.pieces):
-            return self._inner(text)
+            return self._evaluate(text)
         if name != "eval" and words and not _SETUP_FILES.search(file) and (path := self._readable(words[0])):
-            outer, state.source = (state.source, state.arguments), path
-            state.arguments = Positional.of(words[1:]) if words[1:] else state.arguments
-            self._inner(WordText.foreign(text_of(path), place))
+            outer, state.source = (state.source, state.variables["@"], state.given), path
+            if words[1:]:
+                state.call(words[1:])
+            self._evaluate(WordText.foreign(text_of(path), place))
             self.state.source = outer[0]
-            self.state.arguments = outer[1] if words[1:] else self.state.arguments
+            if words[1:]:
+                self.state.variables["@"], self.state.given = outer[1:]
             self.state.ended = "" if self.state.ended == "return" else self.state.ended
             return Truth(None, f"it depends on how `{name}` ends")
         self.unread.append(place)
@@ -334,7 +331,7 @@ class Follower(ControlFlow):
         real = os.path.realpath(path) if path and "\0" not in path else ""
         return real if real and is_below(real, self.state.readable) and os.path.isfile(real) else ""
 
-    def _inner(self, text: WordText) -> Truth:
+    def _evaluate(self, text: WordText) -> Truth:
         """Interpret a text that the script itself contains."""
         self._enter()
         outer, self.script = self.script, Script(text.plain, text)
@@ -353,18 +350,18 @@ class Follower(ControlFlow):
         self.state.calls += 1
 
     def _call(self, script: Script, body: Node, words: Sequence[WordText]) -> Truth:
-        """Call a function of the script."""
         self._enter()
         before, outer = self.state, (self.script, self.returned)
-        arguments, outer_variables = before.arguments, before.outer
-        before.arguments, before.outer = Positional.of(words), {}
+        given, outer_variables = before.given, before.outer
+        before.outer = {"@": before.variables["@"]}
+        before.call(words)
         self.script, self.returned = script, False
         truth = self.statement(body)
         truth = Truth(None, "it depends on where a function returns") if self.returned else truth
         (self.script, self.returned), state = outer, self.state
         state.calls -= 1
         state.leave()
-        state.arguments, state.outer = arguments, outer_variables
+        state.given, state.outer = given, outer_variables
         state.ended = "" if state.ended == "return" else state.ended
         return truth
 
@@ -380,7 +377,7 @@ class Follower(ControlFlow):
         for variable in sorted(self.assumed):
             if variable.startswith("$"):
                 why = "the script ends early without its arguments, so it will be given some"
-                self.state.arguments = replace(self.state.arguments, why_unknown=why)
+                self.state.variables["@"] = [WordText.unknown("$@", place, why, perhaps=True)]
             else:
                 why = f"the script ends early where `{variable}` is not set, so it will be set"
                 self.state.unsure({variable}, place, f"{why}; `--allow-env {variable}` reads it")

@@ -1,38 +1,23 @@
-"""Commands that start a Python program: launcher, program, arguments, and Ray's resources.
-
-Sources: the command lines of torchrun, accelerate, Ray (ray start, ray job submit), Slurm and uv.
-"""
+"""Commands that start a Python program: launcher, program, arguments, and Ray's resources."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import field
-from itertools import dropwhile, takewhile
+from itertools import takewhile
 from typing import Mapping, Sequence
 
 from ..findings.span import Span
 from ..record import dataclass
 from ..text.document import ShellMachine
 from ..text.source import Source
+from . import facts
 from .pieces import Place, WordText, joined
 
 _PYTHON = re.compile(r"(?:.*/)?(?:python|python[23](?:\.[0-9]+)?|pypy3?)")
 _TORCHRUN = re.compile(r"(?:.*/)?(?:torchrun|accelerate|deepspeed)")
 _SHELL = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh")
-_STARTERS = {
-    "apptainer", "deepspeed", "docker", "env", "mpiexec", "mpirun", "nice", "nohup", "nsys", "numactl",
-    "podman", "ray", "setsid", "singularity", "srun", "stdbuf", "sudo", "taskset", "time", "timeout",
-    "torchrun", "accelerate", "uv", "conda", "micromamba", "xvfb-run", "ionice", "poetry", "pixi",
-    "unbuffer", "kubectl", "pdsh", "sbatch", "ssh", "xargs", "enroot",
-}  # fmt: skip
-_WITH_SUBCOMMANDS = ("ray", "uv", "conda", "apptainer", "singularity", "docker")
-_ELSEWHERE = ("ray", "srun", "docker", "kubectl", "ssh", "apptainer", "singularity")
-_REMOTE = ("ssh", "pdsh", "tmux", "screen", "ray")
-_WITH_VALUE = (
-    "-X", "-W", "--check-hash-based-pycs", "--extra", "--group", "--with", "--python", "-p", "--directory",
-    "--project", "--env-file", "--package",
-)  # fmt: skip
-_AS_TORCHRUN = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
+_FACTS = facts("launchers")
 _LAUNCHING = re.compile(r"(?:.*[./])?(?:\w*launch\w*|\w*runner|run|start)(?:\.py)?|cProfile|coverage|debugpy|memray|pdb|scalene|viztracer")
 _PROGRAM = re.compile(r"[\w/.-]+\.py|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){2,}")
 _Number = tuple["int | None", "Place | None"]
@@ -115,7 +100,7 @@ def launch_of(started: Started) -> LaunchCommand | None:
     elif word.known and not _PYTHON.fullmatch(word.plain):
         launcher = _base(word.plain)
     position = _program(words, python + 1, is_torchrun)
-    if position is not None and words[position].plain in _AS_TORCHRUN:
+    if position is not None and words[position].plain in _FACTS["as_torchrun"]:
         launcher, start = "torchrun", position + 1
         position = _program(words, start, True)
     if position is None:
@@ -181,7 +166,7 @@ def _interpreter(words: Sequence[WordText]) -> int | None:
     if module and len(words) > module + 1 and words[module].plain == "-m":
         return module - 1  # `$PYTHON -m module`
     plain = [word.plain if word.known and not word.secret else "" for word in words]
-    if not _is_interpreter(plain[0]) and _base(words[0].plain) not in _STARTERS:
+    if not _is_interpreter(plain[0]) and _base(words[0].plain) not in _FACTS["starters"]:
         return None
     python = next((at for at, text in enumerate(plain) if _is_interpreter(text)), None)
     if python is None and _base(plain[0]) == "uv" and plain[1:2] == ["run"]:
@@ -191,18 +176,13 @@ def _interpreter(words: Sequence[WordText]) -> int | None:
     return python
 
 
-def is_shell(word: WordText) -> bool:
-    """Return True if a word names a shell."""
-    return word.known and _SHELL.fullmatch(word.plain) is not None
-
-
 def _is_interpreter(text: str) -> bool:
     return bool(_PYTHON.fullmatch(text) or _TORCHRUN.fullmatch(text))
 
 
 def _launcher(before: Sequence[str]) -> str:
     """Return the launcher with its subcommands, such as `ray job submit`."""
-    subcommands = before[1:3] if before[0] in _WITH_SUBCOMMANDS else ()
+    subcommands = before[1:3] if before[0] in _FACTS["with_subcommands"] else ()
     return " ".join([before[0], *takewhile(re.compile(r"[a-z]+").fullmatch, subcommands)])
 
 
@@ -217,8 +197,30 @@ def _program(words: Sequence[WordText], position: int, is_torchrun: bool = False
             return position
         if plain in ("-", "-c") and not is_torchrun:  # inline code
             return None
-        position += 2 if plain in _WITH_VALUE and not is_torchrun else 1
+        position += 2 if plain in _FACTS["options_with_value"] and not is_torchrun else 1
     return None
+
+
+def shell_call(words: Sequence[WordText]) -> tuple[int, bool] | None:
+    """Return the index of what a shell reads, and True for a text after `-c`.
+
+    The index is the number of words if the shell reads its input; None without a shell.
+    """
+    shell = next((at for at, word in enumerate(words) if word.known and _SHELL.fullmatch(word.plain)), None)
+    if shell is None or (shell and _base(words[0].plain) not in _FACTS["starters"]):
+        return None
+    for at, word in enumerate(words[shell + 1 :], shell + 1):
+        if not word.plain.startswith("-"):
+            return at, False
+        if not word.plain.startswith("--") and "c" in word.plain and at + 1 < len(words):
+            return at + 1, True
+    return len(words), False
+
+
+def script_call(words: Sequence[WordText]) -> Sequence[WordText]:
+    """Return the words `FILE ARGUMENTS` of a command such as `env A=b bash FILE ARGUMENTS`."""
+    at, is_text = shell_call(words) or (0, True)
+    return () if is_text else words[at:]
 
 
 def nested_text(
@@ -228,33 +230,16 @@ def nested_text(
 
     It is `bash -c TEXT`, or `bash FILE` with a file that the script wrote.
     """
-    shell = _shell(words)
-    if shell is not None:
-        for at, word in enumerate(words[shell + 1 :], shell + 1):
-            if not word.plain.startswith("-"):
-                return (files[word.plain], words[at + 1 :]) if word.plain in files else None
-            if not word.plain.startswith("--") and "c" in word.plain and at + 1 < len(words):
-                return words[at + 1], words[at + 3 :]
-        return (stdin, ()) if stdin is not None else None
-    if _base(words[0].plain) in _REMOTE and len(words) > 2:  # a whole command as a word
+    if (call := shell_call(words)) is not None:
+        at, is_text = call
+        if is_text:
+            return words[at], words[at + 2 :]
+        text = files.get(words[at].plain) if at < len(words) else stdin
+        return (text, words[at + 1 :]) if text is not None else None
+    if _base(words[0].plain) in _FACTS["remote"] and len(words) > 2:  # a whole command as a word
         command = re.compile(r"\b(?:python[0-9.]*|torchrun)\s+\S")
         return next(((word, ()) for word in words[1:] if command.search(word.plain)), None)
     return None
-
-
-def _shell(words: Sequence[WordText]) -> int | None:
-    """Return the index of the shell that a command starts."""
-    shell = next((at for at, word in enumerate(words) if is_shell(word)), None)
-    return shell if shell == 0 or _base(words[0].plain) in _STARTERS else None
-
-
-def script_call(words: Sequence[WordText]) -> Sequence[WordText]:
-    """Return the words `FILE ARGUMENTS` of a command such as `env A=b bash FILE ARGUMENTS`."""
-    shell = _shell(words)
-    if shell is None:
-        return ()
-    after = [*dropwhile(lambda word: re.fullmatch("-[a-z]+", word.plain), words[shell + 1 :])]
-    return () if any(word.plain == "-c" for word in words[: len(words) - len(after)]) else after
 
 
 # -- resources passed to Ray
@@ -271,7 +256,7 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Sourc
     heads = [command for command in before if any(word.plain == "--head" for word in command.words)]
     start, why, variable = (heads or before or [launch.started])[-1], "", ""
     accelerators, cpus = (_option(start, "--num-gpus"), _option(start, "--num-cpus")) if before else (None, None)
-    visible = _visible_variable(start) if before or launch.launcher.partition(" ")[0] not in _ELSEWHERE else None
+    visible = _visible_variable(start) if before or launch.launcher.partition(" ")[0] not in _FACTS["elsewhere"] else None
     if accelerators and accelerators[0] is not None:
         numbers = [pair[0] for command in before if (pair := _option(command, "--num-gpus")) and pair[0] is not None]
         if min(numbers) < accelerators[0]:
@@ -291,15 +276,15 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Sourc
     return ShellMachine(*_spanned(accelerators, source), *_spanned(cpus, source), variable, for_ray, repeated), why
 
 
+def _is_ray_start(started: Started) -> bool:
+    plain = [_base(word.plain) for word in started.words]
+    return ("ray", "start") in zip(plain, plain[1:])
+
+
 def _spanned(number: _Number | None, source: Source) -> tuple[int | None, Span | None]:
     """Return a number with its span."""
     value, place = number or (None, None)
     return value, source.span(*place) if value is not None and place is not None else None
-
-
-def _is_ray_start(started: Started) -> bool:
-    plain = [_base(word.plain) for word in started.words]
-    return ("ray", "start") in zip(plain, plain[1:])
 
 
 def _option(started: Started, name: str) -> _Number | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import takewhile
 from typing import Iterable, Union
 
 from ..record import dataclass
@@ -72,9 +73,9 @@ class WordText:
         return WordText((WordPiece(text, (place, place)),))
 
     @staticmethod
-    def unknown(written: str, place: Place, why: str, path: str = "") -> WordText:
+    def unknown(written: str, place: Place, why: str, path: str = "", perhaps: bool = False) -> WordText:
         """Build an unknown text with a reason."""
-        return WordText((WordPiece(written, (place,), unknown=why, path=path),))
+        return WordText((WordPiece(written, (place,), unknown=why, path=path, perhaps=perhaps),))
 
     @property
     def plain(self) -> str:
@@ -110,6 +111,11 @@ class WordText:
     def secret(self) -> bool:
         """True if a part of the text comes from the environment."""
         return any(piece.secret for piece in self.pieces)
+
+    @property
+    def perhaps(self) -> bool:
+        """True if the word itself may be absent."""
+        return any(piece.perhaps for piece in self.pieces)
 
     @property
     def is_foreign(self) -> bool:
@@ -195,12 +201,9 @@ def alike(first: VariableValue | None, second: VariableValue | None) -> bool:
     """Return True if two variables have the same value, wherever it was written."""
     if isinstance(first, list) and isinstance(second, list):
         return len(first) == len(second) and all(map(alike, first, second))
-    if not isinstance(first, WordText) or not isinstance(second, WordText):
-        return first is second
-    if first == second:
-        return True
-    same = (first.plain, first.unset, first.assumed, first.secret) == (second.plain, second.unset, second.assumed, second.secret)
-    return same and first.known and second.known
+    if not isinstance(first, WordText) or not isinstance(second, WordText) or not (first.known and second.known):
+        return first == second
+    return (first.plain, first.unset, first.assumed, first.secret) == (second.plain, second.unset, second.assumed, second.secret)
 
 
 def merged(first: VariableValue | None, second: VariableValue | None, name: str, place: Place, why: str) -> VariableValue:
@@ -209,32 +212,26 @@ def merged(first: VariableValue | None, second: VariableValue | None, name: str,
     Of an array the common beginning stays; every later setting `key=value` has an unknown value.
     """
     unknown = WordText.unknown(f"${name}", place, why)
-    if not isinstance(first, WordText) and not isinstance(second, WordText):
-        left, right, common = first or [], second or [], 0
-        while common < min(len(left), len(right)) and alike(left[common], right[common]):
-            common += 1
-        return [*left[:common], *(_possible_element(text, place, why) for text in (*left[common:], *right[common:]))]
     if isinstance(first, WordText) and isinstance(second, WordText):
-        length = _common_words_length(first.plain, second.plain)
-        if length and alike(first.cut(0, length), second.cut(0, length)):
-            between = "" if first.plain[:length][-1].isspace() else " "  # whole words are common
-            return joined([first.cut(0, length), unknown], between, place)
-    return unknown
+        same = takewhile(lambda letters: letters[0] == letters[1], zip(first.plain, second.plain))
+        common = "".join(letter for letter, _ in same)
+        if any(text.plain[len(common) :][:1].strip() for text in (first, second)):
+            common = common[: common.rfind(" ") + 1]  # whole words are common
+        head = first.cut(0, len(common))
+        if common.strip() and alike(head, second.cut(0, len(common))):
+            return joined([head, unknown], "" if common[-1].isspace() else " ", place)
+    if isinstance(first, WordText) or isinstance(second, WordText):
+        return unknown
+    left, right = first or [], second or []
+    common_length = sum(1 for _ in takewhile(lambda pair: alike(*pair), zip(left, right)))
+    return [*left[:common_length], *(_possible(text, place, why) for text in (*left[common_length:], *right[common_length:]))]
 
 
-def _possible_element(text: WordText, place: Place, why: str) -> WordText:
+def _possible(text: WordText, place: Place, why: str) -> WordText:
     """Return a possible element of an array: the key of a setting, and an unknown value."""
     key, equals, _ = text.plain.partition("=")
     if not equals or text.cut(0, len(key)).why_unknown or " " in key:
-        return WordText.unknown(text.plain, text.pieces[0].frames[0] if text.pieces else place, why)
+        return WordText.unknown(text.plain, text.pieces[0].frames[0] if text.pieces else place, why, perhaps=True)
     head = text.cut(0, len(key) + 1).pieces
     rest = text.cut(len(key) + 1).pieces or (WordPiece("", head[-1].frames),)
     return WordText((*head, *(replace(piece, unknown=why, perhaps=True) for piece in rest)))
-
-
-def _common_words_length(first: str, second: str) -> int:
-    """Return the length of the common beginning of two texts in whole words, or 0."""
-    differing = (at for at, (left, right) in enumerate(zip(first, second)) if left != right)
-    length = next(differing, min(len(first), len(second)))
-    edge = all(text[length : length + 1] in ("", " ", "\t", "\n") for text in (first, second))
-    return length if edge and first[:length].strip() else first.rfind(" ", 0, length) + 1

@@ -19,6 +19,7 @@ from ..text.environment import Environment
 from ..text.files import is_below, text_of
 from ..text.nearest import nearest
 from ..text.source import Source
+from . import facts
 from .arguments import Arguments, shown
 from .launch import LaunchCommand
 from .pieces import WordText
@@ -31,27 +32,11 @@ MAX_UP = 6
 _NAME_FOLDER = "name the folder that holds it with `--config-root DIR`"
 TWO_OPTIONS = ("--config_path", "--config_name")
 _OPTION = re.compile(r"""\badd_argument\(\s*["']([\w-]+)""")
-_ROLL_NAMES = re.compile(
-    r"(?:.*/)?start_(?:agentic|agentic_rollout|distill|distill_vl|dpo|onpolicy_distill|reward_fl|rlvr|rlvr_rollout"
-    r"|rlvr_vl|rlvr_vlmath|sft)_pipeline\.py"
-)
-"""Launchers of ROLL, which read two options with argparse. Source: ROLL, examples/."""
-_RLINF_NAMES = re.compile(
-    r"(?:.*\.)?(?:examples\.(?:agent|coding_online_rl|embodiment|multiturn_demo|offline_rl|reasoning|recap|reward|sft)"
-    r"\.(?:[\w-]+\.)*(?:main|train|eval|collect)\w*|evaluations\.eval_embodied_agent)"
-)
-"""Programs of RLinf that begin with `@hydra.main`."""
-_VERL_NAMES = re.compile(
-    r"(?:.*\.)?verl\.(?:trainer|experimental|workers|recipe)\.[\w.]+"
-    r"|verl|verl\..*|main_ppo\w*|\w*sft_trainer\w*|main_generation\w*"
-)
-_RECIPES = re.compile(
-    r"recipe\.(?:async_flow|atropos|char_count|collabllm|dance_grpo|dapo|deepeyes|entropy|fapo|flowrl"
-    r"|fully_async_policy|genrm_remote|gkd|gvpo|infigui-g1|langgraph_agent|minicpmo"
-    r"|one_step_off_policy|open_math_reasoning|partial_rollout|prime|qat|r1|rep_exp|retool|specRL"
-    r"|spin|spo|sppo|transfer_queue|vla)\..+"
-)
-"""Programs of verl's recipes, which read their settings with Hydra."""
+_FACTS = facts("programs")
+_ARGPARSE = re.compile(_FACTS["argparse"])
+"""Launchers of ROLL, which read two options with argparse."""
+_HYDRA = re.compile("|".join(_FACTS["hydra"]))
+"""Programs of RLinf, verl and its recipes that begin with `@hydra.main`."""
 
 
 def _repository(source: Source) -> str:
@@ -130,8 +115,7 @@ class StartedProgram:
     def is_hydra(self) -> bool:
         """True if Hydra is known to read the settings."""
         module = self.name.removesuffix(".py").replace("/", ".").strip(".")
-        known = any(names.fullmatch(module) for names in (_VERL_NAMES, _RECIPES, _RLINF_NAMES))
-        return known or _DECORATED.search(self._text) is not None
+        return bool(_HYDRA.fullmatch(module) or _DECORATED.search(self._text))
 
     @cached_property
     def arguments(self) -> Arguments:
@@ -143,7 +127,7 @@ class StartedProgram:
         arguments = Arguments(self.source, Environment.of(self.composer.allowed), hydra=self.is_hydra)
         arguments.read(self.launch.arguments)
         exact = set(_OPTION.findall(self._text)) == set(TWO_OPTIONS) and "parse_known_args" not in self._text
-        if (exact or not self.is_seen) and _ROLL_NAMES.fullmatch(self.name):
+        if (exact or not self.is_seen) and _ARGPARSE.fullmatch(self.name):
             certain = self.is_seen or any(name.startswith("roll") for name in self.composer.frameworks)
             arguments.refuse_all_but(TWO_OPTIONS, self.launch.arguments, self.name, certain)
         return arguments

@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Mapping, Sequence
 
 from ..record import dataclass
+from . import facts
 from .pieces import Place, VariableValue, WordPiece, WordText, alike, merged
 
 if TYPE_CHECKING:
@@ -15,15 +16,8 @@ if TYPE_CHECKING:
     from .syntax import Script
 
 MAX_STEPS = 20_000
-_ALWAYS_SET = {
-    "HOME", "USER", "LOGNAME", "PATH", "PWD", "OLDPWD", "SHELL", "TERM", "LANG", "HOSTNAME", "RANDOM",
-    "SRANDOM", "SECONDS", "UID", "EUID", "PPID", "LINENO", "EPOCHSECONDS", "EPOCHREALTIME", "OSTYPE",
-    "MACHTYPE", "HOSTTYPE", "GROUPS", "DIRSTACK", "FUNCNAME", "SHLVL", "PIPESTATUS", "REPLY",
-    "COLUMNS", "LINES",
-}  # fmt: skip
+_ALWAYS_SET = frozenset(facts("shell")["always_set"])
 """Variables that bash or the login always sets: never assumed unset."""
-
-_INITIAL = {"IFS": " \t\n", "OPTIND": "1"}
 
 
 class LimitExceeded(Exception):
@@ -43,45 +37,17 @@ class ExpansionBudget:
             raise LimitExceeded(f"the script takes more than {MAX_STEPS:,} steps")
 
 
-@dataclass(frozen=True, slots=True)
-class Positional:
-    """Arguments `$1` and so on of the script, or of the called function.
-
-    Attributes
-    ----------
-    why_unknown : why all are unknown; "" if known.
-    shifted : True after a shift of unknown arguments: none are assumed to remain.
-    given : True if more arguments are not possible; False for a script that is read without any.
-    """
-
-    words: tuple[WordText, ...] = ()
-    why_unknown: str = ""
-    shifted: bool = False
-    given: bool = False
-
-    @staticmethod
-    def of(words: Sequence[WordText]) -> Positional:
-        """Build the arguments of a call."""
-        return Positional(tuple(words), given=True)
-
-    def shift(self, count: WordText) -> Positional | None:
-        """Return the arguments after `shift`; None if there are fewer."""
-        if not count.known or not count.plain.isdecimal():
-            return replace(self, why_unknown=count.why_unknown or "`shift` is without a number")
-        number = int(count.plain[:6])
-        shifted = replace(self, words=self.words[number:], shifted=True)
-        return shifted if self.why_unknown or number <= len(self.words) else None
-
-
 @dataclass
 class State:
-    """Variables, functions, and arguments of the script or of the called function.
+    """Variables and functions of a script, with the arguments as the array `@`.
 
     Attributes
     ----------
     script : path of the script itself.
     environment : readable environment variables.
-    variables : values by name; an empty list for an unset variable.
+    variables : values by name; an empty list for an unset variable. `@` has the arguments of the
+        script or of the called function.
+    given : True if more arguments are not possible; False for a script that is read without any.
     exported : variables visible to programs.
     outer : values of the function's local variables before its call.
     folder : folder that the script went to; "" if unknown.
@@ -100,7 +66,7 @@ class State:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     variables: dict[str, VariableValue] = field(default_factory=dict)
     functions: dict[str, tuple[Script, Node]] = field(default_factory=dict)
-    arguments: Positional = Positional()
+    given: bool = False
     exported: set[str] = field(default_factory=set)
     outer: dict[str, VariableValue | None] = field(default_factory=dict)
     folder: str = ""
@@ -135,29 +101,42 @@ class State:
         if name in _ALWAYS_SET or name.startswith("BASH"):
             path = self.folder if name == "PWD" else ""
             return WordText.unknown(f"${name}", place, f"`{name}` is what it is where the script runs", path)
-        if name in _INITIAL:
-            return WordText.of(_INITIAL[name], place)
         return WordText.unknown(f"${name}", place, self.elsewhere) if self.elsewhere else None
+
+    @property
+    def arguments(self) -> list[WordText]:
+        """Arguments of the script or function; a `perhaps` one stands for any number."""
+        value = self.variables.get("@")
+        return value if isinstance(value, list) else []
+
+    def call(self, arguments: Sequence[WordText]) -> None:
+        """Set the arguments."""
+        self.variables["@"], self.given = list(arguments), True
+
+    def shift(self, count: int) -> bool:
+        """Drop arguments; return False if there are fewer."""
+        if count > len(self.arguments) and not any(text.perhaps for text in self.arguments):
+            return False
+        self.variables["@"] = self.arguments[count:]
+        return True
 
     def _special(self, name: str, place: Place) -> WordText | None:
         """Return the text of `$0`, `$1`, `$#` and similar parameters."""
-        is_argument, arguments = name.isdecimal() and name != "0", self.arguments
-        if arguments.why_unknown and (is_argument or name == "#"):
-            return WordText.unknown(f"${name}", place, arguments.why_unknown)
+        arguments = self.arguments
+        why = next((text.why_unknown for text in arguments[: int(name[:6]) if name.isdecimal() else None] if text.perhaps), "")
+        if why and name != "0" and (name.isdecimal() or name == "#"):
+            return WordText.unknown(f"${name}", place, why)
         if name == "#":
-            return WordText.of(str(len(arguments.words)), place, assumed=frozenset[str]() if arguments.given else frozenset({"$#"}))
-        if is_argument:
+            return WordText.of(str(len(arguments)), place, assumed=frozenset[str]() if self.given else frozenset({"$#"}))
+        if name.isdecimal() and name != "0":
             index = int(name[:6]) - 1
-            return arguments.words[index].used_at(place) if index < len(arguments.words) else None
+            return arguments[index].used_at(place) if index < len(arguments) else None
         path = self.script if name == "0" else ""
         return WordText.unknown(f"${name}", place, f"`${name}` is known only where the script runs", path)
 
     def elements(self, name: str, place: Place) -> list[WordText]:
         """Return the elements of an array at a place, or all arguments."""
-        arguments = self.arguments
-        value = list(arguments.words) if name in "@*" else self.variables.get(name)
-        if name in "@*" and arguments.why_unknown and not arguments.shifted:
-            return [WordText.unknown(f"${name}", place, arguments.why_unknown)]
+        value = self.arguments if name in "@*" else self.variables.get(name)
         if isinstance(value, list):
             return [text.used_at(place) for text in value]
         text = self.scalar(name, place)
@@ -199,5 +178,4 @@ class State:
         self.functions = {**branch.functions, **self.functions}
         self.elsewhere = self.elsewhere or branch.elsewhere
         self.folder = self.folder if self.folder == branch.folder else ""
-        if self.arguments != branch.arguments:
-            self.arguments = replace(self.arguments, why_unknown=self.arguments.why_unknown or branch.arguments.why_unknown or why)
+        self.given = self.given and branch.given

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from tree_sitter import Parser as TreeParser
 
 MAX_DEPTH = 48
-MAX_PARSES = 4
 CLOSERS = ("then", "elif", "else", "fi", "do", "done", "esac", "}", ")", "))", "]]", "]")
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _SEPARATORS = (";", "&", ";;", "\n", "&&", "||", "|", "|&")
@@ -121,12 +120,6 @@ class Word:
     parts: tuple[Part, ...]
     place: Place
 
-    @property
-    def plain(self) -> str:
-        """Text of the word if nothing is quoted or expanded, else ""."""
-        literals = [part for part in self.parts if isinstance(part, Literal) and not part.quoted]
-        return "".join(part.text for part in literals) if len(literals) == len(self.parts) else ""
-
 
 @lru_cache(maxsize=1)
 def _parser() -> TreeParser:
@@ -136,20 +129,18 @@ def _parser() -> TreeParser:
     return Parser(Language(tree_sitter_bash.language()))
 
 
-def _alone(root: Node, text: str) -> Iterator[list[Node]]:
-    """Yield assignments and redirections that are a whole line, but part of a command."""
+def _separate(root: Node, text: str, written: bytearray) -> None:
+    """Separate lines of assignments and redirections, which tree-sitter joins to the next command."""
     nodes = [root]
     while nodes:
-        node, prefix = nodes.pop(), list["Node"]()
+        node = nodes.pop()
         nodes += node.children
         for child in node.children if node.type in ("command", "ERROR") else ():
-            if child.type not in ("variable_assignment", "file_redirect"):
-                prefix = []
-                continue
-            prefix.append(child)
-            if _LINE_END.match(text, child.end_byte):
-                yield prefix
-                prefix = []
+            start, end = child.start_byte, child.end_byte
+            if child.type == "file_redirect":
+                written[start:end] = b" " * (end - start)
+            if child.type in ("variable_assignment", "file_redirect") and _LINE_END.match(text, end):
+                written[end : end + 1] = b";"
 
 
 @dataclass
@@ -169,21 +160,13 @@ class Script:
         """Syntax tree of the whole text; its byte offsets are offsets of the text.
 
         tree-sitter misreads letters beyond ASCII and escaped blanks, which are ordinary to bash, as
-        `x` is, and takes a line of several assignments or of redirections for a part of the next.
+        `x` is.
         """
         ordinary = re.sub(r"\\(?:[ \t]|(.))", lambda match: match[0] if match[1] else "xx", self.text, flags=re.DOTALL)
         text = bytearray(re.sub(r"[^\x00-\x7f]", "x", ordinary).encode())
-        for _ in range(MAX_PARSES):
-            root, before = _parser().parse(bytes(text)).root_node, bytes(text)
-            for prefix in _alone(root, self.text):
-                for child in prefix:
-                    if child.type == "file_redirect":
-                        text[child.start_byte : child.end_byte] = b" " * (child.end_byte - child.start_byte)
-                if prefix[0].type != prefix[-1].type or prefix[0].type == "variable_assignment":
-                    text[prefix[-1].end_byte : prefix[-1].end_byte + 1] = b";"
-            if text == before:
-                break
-        return root
+        before, root = bytes(text), _parser().parse(bytes(text)).root_node
+        _separate(root, self.text, text)
+        return root if text == before else _parser().parse(bytes(text)).root_node
 
     def range(self, node: Node) -> Place:
         """Return the text offsets of a node."""

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Sequence
+from typing import Any
 
-from ...level import DEFAULT_LEVEL
 from ...text.tree import ListNode, MapNode, find
-from ...training_job import TrainingJob
-from ..signs import Signs
+from ..signs import Signs, part_of
 
-if TYPE_CHECKING:
-    from ...findings.span import Edit
-    from ...placements.assignment import Assignment
-    from ...problem import Problem
-    from ...reading import Reading
-    from ...releases.choice import ReleaseChoice
-    from ...text.document import Document
-    from ...text.form import Form
-    from ..dialect import Degrees, Machines, Rendering
-
-__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "file_form", "read", "release_of", "render", "signs", "write"]
+__all__ = ["NAME", "ONE_POOL", "PLACES", "PROGRAMS", "RELEASES", "signs"]
 
 NAME = "verl"
 PROGRAMS: tuple[str, ...] = ("verl.", "recipe.")
@@ -54,46 +41,11 @@ def signs(root: MapNode) -> Signs:
     return Signs((*sure, *sizes)) if is_sure else Signs(tuple(sure), tuple(sizes))
 
 
-def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:
-    """See `Dialect.release_of`."""
-    from ..released import infer_release
-    from .defaults import shown
-
-    return infer_release(RELEASES, document, roots, shown)
+_HOMES = {
+    "file_form": ".reader", "read": ".reader", "release_of": ".defaults", "render": ".rendering", "training_file": ".training",
+    "write": ".writing",
+}  # fmt: skip
 
 
-def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
-    """See `Dialect.read`; the reader is loaded here, not for files of other dialects."""
-    from .reader import read as read_document
-
-    if document.release is None:
-        document = replace(document, release=release_of(document))
-    return read_document(document, machines, level)
-
-
-def file_form() -> type[Form]:
-    """See `Dialect.file_form`."""
-    from ...hints.block import FileForm
-
-    return FileForm
-
-
-def render(problem: Problem) -> Rendering:
-    """See `Dialect.render`; the writer is loaded here, as reading does not need it."""
-    from .rendering import render as rendered
-
-    return rendered(problem)
-
-
-def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
-    """See `Dialect.training_file`."""
-    from .training import training_file as written
-
-    return written(problem, job, title)
-
-
-def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:
-    """See `Dialect.write`."""
-    from .writing import write as written
-
-    return written(reading, assignment, degrees or {})
+def __getattr__(name: str) -> Any:
+    return part_of(__name__, _HOMES, name)

@@ -89,10 +89,6 @@ class Configuration(Settings):
         value = self.at(path)
         return None if value is None else self._interpolator.tree(value, tuple(path.split(".")))
 
-    def key_at(self, span: Span) -> str | None:
-        """Return the key whose value stands at a place, among the keys read so far."""
-        return next((".".join(keys) for keys, value in self._found.items() if isinstance(value, Scalar) and value.span == span), None)
-
     def place(self, path: str) -> Span:
         """Return the span of a value; of the file's beginning if unwritten."""
         value = self.at(path)
@@ -141,14 +137,14 @@ class Configuration(Settings):
             why = "keys that are not written were not checked: the defaults of the configuration are not known"
             program = self.notes.document.program
             missing = program.missing[1] if program is not None and program.is_hydra else ""
-            self._say("", "PW122", why, True, missing[:1].upper() + missing[1:] or f"Pass `--set {path}=VALUE`")
+            self.say("", "PW122", why, True, missing[:1].upper() + missing[1:] or f"Pass `--set {path}=VALUE`")
             return True
         if path not in self.table.defaults and (path in self.table.keys or self.table.is_open(path)):
-            self._say(path, rule, f"`{path}` is not written, and its default is not known")
+            self.say(path, rule, f"`{path}` is not written, and its default is not known")
             return True
         return super().is_open(path, rule)
 
-    def _say(self, path: str, rule: str, why: str, decides: bool = False, add: str = "") -> None:
+    def say(self, path: str, rule: str, why: str, decides: bool = False, add: str = "") -> None:
         """Note an unknown value once."""
         if (path, rule) not in self._said:
             self._said.add((path, rule))

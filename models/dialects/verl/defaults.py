@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import field
 from functools import cached_property, lru_cache
-from typing import Any, Iterator, Mapping
+from typing import Any, Iterator, Mapping, Sequence
 
 from ...configuration.settings import Default
 from ...record import dataclass
@@ -16,7 +16,8 @@ from ...text.document import Document
 from ...text.document import DocumentKind as Mark
 from ...text.interpolation_text import holds_interpolation
 from ...text.tree import UNRESOLVED, ListNode, MapNode, Scalar, find
-from .programs import EntryPoint, configurations, entry_of_keys, facts, named, names_in, releases, table
+from ..released import infer_release
+from .programs import FOLDER, EntryPoint, configurations, entry_of_keys, facts, named, names_in, releases, table
 
 _OWN = ("_self_", "hydra")
 _REFERENCE = re.compile(r"\$\{\s*(?:oc\.select:\s*)?(\.*)([\w.]+)\s*(?:,([^${}]*))?\}")
@@ -191,6 +192,11 @@ def shown(document: Document) -> ReleaseChoice:
         if isinstance(here, Scalar) and here.text == value:
             known[text] = releases().mask(runs)
     return choose_by_masks(table(), {sign: mask for sign, mask in known.items() if mask})
+
+
+def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:
+    """See `Dialect.release_of`."""
+    return infer_release(FOLDER / "releases.json", document, roots, shown)
 
 
 def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:

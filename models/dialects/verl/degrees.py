@@ -39,7 +39,7 @@ TUNERS: Mapping[str, Mapping[str, str]] = _FACTS["tuners"]
 LATER = {name: Range(since, until) for name, (since, until) in _FACTS["since"].items()}
 """Strategies of later releases. Source: verl, verl/workers/engine/*/ (EngineRegistry.register)."""
 ROLLOUT = "actor_rollout_ref.rollout"
-PARTED = f"{ROLLOUT}.disaggregation"
+PARTED = f"{ROLLOUT}.disaggregation.enabled"
 APART, TEACHER = "standalone_rollout", "teacher"
 """Separate servers of the V1 trainer, and the teacher (of several `teacher_NAME`)."""
 TEACHERS, SINGLE_TEACHER = "distillation.teacher_models", "teacher_model"
@@ -70,23 +70,11 @@ def engine_of(settings: Configuration, name: str) -> Degrees | None:
     """Return the engine degrees of a served component; None if unknown."""
     key = engine_key(settings, name)
     paths = {degree: key(setting) for degree, setting in _FACTS["served"].items()}
-    degrees = _degrees(settings, paths, 2 if is_teacher(name) or name == "reward_model" else 1)
-    if degrees is not None and key("") == f"{ROLLOUT}." and (parted := parted_size(settings, degrees[0].tp)):
-        return Parallel(dp=parted * degrees[0].dp * degrees[0].pp, ep=degrees[0].ep), degrees[1]
-    return degrees
-
-
-def parted_size(settings: Configuration, tensor: int) -> int:
-    """Return the accelerators of a replica with separate prefill and decode; 0 without them.
-
-    Source: verl, verl/workers/rollout/llm_server.py (_initialize_llm_servers), since 0.8.0.
-    """
-    if not settings.since("0.8.0") or not settings.flag(f"{PARTED}.enabled", DEGREES):
-        return 0
-    prefill, decode = (settings.whole(f"{PARTED}.{key}", DEGREES, 1) for key in ("prefill_replicas", "decode_replicas"))
-    key = f"{PARTED}.decode_tensor_model_parallel_size"
-    own = settings.whole(key, DEGREES) if settings.is_set(key, DEGREES) else None
-    return tensor * prefill.value + (own.value if own else tensor) * decode.value if prefill and decode else 0
+    if key("") == f"{ROLLOUT}." and settings.since("0.8.0") and settings.flag(PARTED, DEGREES):
+        why = "prefill and decode are apart: the accelerators of a replica are not checked"
+        settings.say(PARTED, DEGREES, why, True, "Count its accelerators yourself")
+        return None
+    return _degrees(settings, paths, 2 if is_teacher(name) or name == "reward_model" else 1)
 
 
 def trained(settings: Configuration, owner: str, section: str) -> Degrees | None:

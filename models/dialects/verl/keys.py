@@ -18,7 +18,7 @@ from ...text.document import DocumentKind as Mark
 from ...text.document import Setting
 from ...text.interpolation_text import holds_interpolation
 from ...text.nearest import closest, distance
-from ...text.tree import MANDATORY, UNRESOLVED, MapNode, Scalar, Value, find, plain
+from ...text.tree import MANDATORY, MapNode, Scalar, Value, find
 from .configuration import Configuration
 from .defaults import Table
 from .degrees import TUNES
@@ -65,7 +65,7 @@ def refused_keys(notes: Notes, settings: Configuration) -> frozenset[str]:
 class _Keys:
     """Judge of the keys of a file or a command line, in order.
 
-    `composed`: Hydra's refusals are found already. `added` and `deleted` are keys of earlier settings,
+    `composed`: Hydra's refusals are found already. `added` are keys of earlier settings,
     `sections` the missing sections with the index and the key of their finding, `refused` the
     fields reported so far.
     """
@@ -74,26 +74,23 @@ class _Keys:
         self.notes, self.settings, self.table = notes, settings, table
         self.composed = notes.document.is_composed
         self.release = settings.choice.release
-        self.added, self.deleted, self.refused = set[str](), set[str](), set[str]()
+        self.added, self.refused = set[str](), set[str]()
         self.sections: dict[str, tuple[int, str]] = {}
 
     def setting(self, setting: Setting) -> None:
         """Report a setting that Hydra refuses, or a probable misspelling."""
         key, kind, name = setting.key, setting.kind, self.table.name
-        if kind is Mark.DELETE and not self.composed and (undeletable := self._undeletable(setting)):
-            message = f"`{key}` of `{name}` in {self.release} {undeletable}, so Hydra refuses to delete it"
-            self.notes.error(REFUSED, "", message, setting.key_span, undeletable, "leave it out", None, BY_HYDRA)
-            return
-        if kind in (Mark.CHANGE, Mark.DELETE):
+        if kind is Mark.DELETE:
+            if not self.composed:
+                why = f"`{setting.text}` deletes a part of the configuration, which is not followed without its files"
+                self.notes.unsure("PW122", "", why, True, "Pass `--config-root DIR` with the configurations of verl")
+        elif kind is Mark.CHANGE:
             if not self.composed and not self.has(key):
                 program, known = self.notes.document.program, configurations()
                 names = [entry for entry in known.index if entry != name] if program is None or not program.name else []
                 if any(self._holds(known.known_in(entry, key)) for entry in names):
                     why = f"`{key}` is a key of another configuration than `{name}`, which is assumed"
                     self.notes.unsure("PW122", "", why, True, "Name the program: `python3 -m MODULE key=value`")
-                elif deletion := self._deletion(key):
-                    message, help_ = f"`~{deletion}` deletes `{key}` before this, so Hydra refuses it", f"leave out `~{deletion}`"
-                    self.notes.error(REFUSED, "", message, setting.key_span, "deleted before", help_, None, BY_HYDRA)
                 elif not self._refused_with(key, setting.key_span):
                     message = f"`{name}` of {self.release} has no key `{key}`"
                     self._refuse(setting.key_span, message, configurations().known_in(name, key), meant(self.table, key), setting)
@@ -108,12 +105,7 @@ class _Keys:
         elif not self.has(key) and (better := near(self.table, key)):
             message = f"verl has no key `{key}`: it is added, and nothing reads it"
             self.notes.warn(UNREAD, better, message, setting.key_span, "not a key", f"write `{better}`", self._rewritten(setting, better))
-        if kind is Mark.DELETE:
-            self.deleted.add(key)
-            self.added -= {name for name in self.added if _is_below(name, key)}
-        else:
-            self.deleted -= {name for name in self.deleted if _is_below(name, key)}
-            self.added.add(key)
+        self.added.add(key)
 
     def _refused_with(self, key: str, at: Span) -> bool:
         """List a key with an earlier one of the same missing section, if any."""
@@ -194,8 +186,6 @@ class _Keys:
     def has(self, key: str) -> bool:
         """Return True if a key exists or may exist."""
         table = self.table
-        if self._deletion(key):
-            return any(_is_below(key, name) or _is_below(name, key) for name in self.added)
         if table.has(key) or key in table.groups:
             return True
         # Another file of the configuration may have the key.
@@ -222,27 +212,11 @@ class _Keys:
         """Return True if the selected release is among the bits of releases."""
         return bool(mask >> self.release.index & 1)
 
-    def _deletion(self, key: str) -> str:
-        """Return the key of an earlier setting that deletes a key; "" without any."""
-        return next((name for name in self.deleted if _is_below(key, name)), "")
-
     def _is_set(self, key: str) -> bool:
-        if key in self.added or self._deletion(key):
+        if any(_is_below(key, name) for name in self.added):
             return False
         default = self.table.defaults.get(self.table.same.get(key, key))
         return key in self.table.sections or (default is not None and default.value not in (None, MANDATORY))
-
-    def _undeletable(self, setting: Setting) -> str:
-        """Return the reason of Hydra against a deletion; "" if unknown or none."""
-        default, value = self.table.defaults.get(setting.key), setting.value
-        if setting.key in self.table.sections and setting.key not in self.added and isinstance(value, Scalar) and value.tag != UNRESOLVED:
-            option = {group.partition("@")[0]: option for group, option in self.table.groups.items()}.get(setting.key)
-            return "has another value" if plain(value) not in (None, option) else ""
-        if default is None or setting.key in self.added or (isinstance(value, Scalar) and value.tag == UNRESOLVED):
-            return ""
-        if default.value in (None, MANDATORY):
-            return "has no value"
-        return "has another value" if value is not None and plain(value) not in (None, default.value) else ""
 
     def _refuse(self, at: Span, message: str, mask: int, better: str = "", setting: Setting | None = None, help_: str = "") -> None:
         """Add an error of Hydra; `mask`: accepting releases, `better`: the probable key."""

@@ -409,7 +409,7 @@ def _teachers(settings: Configuration) -> tuple[tuple[Pool, ...], Ranges]:
 def _several(settings: Configuration, names: list[str], total: int, accelerators: Amount) -> Ranges:
     """Return the ranks of several teachers; empty if unknown or unequal to the pool."""
     ranges, needed, parts, notes = dict[str, tuple[int, int]](), 0, list[str](), settings.notes
-    keys, torn, misnamed = dict[str, str](), list[tuple[str, str]](), False
+    keys, torn = dict[str, str](), dict[str, str]()
     for name in names:
         path, component = f"{TEACHERS}.{name}", f"{TEACHER}_{name}"
         known, replicas = engine_of(settings, component), settings.whole(f"{path}.num_replicas", DEGREES, 0, least=0)
@@ -423,7 +423,7 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
             help_ = f"set {' and '.join(f'`+{key}=`' for key in missing)}"
             help_ = f"write `{TEACHERS}.{SINGLE_TEACHER}`: there is one teacher" if len(names) == 1 else help_
             notes.error(MODE, component, message, settings.place(path), "", help_, None, TEACHER_AT)
-            misnamed = len(names) == 1
+            return {}
         word = settings.word(f"{path}.key", ROLES)
         if word and keys.setdefault(word, name) != name:
             message = f"teachers `{keys[word]}` and `{name}` have the same key `{word}`, so verl raises a ValueError"
@@ -431,19 +431,18 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
         count, replica = replicas.value, known[0].replica
         parts.append(f"{name} {count} x {replica}")
         reasons = (_torn(needed + start * replica, replica, accelerators.value) for start in range(count))
-        torn += [(name, reason) for reason in reasons if reason][:1]
+        if reason := next(filter(None, reasons), ""):
+            torn[name] = reason
         if count:
             ranges[component] = (needed, needed + count * replica - 1)
         needed += count * replica
-    if misnamed:
-        return {}
     if needed != total:
         message = f"the teachers need {with_noun(needed, 'accelerator')} ({', '.join(parts)}), but `teacher_pool` has {total}"
         help_ = f"set `num_replicas` of the teachers, or `{accelerators.name}`, so that they are equal"
         at = settings.place(f"{TEACHERS}.{names[0]}")
         notes.error(DEGREES, TEACHER, message, at, f"{needed} of {total}", help_, None, TEACHER_AT)
         return {}
-    for name, why in torn:
+    for name, why in torn.items():
         help_ = f"reorder the teachers, or change `{TEACHERS}.{name}.inference.tensor_model_parallel_size`"
         at = settings.place(f"{TEACHERS}.{name}")
         note = "verl notices this when it starts the servers of the teachers"

@@ -12,7 +12,7 @@ from typing import Iterable, Mapping, Union
 
 from ...configuration.settings import Amount
 from ...findings.finding import Finding, Severity, Unchecked, warning
-from ...hints.block import may_leave_degrees, timed_names
+from ...hints.block import FileForm, may_leave_degrees, timed_names
 from ...job import Capabilities, HintedJob, Job
 from ...level import DEFAULT_LEVEL, TRAINING
 from ...machines.cluster import Cluster
@@ -23,12 +23,13 @@ from ...problem import Problem
 from ...reading import FileSession, Reading
 from ...record import dataclass
 from ...text.document import Document
+from ...text.form import Form
 from ...text.tree import MapNode, Scalar, find, leaves, with_value
 from ..all_refused import Chosen, JobWith, all_refused
 from ..following import interpolates, with_dependent_degrees, with_hint
 from ..skeleton import HINTS, Reader
 from .configuration import Configuration
-from .defaults import table_for
+from .defaults import release_of, table_for
 from .degrees import own_amounts
 from .job import VerlSetup, components_of, derived, is_open, opened, relations_of, with_hints
 from .keys import judge_keys
@@ -183,8 +184,15 @@ class VerlReader(Reader):
         return all(finding.message in before for finding in errors) and all(map(tried.is_whole, tried.components))
 
 
+def file_form() -> type[Form]:
+    """See `Dialect.file_form`."""
+    return FileForm
+
+
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
     """Read a document into a problem and findings. See `Dialect.read`."""
+    if document.release is None:
+        document = replace(document, release=release_of(document))
     reading = VerlReader(document, machines, level).read()
     hints = document.root.get(HINTS)
     opening = VerlOpening(document, machines, level, may_leave_degrees(hints))

@@ -11,18 +11,17 @@ from itertools import islice, product
 from math import gcd
 from typing import Mapping
 
-from ...findings.finding import Severity, UnusableInput, error
+from ...findings.finding import Severity, UnusableInput
 from ...findings.span import Edit, Span
 from ...level import TRAINING
 from ...machines.node_group import ACCELERATOR
 from ...placements.assignment import Assignment, seats
 from ...pools import Pool
 from ...reading import Reading
-from ...text.edit import at_line_end, line_end, with_entry
-from ...text.source import Source
-from ...text.tree import MapNode, Scalar
-from ..dialect import Degrees
-from ..merging import Data, put
+from ...text.tree import Scalar
+from ..dialect import UNCHANGED, Degrees
+from ..merging import put
+from ..written import edits_of, refused
 from .configuration import Configuration
 from .job import is_open, says_degrees
 from .reader import VerlReader, read
@@ -35,7 +34,7 @@ SERVERS = "PW214"
 """Code of replicas whose servers would take accelerators of others."""
 
 
-def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Edit]:
+def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED) -> list[Edit]:
     """Return the edits of the sizes of open pools and of the chosen degrees.
 
     Raises UnusableInput (PW603) if verl cannot express the answer: in parts of one size it would
@@ -90,41 +89,7 @@ def _edits(reading: Reading, settings: Configuration, numbers: Numbers, alone: N
             edits.append(Edit(here.span, str(value)))
     if reading.document.program is not None:
         return edits + _at_command_end(reading, [f"{key}={value}" for key, value in missing.items()])
-    return edits + added(reading.source, missing)
-
-
-def added(source: Source, numbers: Numbers) -> list[Edit]:
-    """Return the edits that add keys: to existing sections, and in new sections.
-
-    Raises UnusableInput if a section is no map, or has no place for more.
-    """
-    return _into(source, source.root, put({}, numbers), "")
-
-
-def _into(source: Source, section: MapNode, tree: Data, path: str) -> list[Edit]:
-    edits, new = list[Edit](), ""
-    for name, value in tree.items():
-        key, here = f"{path}{name}", section.get(name)
-        if isinstance(here, MapNode) and isinstance(value, dict):
-            edits += _into(source, here, value, f"{key}.")
-        elif here is not None:
-            raise refused(key, f"`{key}` is no section that could be added to")
-        elif section is source.root and not section.flow:
-            new += f"{line_end(source)}{name}: {_text(value)}"
-        elif edit := with_entry(source.text, section, name, _text(value)):
-            edits.append(edit)
-        else:
-            raise refused(key, f"`{key}` has no place in its section")
-    return edits + ([at_line_end(source, len(source.text), new)] if new else [])
-
-
-def _text(value: Data | int) -> str:
-    return f"{{{', '.join(f'{name}: {_text(inner)}' for name, inner in value.items())}}}" if isinstance(value, dict) else str(value)
-
-
-def refused(name: str, why: str, help: str = "use the plan itself") -> UnusableInput:
-    """Build the error for an answer that cannot be written (PW603)."""
-    return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help=help)])
+    return edits + edits_of(reading.source, reading.source.root, put({}, missing))
 
 
 def _sizes(pool: Pool, assignment: Assignment) -> list[dict[str, int]]:

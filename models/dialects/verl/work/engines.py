@@ -19,8 +19,8 @@ from ....findings.finding import Fix, Severity
 from ....findings.wording import with_noun
 from ....pools import Pool
 from ....releases.release import Range
-from ...checks import MULTIPLE, AtLeast, Equals, Number, OneOf, divisors, near
-from ..degrees import APART, PARTED, Degrees, engine_key, engine_of, is_engine, is_teacher, parted_size
+from ...checks import MULTIPLE, Equals, Number, OneOf, divisors, near
+from ..degrees import APART, Degrees, engine_key, engine_of, is_engine, is_teacher
 from ..programs import TRAINERS, ProgramKind
 from .work import (
     ACCELERATORS,
@@ -33,7 +33,6 @@ from .work import (
     ROLLOUT,
     TORN,
     WITH_REWARD,
-    WITH_TRAINER,
     VerlWork,
 )
 
@@ -76,8 +75,6 @@ def judge_engines(work: VerlWork) -> None:
             if name != APART:
                 _refused(work, name, known)
             _servers(work, name, *known)
-    if "rollout" in names and settings.at(f"{PARTED}.enabled") is not None:
-        _parted(work)
 
 
 def _per_node(work: VerlWork, name: str) -> Amount | None:
@@ -167,37 +164,6 @@ def _check_trtllm(work: VerlWork, name: str, key: Callable[[str], str], known: D
         message = f"TensorRT-LLM runs a replica on one node alone, but it has {with_noun(size, 'accelerator')}, a node {per_node.value}"
         work.tell(MODE, name, message, tensor.span or per_node.span, work.set(tensor, per_node.value), None,
                   f"{-(-size // per_node.value)} nodes", IN_SERVER, releases=Range("b178a3cd", "0.8.0"))  # fmt: skip
-
-
-def _parted(work: VerlWork) -> None:
-    """Check separate prefill and decode.
-
-    Source: verl, sglang_pd_replica.py and vllm_pd_replica.py (__init__), since 0.8.0 and 0.9.0.
-    """
-    settings, key = work.settings, f"{PARTED}.enabled"
-    if not settings.flag(key, MODE) or settings.until("0.8.0"):
-        return
-    program, engines = settings.word(f"{ROLLOUT}.name", MODE), ("sglang", "vllm") if settings.since("0.9.0") else ("sglang",)
-    if program and program not in engines:
-        message = f"prefill and decode are apart with {' or '.join(engines)} alone, but the engine is {program}"
-        work.demand(MODE, "rollout", message, key, False, IN_WORKERS)
-    source, refused = "verl, sglang_pd_replica.py, vllm_pd_replica.py", "{left}, but prefill and decode apart allow only 1"
-    for path in (f"{PARTED}.prefill_replicas", f"{ROLLOUT}.data_parallel_size"):
-        work.check("rollout", Equals(code=MODE, source=source, left=path, right=1, message=refused, when=AFTER_WEIGHTS))
-    backends = ("nixl", "mooncake") if program == "vllm" else ("nixl", "mooncake", "ascend", "mori", "fake")
-    work.check("rollout", OneOf(code=MODE, source=f"{source}, verl/workers/config/disaggregation.py", key=f"{PARTED}.transfer_backend",
-                                values=backends, when=AFTER_WEIGHTS if program == "vllm" else IN_WORKERS,
-                                message="{left} is `{right}`, which verl does not have for this engine"))  # fmt: skip
-    switch = "trainer.v1.separate_async.hybrid_rollout.enable_switch"
-    if settings.is_apart and settings.since("1dda039b") and settings.flag(switch, MODE):
-        message = f"`{switch}` does not go with prefill and decode apart"
-        work.demand(MODE, "rollout", message, switch, False, WITH_TRAINER)
-    tensor, per_node = work.amount(f"{ROLLOUT}.tensor_model_parallel_size", DEGREES), _per_node(work, "rollout")
-    size = parted_size(settings, tensor.value) if tensor else 0
-    if size and per_node:
-        node = Number(per_node.value, f"the {per_node.value} accelerators of a node", per_node)
-        replica = Number(size, f"the {size} of a replica whose prefill and decode are apart")
-        work.check("rollout", AtLeast(code=MODE, source=source, left=node, right=replica, when=AFTER_WEIGHTS))
 
 
 def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str, Amount]) -> None:

@@ -133,15 +133,10 @@ def _titan(work: VerlWork, name: str, section: str, ranks: int) -> None:
     sizes = [amount.value for amount in amounts]
     if len(sizes) < len(keys) or sizes[0] < 1 or prod(sizes) == ranks:
         return  # shards of -1 take all remaining ranks
-    shards, tensor, rest = amounts[0], amounts[1], prod(sizes[2:])
-    fitting = [size for size in divisors(ranks) if size <= tensor.value and ranks % (rest * size) == 0]
-    best = max(fitting, default=0)
-    help_, edit = f"choose sizes whose product is {ranks}", None
-    if best:
-        parts = [work.assigned(tensor.name, best)] if best != tensor.value else []
-        parts += [work.assigned(shards.name, ranks // (rest * best))] if ranks // (rest * best) != shards.value else []
-        help_ = f"set {' and '.join(parts)}"
-        edit = shards.becomes(ranks // (rest * best)) if best == tensor.value else None
+    shards, rest, edit = amounts[0], prod(sizes[1:]), None
+    help_ = f"choose sizes whose product is {ranks}"
+    if ranks % rest == 0:
+        help_, edit = f"set {work.assigned(shards.name, ranks // rest)}", shards.becomes(ranks // rest)
     at = next((amount.span for amount in (*amounts[1:], shards) if amount.span and amount.value > 1), shards.span)
     message = f"dp shards x tp x dp replicas x cp x pp = {' x '.join(map(str, sizes))} = {prod(sizes)} "
     message += f"must be the {with_noun(ranks, 'rank')} of {name}"

@@ -148,20 +148,6 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
     "K8 experts of another engine": (f"0.7.1 {NEWEST}", MAIN, {f"+{R}.moe_tensor_parallel_size": 2}, "is for trtllm alone", "1x8"),
     "K8 an engine that is gone": (f"0.7.0 {NEWEST}", MAIN, {f"{R}.name": "hf"}, "has no server in verl", "1x8"),
     "K8 stages of an engine": (f"0.6.0 0.9.0 {NEWEST}", MAIN, {f"{R}.pipeline_model_parallel_size": 2}, "no pipeline stages", "1x8"),
-    "K8 prefill apart with vLLM": ("0.8.0", MAIN, {f"{R}.disaggregation.enabled": True}, "are apart with sglang alone", "1x8"),
-    "K8 prefill apart on a node": (
-        "0.9.0", MAIN, {f"{R}.disaggregation.enabled": True, f"{R}.disaggregation.decode_replicas": 7}, "at least the 16 of a replica", "2x8",
-    ),
-    "K8 prefill apart and the ranks": (
-        "0.9.0", MAIN, {f"{R}.disaggregation.enabled": True, f"{R}.disaggregation.decode_replicas": 2}, "of rollout cannot be divided", "1x8",
-    ),
-    "K8 prefill apart and what it sends with": (
-        f"0.9.0 {NEWEST}", MAIN, {f"{R}.disaggregation.enabled": True, f"{R}.disaggregation.transfer_backend": "mori"}, "`mori`, which verl does not have", "1x8",
-    ),
-    "K8 prefill apart and a switch": (
-        NEWEST, MAIN, {**V1_APART, f"{R}.disaggregation.enabled": True, "trainer.v1.separate_async.hybrid_rollout.enable_switch": True},
-        "does not go with prefill and decode apart", "2x8",
-    ),
     "K13 agent loops": ("0.7.0 b178a3cd 0.8.0", MAIN, {"data.train_batch_size": 60, **DYNAMIC, "trainer.n_gpus_per_node": 2}, "8 agent loop workers", "1x8"),
     "K13 mode=sync": (f"0.7.0 0.9.0 {NEWEST}", MAIN, SYNC, "which verl has removed", "1x8"),
     "K13 the deprecated size": (
@@ -245,6 +231,15 @@ def test_a_section_that_names_accelerators_and_is_not_read_is_never_ok() -> None
         report = judged(release, {key: 4}, machines="1x8")
         refused = any(finding.code == "PW012" for finding in report.errors)
         assert any(each.decides and each.rule == "PW122" for each in report.unchecked) != refused, key
+
+
+@pytest.mark.parametrize("release", ["0.8.0", "0.9.0", NEWEST])
+def test_prefill_and_decode_apart_are_never_ok(release: str) -> None:
+    report = judged(release, {f"{R}.disaggregation.enabled": True}, machines="1x8")
+    assert not said(report) and report.verdict == "incomplete"
+    assert [each.why for each in report.unchecked if "prefill" in each.why] == [
+        "prefill and decode are apart: the accelerators of a replica are not checked"
+    ]
 
 
 def test_teachers_that_fit_are_right() -> None:
