@@ -108,7 +108,7 @@ def _echo_least(job: DescribedJob) -> None:
     """Print how many nodes would do by the estimates, if more than there are."""
     from ..models.dialects.native.from_model import least_nodes
 
-    nodes = least_nodes(job.request, job.cluster)
+    nodes = least_nodes(job.request, job.cluster, job.limits)
     if nodes is not None and nodes > len(job.cluster.nodes):
         click.echo(f"by the estimates it fits on {nodes} nodes like these, with everything on all of them in turn", err=True)
     elif nodes is None:

@@ -110,7 +110,7 @@ def _rows(
         for count in _counts(component, parallel, cluster.total()):
             if speed is None:
                 continue
-            run = ModelRun(shape, parallel, count, speed, near)
+            run = ModelRun(shape, parallel, count, speed, near, expert_tp=component.estimate.expert_tp if component.estimate else 0)
             seconds = phase_seconds(component, run, batch, beside[0]).plus(moving_seconds(component, run, beside[1]))
             seconds = seconds if factor is None else _LEFT.times(seconds.likely * factor)
             words = f"{'estimated' if factor is None else 'fitted'}, {_shown(seconds.low)} to {_shown(seconds.high)} seconds (docs/performance.md)"
@@ -164,8 +164,9 @@ def phase_seconds(component: Component, run: ModelRun, batch: IterationBatch, re
     if role == ROLLOUT:
         utilization = (estimate.utilization or _UTILIZATION) / 100
         return generate_seconds(run, sequences, utilization, estimate.sequences or SEQUENCES)
-    reading = infer_seconds(run, sequences)
+    reading = infer_seconds(run, sequences, max(1.0, sequences.sequences / (run.replicas * estimate.micro_batch)))
     if role in _READING:
         return reading
-    trained = train_seconds(run, sequences, Training(estimate.sharding, estimate.recompute, estimate.micro_batch, batch.steps))
+    training = Training(estimate.sharding, estimate.recompute, estimate.micro_batch, batch.steps)
+    trained = train_seconds(run, sequences, training)
     return trained if reads_apart and role == ACTOR else trained.plus(reading)

@@ -9,7 +9,8 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.cli.main import run
-from placewright.models.dialects.native.from_model import ALGORITHMS, JobRequest, native_file
+from placewright.models.dialects.native.from_model import native_file
+from placewright.models.dialects.native.job_sizes import ALGORITHMS, JobRequest
 
 SEVEN = ["--model", "Qwen/Qwen2.5-7B-Instruct", "--cluster", "2x8xH100", "--prompts", "128", "--response", "2048"]
 
@@ -73,7 +74,7 @@ def test_large_models_get_degrees_that_fit(model: str, cluster: str, capsys: pyt
         (["-o", "-", "--format", "json"], 2, "only one thing can be written to standard output"),
         (["--model", "deepseek-ai/DeepSeek-V3"], 1, "for its weights, gradients and optimizer; the largest has 80 GiB"),
         (["--model", "deepseek-ai/DeepSeek-V3"], 1, "by the estimates it fits on "),
-        (["--cluster", "1x8x4090", "--response", "16384"], 1, "by the estimates it fits on no number of these nodes"),
+        (["--model", "Qwen/Qwen2.5-14B-Instruct", "--cluster", "2x1x4090"], 1, "by the estimates it fits on no number of these nodes"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_planned_is_said(options: list[str], code: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:

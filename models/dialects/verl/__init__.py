@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Sequence
 
 from ...level import DEFAULT_LEVEL
 from ...text.tree import ListNode, MapNode, find
-from ...training_job import TrainingJob
+from ...training_job import FileLimits, TrainingJob
 from ..signs import Signs
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _BESIDE = ("data", "algorithm", "model", "rollout", "critic", "reward_model", "r
 """Sections of which every configuration of verl's own has one beside `trainer`."""
 _DRAFT = "topology.device_pools"
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
-ONE_POOL = True
+LIMITS = FileLimits(one_pool=True)
 
 
 def signs(root: MapNode) -> Signs:
