@@ -23,9 +23,10 @@ class FileLimits:
 
     Attributes
     ----------
-    one_pool : True if its trainer places all components on all accelerators.
+    one_pool : True if all components share all their accelerators: verl's trainer has one pool, RLinf's
+        actor reads for the reference only where it shares with the rollout.
     solid : True if each component is on one range of accelerators without gaps.
-    over_nodes : degree by which an engine is on several nodes: `dp` or `pp`.
+    over_nodes : degree by which an engine is on several nodes: `dp` or `pp`; "" if it never is.
     splits_sequences : True if FSDP's ranks may divide a sequence.
     actor_leads : True if the tp of an engine is at most that of an actor trained by Megatron.
     """

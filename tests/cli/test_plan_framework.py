@@ -85,28 +85,34 @@ def placed(path: Path, cluster: str) -> dict[str, tuple[int, str]]:
 V3 = ["--model", "deepseek-ai/DeepSeek-V3", "--prompts", "1024", "--response", "8192"]
 
 
-@pytest.mark.parametrize(("framework", "warnings"), [("roll", {"PW801", "PW203"}), ("rlinf", {"PW801", "PW203"}), ("verl", {"PW801"})])
+@pytest.mark.parametrize(("framework", "warnings"), [("roll", {"PW801", "PW203"}), ("rlinf", set()), ("verl", {"PW801"})])
 def test_nodes_of_72_have_a_split_without_gaps(
     framework: str, warnings: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An engine of tp 8 in two stages: 8 divides 72, 16 does not."""
+    """ROLL's engine of tp 8 is in two stages: 8 divides 72, 16 does not; RLinf has no stages, and 128 ranks are the most."""
     path = tmp_path / ("run.sh" if framework == "verl" else "job.yaml")
     assert run(["plan", *V3, "--cluster", "4x72xGB200", "--framework", framework, "-o", str(path)]) == 0
     capsys.readouterr()
     report = pw.verify(path, "4x72xGB200")
     assert {finding.code for finding in report.findings if finding.severity.value != "note"} == warnings
     sizes = placed(path, "4x72xGB200")
-    assert {count for count, _ in sizes.values()} == {256}
-    if framework != "verl":
-        assert sizes["actor_infer" if framework == "roll" else "rollout"] == (256, "tp 8, pp 2")
+    assert {count for count, _ in sizes.values()} == {128 if framework == "rlinf" else 256}
+    engines = {"roll": "tp 8, pp 2", "rlinf": "tp 16", "verl": "tp 16, ep 32, dp 2"}
+    assert sizes["actor_infer" if framework == "roll" else "rollout"][1] == engines[framework]
 
 
-@pytest.mark.parametrize(("framework", "engine"), [("verl", "tp 8, ep 64, dp 8"), ("roll", "tp 8, pp 4"), ("rlinf", "tp 8, pp 4")])
+@pytest.mark.parametrize(("framework", "engine"), [("verl", "tp 8, ep 64, dp 8"), ("roll", "tp 8, pp 4")])
 def test_an_engine_over_nodes_is_in_the_file(framework: str, engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / ("run.sh" if framework == "verl" else "job.yaml")
     assert run(["plan", *V3, "--cluster", "64x8xH800", "--framework", framework, "-o", str(path)]) == 0
     capsys.readouterr()
     assert placed(path, "64x8xH800")["actor_infer" if framework == "roll" else "rollout"] == (512, engine)
+
+
+def test_a_framework_whose_engines_stay_on_a_node_is_refused_what_needs_several(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", *V3, "--cluster", "64x8xH800", "--framework", "rlinf"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "no node holds an engine of `deepseek-ai/DeepSeek-V3`, and engines of this framework do not span nodes" in said
 
 
 def test_rlinf_is_told_how_the_actor_is_trained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from ...model_cards.card import NUMBERS, ModelCard
 from ...model_cards.known import KNOWN, known_model
 from ...parallel import DEGREES, Parallel
 from ...text.nearest import nearest
-from ...training_job import ANY_FILE, UTILIZATION, FileLimits
+from ...training_job import ANY_FILE, FileLimits
 from .job_sizes import JobRequest, JobSizes
 
 _MOST_DOUBLED = 10
@@ -37,7 +37,7 @@ def native_file(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY_
     most = sizes.parallel("actor", run, split).tp if limits.actor_leads and run.sharding == DISTRIBUTED else sizes.near
     components = {"rollout": f"{solid}{_engine(sizes, model, most)}"}
     for name in request.others:
-        parallel = sizes.parallel("actor" if limits.one_pool or limits.actor_leads else name, run, split)
+        parallel = sizes.parallel("actor" if limits.one_pool else name, run, split)
         degrees = _degrees_text(parallel, ("tp", "pp", "cp", "ep") if run.sharding == DISTRIBUTED else ("cp",))
         components[name] = (
             f"accelerators: {_counts(sizes, run, parallel)}, {solid}{degrees}"
@@ -102,14 +102,18 @@ def _run_text(run: MemoryInput, trains: bool) -> str:
 
 def _engine(sizes: JobSizes, model: str, most: int) -> str:
     """Return the hints of the rollout, with a tp of at most `most` where one fits."""
-    fitting = sizes.engines or [Parallel(tp=sizes.engine_ranks[-1])]
+    fitting, utilization = sizes.engines
+    if not fitting and not sizes.limits.over_nodes:
+        message = f"no node holds an engine of `{sizes.request.model}`, and engines of this framework do not span nodes"
+        raise UnusableInput([error("PW606", "rollout", message, help="use larger nodes, or a framework whose engines do: verl, roll")])
+    fitting = fitting or [Parallel(tp=sizes.largest_engine)]
     fitting = [size for size in fitting if size.tp <= most] or fitting
     degrees = {name: sorted({getattr(size, name) for size in fitting}) for name in DEGREES}
     over = "".join(
         f", {name}: {values if len(values) > 1 else values[0]}" for name, values in degrees.items() if name != "tp" and values != [1]
     )
     counts = sizes.counts(max(size.replica for size in fitting))
-    estimate = f"{{{model}, sequence: {sizes.request.sequence}, utilization: {UTILIZATION}, offload: true}}"
+    estimate = f"{{{model}, sequence: {sizes.request.sequence}, utilization: {utilization}, offload: true}}"
     return f"accelerators: {counts}, parallel: {{tp: {degrees['tp']}{over}}}, estimate: {estimate}"
 
 

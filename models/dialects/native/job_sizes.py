@@ -33,6 +33,8 @@ _LARGE = 40_000_000_000
 """Parameters above which, as with experts, training is taken to be Megatron's."""
 _TOKENS = 8192
 """Tokens of a micro batch, as long as one sequence has fewer."""
+_FULL = 85
+"""Percent of an accelerator for an engine that hardly fits."""
 _MOST_COUNTS, _UNKNOWN = 56, 80 * 1024
 _SPLIT = (1, 2, 4, 8)
 """Ranks among which a sequence may be divided."""
@@ -190,7 +192,8 @@ class JobSizes:
         batch = IterationBatch(request.prompts, request.samples, request.prompt, request.response, request.mean_response)
         speed, joined = next(iter(speeds_of(self.cluster).values()))
         shape, candidates = shape_of(run, self.card), []
-        least_tp = self.engines[0].tp if self.limits.actor_leads and name == "actor" and self.engines else 1
+        engines, _ = self.engines
+        least_tp = engines[0].tp if self.limits.actor_leads and name == "actor" and engines else 1
         for parallel in self._megatron(split, least_tp, run.expert_tp):
             if (found := estimated(component, self.card, parallel, self.even_total)) is None:
                 continue
@@ -216,33 +219,45 @@ class JobSizes:
     # -- the engine
 
     @cached_property
-    def engines(self) -> list[Parallel]:
-        """Parallel sizes of an engine whose part of the weights fits, on as few nodes as do.
+    def engines(self) -> tuple[list[Parallel], int]:
+        """Parallel sizes of an engine whose part of the weights fits, and its percent of an accelerator.
 
-        Ranks hold a latent cache whole, so twice as many data parallel ranks are a choice too.
+        On as few nodes as do; what keeps a larger percent off several nodes is preferred, unless these
+        are data parallel ranks. Ranks hold a latent cache whole, so twice as many data parallel ranks
+        are a choice too. Empty if none fits.
         """
-        estimate, room = MemoryInput(self._model, sequence=self.request.sequence), self.memory * UTILIZATION // 100
+        by_ranks = self.limits.over_nodes == "dp"
         nodes = [1 << power for power in range(6) if self.near << power <= self.total]
-        nodes, choices = nodes if self.card.experts or self.limits.over_nodes == "pp" else [1], list[Parallel]()
-        for count in nodes:
-            sizes = [Parallel(tp=tp, **{self.limits.over_nodes: count}) for tp in self.engine_ranks]
-            needs = ((size, estimated(Component("rollout", estimate=estimate), self.card, size, size.replica)) for size in sizes)
-            fitting = [size for size, found in needs if found and found.mebibytes <= room]
-            if choices or (fitting and not (self.card.latent and self.limits.over_nodes == "dp")):
-                return choices + fitting
-            choices = fitting
-        return choices
+        nodes = nodes if self.card.experts or self.limits.over_nodes == "pp" else [1]
+        nodes = nodes if self.limits.over_nodes else [1]
+        tried = [(count, part) for count in nodes for part in (UTILIZATION, _FULL)]
+        tried = sorted(tried, key=lambda pair: pair[1]) if by_ranks else tried
+        for count, part in tried:
+            if fitting := self._fitting(count, part):
+                more = self._fitting(2 * count, part) if self.card.latent and by_ranks and 2 * count in nodes else []
+                return fitting + more, part
+        return [], UTILIZATION
 
-    @cached_property
-    def engine_ranks(self) -> list[int]:
-        """Tensor parallel sizes; on ranks without gaps they divide a node."""
-        sizes = _divisors(self.card.heads, self.near)
-        return [size for size in sizes if self.near % size == 0] if self.limits.solid else sizes
+    @property
+    def largest_engine(self) -> int:
+        """Largest tensor parallel size on a node."""
+        return _divisors(self.card.heads, self.near)[-1]
+
+    def _fitting(self, count: int, part: int) -> list[Parallel]:
+        """Return the parallel sizes over so many nodes that fit in this percent; those that divide a node, if gaps count."""
+        estimate, found = MemoryInput(self._model, sequence=self.request.sequence), list[Parallel]()
+        for tp in _divisors(self.card.heads, self.near):
+            size = Parallel(tp=tp, **({self.limits.over_nodes: count} if count > 1 else {}))
+            need = estimated(Component("rollout", estimate=estimate), self.card, size, size.replica)
+            if need is not None and need.mebibytes <= self.memory * part // 100:
+                found.append(size)
+        even = [size for size in found if self.near % size.tp == 0]
+        return found if not self.limits.solid or (not even and not self.limits.over_nodes) else even
 
     @property
     def fits(self) -> bool:
         """True if each component fits on all accelerators, beside what the others keep."""
-        return self.excess(*self.trained) == 0 and bool(self.engines)
+        return self.excess(*self.trained) == 0 and bool(self.engines[0])
 
 
 def _divisors(number: int, most: int) -> list[int]:

@@ -33,7 +33,7 @@ PLACES = ("cluster.num_nodes", "cluster.node_groups", "cluster.component_placeme
 """Keys whose content is fully in the Problem of a file."""
 
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
-LIMITS = FileLimits(solid=True, over_nodes="pp", splits_sequences=False, actor_leads=True)
+LIMITS = FileLimits(one_pool=True, solid=True, over_nodes="", splits_sequences=False, actor_leads=True)
 
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:
