@@ -60,6 +60,19 @@ class DescribedJob(NamedTuple):
             raise UnusableInput(report.errors)
         return written
 
+    def for_cluster(self, cluster: Cluster) -> DescribedJob:
+        """Return the same job on other machines."""
+        from ...models.dialects.native.from_model import native_file
+
+        return self._replace(text=native_file(self.request, cluster, self.limits), cluster=cluster)
+
+    def command_of(self, file: str) -> str:
+        """Return the command that runs a written file, of ROLL and RLinf in their checkout."""
+        from ...models.dialects.recognition import dialect_named
+
+        path = Path(file).resolve()
+        return dialect_named(self.framework or "native").RUN.format(file=file, folder=path.parent, stem=path.stem)
+
 
 def _model_of(name: str) -> tuple[str, ModelCard | None]:
     """Return the id of a model; of a `config.json`, or a folder with one, the folder and its numbers."""

@@ -60,6 +60,8 @@ class Dialect(Protocol):
 
     LIMITS: FileLimits
     """What `training_file` can say of a job."""
+    RUN: str
+    """Command that runs a file: of its name, its `{folder}` and its name without an ending (`{stem}`)."""
 
     def signs(self, root: MapNode) -> Signs:
         """Return the keys of a top-level map that indicate the dialect."""

@@ -11,7 +11,7 @@ from ...text.tree import MapNode, Scalar
 from ...training_job import ANY_FILE
 from ..signs import Signs, part_of
 
-__all__ = ["LIMITS", "NAME", "PLACES", "PROGRAMS", "RELEASES", "signs"]
+__all__ = ["LIMITS", "NAME", "PLACES", "PROGRAMS", "RELEASES", "RUN", "signs"]
 
 NAME = "native"
 KEYS = ("cluster", "allow", "components", "relations", "links", "objective", "work", "plan")
@@ -27,6 +27,7 @@ RELEASES: Path | None = None
 PLACES = KEYS
 """Keys whose content is fully in the Problem of a file."""
 LIMITS = ANY_FILE
+RUN = "placewright launch {file} --address HOST:PORT --worker MODULE:CLASS"
 _HOMES = {"file_form": ".form", "read": ".reader", "render": ".rendering", "training_file": ".rendering", "write": ".writing"}
 
 

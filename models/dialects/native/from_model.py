@@ -119,13 +119,12 @@ def _engine(sizes: JobSizes, model: str, most: int) -> str:
 
 def least_nodes(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY_FILE) -> int | None:
     """Return how many nodes like the first suffice by the estimates; None if none do."""
-    first = next((alike.node for alike in cluster.alike if alike.node.accelerators), None)
-    if first is None or first.accelerator_memory is None:
+    if all(alike.node.accelerator_memory is None for alike in cluster.alike):
         return None
-    node, card = replace(first, rank=0), card_of_request(request)
+    card = card_of_request(request)
 
     def fits(nodes: int) -> bool:
-        return JobSizes(request, card, Cluster(Nodes([numbered_nodes(node, nodes)])), limits).fits
+        return JobSizes(request, card, more_nodes(cluster, nodes), limits).fits
 
     most = next((nodes for nodes in (1 << power for power in range(_MOST_DOUBLED)) if fits(nodes)), None)
     if most is None:
@@ -135,3 +134,9 @@ def least_nodes(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY_
         middle = (low + high) // 2
         low, high = (low, middle) if fits(middle) else (middle, high)
     return high
+
+
+def more_nodes(cluster: Cluster, nodes: int) -> Cluster:
+    """Return so many nodes like the first with accelerators."""
+    first = next(alike.node for alike in cluster.alike if alike.node.accelerators)
+    return Cluster(Nodes([numbered_nodes(replace(first, rank=0), nodes)]))

@@ -34,6 +34,7 @@ PLACES = ("cluster.num_nodes", "cluster.node_groups", "cluster.component_placeme
 
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
 LIMITS = FileLimits(one_pool=True, solid=True, over_nodes="", splits_sequences=False, actor_leads=True)
+RUN = "python examples/reasoning/main_grpo.py --config-path {folder} --config-name {stem}"
 
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:

@@ -40,6 +40,7 @@ _BESIDE = ("data", "algorithm", "model", "rollout", "critic", "reward_model", "r
 _DRAFT = "topology.device_pools"
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
 LIMITS = FileLimits(one_pool=True)
+RUN = "TRAIN_FILES=train.parquet VAL_FILES=val.parquet bash {file}"
 
 
 def signs(root: MapNode) -> Signs:
