@@ -89,7 +89,7 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
         return code
     blocks = [
         *planned.blocks,
-        *_memory_of(planned.data),
+        "\n".join([*_memory_of(planned.data), *_network_of(job)]),
         f"written: {escape(output)}\nrun it: `{escape(job.command_of(output))}`"
         if output and output != DASH
         else f"the file of {job.framework}:"
@@ -106,7 +106,7 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
 
 
 def _echo_least(job: DescribedJob) -> None:
-    """Print how many nodes would do by the estimates, and the seconds of their plan, if more than there are."""
+    """Print how many nodes would do, with the seconds of their plan."""
     from ..models.dialects.native.from_model import least_nodes, more_nodes
 
     nodes = least_nodes(job.request, job.cluster, job.limits)
@@ -137,7 +137,7 @@ def _planned_seconds(job: DescribedJob) -> float | None:
 
 
 def _memory_of(data: Mapping[str, object]) -> list[str]:
-    """Return a block with the memory of each accelerator: likely and at most, of its capacity."""
+    """Return the memory of each accelerator: likely and at most, of its capacity."""
     lines = []
     for bill in _bills(data):
         most = max(sum(entry.get("high", entry["mebibytes"]) for entry in part["components"]) for part in bill["parts"])
@@ -146,7 +146,15 @@ def _memory_of(data: Mapping[str, object]) -> list[str]:
         lines.append(
             f"memory: {write_estimate(bill['peak'])} likely, {write_estimate(most)} at most, of {held} on each accelerator of {names}"
         )
-    return ["\n".join(lines)] if lines else []
+    return lines
+
+
+def _network_of(job: DescribedJob) -> list[str]:
+    """Return the line on the network that is assumed."""
+    from ..models.performance.component_times import assumed_network
+
+    assumed = assumed_network(job.cluster)
+    return [f"network: {escape(assumed)}, assumed (`speed: {{network: ...}}` in a cluster file says it)"] if assumed else []
 
 
 def _bills(data: Mapping[str, object]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Iterator, Mapping, Sequence
 from ..component import Component
 from ..estimate import MemoryInput
 from ..machines.cluster import Cluster
-from ..machines.node import Node
+from ..machines.node import GENERIC, Node
 from ..memory_estimate import with_estimate_numbers
 from ..memory_work import ModelShape, shape_of
 from ..model_cards.known import known_model
@@ -64,8 +64,21 @@ def unknown_speed(cluster: Cluster) -> str:
     unknown = next((model for model, (speed, _) in speeds_of(cluster).items() if speed is None), None)
     if unknown is None:
         return ""
+    if unknown == GENERIC:
+        return "the accelerators have no model, so no time can be estimated; write it as in `2x8xH100`"
     near = nearest_model(unknown)
     return f"the speed of `{unknown}` is unknown, so no time can be estimated on it" + (f"; `{near}` is known" if near else "")
+
+
+def assumed_network(cluster: Cluster) -> str:
+    """Return the assumed speed between nodes; "" if the cluster says it."""
+    nodes = {alike.node.accelerator_model: alike.node for alike in cluster.alike if alike.node.accelerators}
+    assumed = [
+        f"{speed.network:g} GB/s each way for each {model}"
+        for model, node in nodes.items()
+        if (speed := _speed(node)) is not None and "network" not in dict(node.accelerators[0].speed)
+    ]
+    return ", ".join(assumed) if len(cluster.nodes) > 1 else ""
 
 
 def estimated_times(

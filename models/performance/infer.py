@@ -9,10 +9,10 @@ from .model_run import HALF, ModelRun, SequenceBatch
 
 
 def infer_seconds(run: ModelRun, batch: SequenceBatch, micro_batches: float = inf) -> Interval:
-    """Return the seconds of one forward pass over the batch, in so many micro batches a rank.
+    """Return the seconds of one forward pass over the batch.
 
-    Operations over what the accelerators reach (arXiv 2205.05198, appendix A), the longest share of
-    the data parallel ranks, and the all-reduces of tensor parallelism, two a layer (Megatron-LM, arXiv
+    `micro_batches`: of each rank. Operations over what the accelerators reach (arXiv 2205.05198,
+    appendix A), the longest share of the data parallel ranks, and the all-reduces of tensor parallelism, two a layer (Megatron-LM, arXiv
     1909.08053, section 3).
     """
     reached = run.efficiency.infer_experts if run.shape.experts else run.efficiency.infer
@@ -35,9 +35,9 @@ def communicated(run: ModelRun, batch: SequenceBatch, passes: int) -> Interval:
 
 
 def split(run: ModelRun, batch: SequenceBatch, times: int) -> Interval:
-    """Return the seconds in which ranks of a divided sequence exchange queries, keys, values and outputs.
+    """Return the seconds in which the ranks of a sequence exchange their parts.
 
-    Of each token a share (cp - 1) / cp goes to other ranks: DeepSpeed Ulysses, arXiv 2309.14509,
+    Of queries, keys, values and outputs a share (cp - 1) / cp goes to other ranks: DeepSpeed Ulysses, arXiv 2309.14509,
     section 3.2; a ring of keys and values sends as much or less.
     """
     cp, shape = run.parallel.cp, run.shape

@@ -92,7 +92,7 @@ class ModelRun:
 
     @property
     def expert_ranks(self) -> int:
-        """Ranks among which the experts of a layer are divided in training, neighbours of each other.
+        """Neighbouring ranks that divide the experts of a layer in training.
 
         Megatron-LM, megatron/core/parallel_state.py (order tp-ep-dp of the ranks of experts).
         """

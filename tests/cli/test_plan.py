@@ -111,3 +111,36 @@ def test_micro_batches_divide_what_each_rank_has(framework: str, prompts: int, r
     words = ["plan", *SEVEN, "--prompts", str(prompts), "--response", str(response), "--framework", framework]
     assert run([*words, "-o", "-"]) == 0
     assert pw.verify(capsys.readouterr().out, "2x8xH100").errors == ()
+
+
+def test_a_model_by_its_configuration_is_planned_like_a_known_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = {
+        "hidden_size": 3584, "intermediate_size": 18_944, "num_hidden_layers": 28, "num_attention_heads": 28, "num_key_value_heads": 4,
+        "vocab_size": 152_064, "tie_word_embeddings": False,
+    }  # fmt: skip
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    for model in (tmp_path, tmp_path / "config.json"):
+        assert run(["plan", *SEVEN, "--model", str(model), "--framework", "verl", "-o", "-"]) == 0
+        assert f"actor_rollout_ref.model.path={tmp_path} " in capsys.readouterr().out
+    seconds = []
+    for model in (str(tmp_path), SEVEN[1]):
+        assert run(["plan", *SEVEN, "--model", model, "--format", "json"]) == 0
+        seconds.append(json.loads(capsys.readouterr().out)["planned"]["seconds"])
+    assert seconds[0] == pytest.approx(seconds[1], rel=0.001)
+
+
+def test_micro_batches_are_as_large_as_the_accelerators_allow() -> None:
+    def micro_batch(cluster: str) -> int:
+        machines = pw.cluster(cluster)
+        assert isinstance(machines, pw.Cluster)
+        text = native_file(JobRequest("Qwen/Qwen2.5-1.5B-Instruct", 128, 1536), machines)
+        return int(re.findall("micro_batch: ([0-9]+)", text)[-1])
+
+    assert (micro_batch("1x8xH100"), micro_batch("1x2x4090")) == (4, 1)
+
+
+def test_the_network_is_said_where_nobody_says_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", *SEVEN]) == 0
+    assert "network: 50 GB/s each way for each H100, assumed" in " ".join(capsys.readouterr().out.split())
+    assert run(["plan", *SEVEN, "--cluster", "1x8xH100"]) == 0
+    assert "network:" not in capsys.readouterr().out

@@ -101,13 +101,17 @@ def _run_text(run: MemoryInput, trains: bool) -> str:
 
 
 def _engine(sizes: JobSizes, model: str, most: int) -> str:
-    """Return the hints of the rollout, with a tp of at most `most` where one fits."""
+    """Return the hints of the rollout; its tp is at most `most` if such an engine fits.
+
+    Raises UnusableInput (PW606) if no node holds an engine, and the framework has none over nodes.
+    """
     fitting, utilization = sizes.engines
     if not fitting and not sizes.limits.over_nodes:
         message = f"no node holds an engine of `{sizes.request.model}`, and engines of this framework do not span nodes"
         raise UnusableInput([error("PW606", "rollout", message, help="use larger nodes, or a framework whose engines do: verl, roll")])
     fitting = fitting or [Parallel(tp=sizes.largest_engine)]
     fitting = [size for size in fitting if size.tp <= most] or fitting
+    fitting = [size for size in fitting if sizes.total % size.replica == 0] or fitting
     degrees = {name: sorted({getattr(size, name) for size in fitting}) for name in DEGREES}
     over = "".join(
         f", {name}: {values if len(values) > 1 else values[0]}" for name, values in degrees.items() if name != "tp" and values != [1]

@@ -1,4 +1,4 @@
-"""Micro batches and parallel sizes that fit, of a job that is known by its model."""
+"""Micro batches and parallel sizes that fit, for a job without a file."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class JobRequest:
 
 @dataclass(frozen=True)
 class JobSizes:
-    """Sizes of a job on a cluster; `limits` are those of the file that it is for."""
+    """Sizes of a job on a cluster; `limits` are those of its file."""
 
     request: JobRequest
     card: ModelCard
@@ -159,7 +159,7 @@ class JobSizes:
             yield replace(run, sharding=DISTRIBUTED), 1
 
     def excess(self, run: MemoryInput, split: int) -> int:
-        """Return the MiB that the fullest component needs too much at most, beside what others keep."""
+        """Return the MiB by which the high of the fullest component does not fit."""
         needs, kept = [], list[int]()
         for name in self.request.others:
             found = estimated(Component(name, estimate=run), self.card, self.parallel(name, run, split), self.even_total)
@@ -220,7 +220,7 @@ class JobSizes:
 
     @cached_property
     def engines(self) -> tuple[list[Parallel], int]:
-        """Parallel sizes of an engine whose part of the weights fits, and its percent of an accelerator.
+        """Parallel sizes of an engine that fit, and its percent of an accelerator.
 
         On as few nodes as do; what keeps a larger percent off several nodes is preferred, unless these
         are data parallel ranks. Ranks hold a latent cache whole, so twice as many data parallel ranks
@@ -244,7 +244,10 @@ class JobSizes:
         return _divisors(self.card.heads, self.near)[-1]
 
     def _fitting(self, count: int, part: int) -> list[Parallel]:
-        """Return the parallel sizes over so many nodes that fit in this percent; those that divide a node, if gaps count."""
+        """Return the parallel sizes over so many nodes that fit in a percent.
+
+        On one solid range a tp that divides a node leaves no gaps.
+        """
         estimate, found = MemoryInput(self._model, sequence=self.request.sequence), list[Parallel]()
         for tp in _divisors(self.card.heads, self.near):
             size = Parallel(tp=tp, **({self.limits.over_nodes: count} if count > 1 else {}))
