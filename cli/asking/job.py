@@ -75,7 +75,7 @@ class DescribedJob(NamedTuple):
 
 
 def _model_of(name: str) -> tuple[str, ModelCard | None]:
-    """Return the id of a known model; else the folder of a `config.json` and its numbers."""
+    """Return the id of a model; else the folder of its `config.json` and numbers."""
     path = Path(name)
     config = path / "config.json" if path.is_dir() else path
     if not (path.is_dir() or path.suffix == ".json"):

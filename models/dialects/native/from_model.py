@@ -36,7 +36,7 @@ def native_file(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY_
     model = _model_text(request, sizes.card)
     most = sizes.parallel("actor", run, split).tp if limits.actor_leads and run.sharding == DISTRIBUTED else sizes.near
     components = {"rollout": f"{solid}{_engine(sizes, model, most)}"}
-    for name in request.others:
+    for name in request.beside_rollout:
         parallel = sizes.parallel("actor" if limits.one_pool else name, run, split)
         degrees = _degrees_text(parallel, ("tp", "pp", "cp", "ep") if run.sharding == DISTRIBUTED else ("cp",))
         components[name] = (
@@ -101,7 +101,7 @@ def _run_text(run: MemoryInput, trains: bool) -> str:
 
 
 def _engine(sizes: JobSizes, model: str, most: int) -> str:
-    """Return the hints of the rollout; its tp is at most `most` if such an engine fits.
+    """Return the hints of the rollout, its tp at most `most` if that fits.
 
     Raises UnusableInput (PW606) if no node holds an engine, and the framework has none over nodes.
     """

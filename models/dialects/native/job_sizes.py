@@ -72,7 +72,7 @@ class JobRequest:
         return self.prompt + self.response
 
     @property
-    def others(self) -> tuple[str, ...]:
+    def beside_rollout(self) -> tuple[str, ...]:
         """Components beside the rollout."""
         return (*ALGORITHMS[self.algorithm], "actor")
 
@@ -161,7 +161,7 @@ class JobSizes:
     def excess(self, run: MemoryInput, split: int) -> int:
         """Return the MiB by which the high of the fullest component does not fit."""
         needs, kept = [], list[int]()
-        for name in self.request.others:
+        for name in self.request.beside_rollout:
             found = estimated(Component(name, estimate=run), self.card, self.parallel(name, run, split), self.even_total)
             if found is None:
                 return self.memory
@@ -201,8 +201,8 @@ class JobSizes:
             if speed:
                 timed = ModelRun(shape, parallel, self.even_total, speed, joined, expert_tp=run.expert_tp)
                 seconds = phase_seconds(component, timed, batch, True).likely
-            others = (len(request.others) - 1) * found.kept_high + self._engine_kept
-            candidates.append((max(0, found.high + others - self.memory), seconds, parallel))
+            kept = (len(request.beside_rollout) - 1) * found.kept_high + self._engine_kept
+            candidates.append((max(0, found.high + kept - self.memory), seconds, parallel))
         least = min(candidates, key=lambda candidate: candidate[:2], default=(0, 0.0, Parallel(cp=split)))
         near_best = [parallel for too_much, seconds, parallel in candidates if too_much == least[0] and seconds <= 1.1 * least[1]]
         return min(near_best, key=lambda parallel: (parallel.pp, parallel.tp, parallel.ep), default=least[2])
