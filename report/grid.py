@@ -89,7 +89,8 @@ def _collapsed(rows: list[_Row]) -> list[_Row]:
     for _, group in groupby(rows, key=lambda row: row.look):
         equal = list(group)
         first, last = equal[0], equal[-1]
-        name = first.name if first is last else f"{first.name} .. {last.name} ({len(equal)} nodes)"
+        count = f" ({len(equal)} nodes)" if len(first.cells) < BLOCK else ""  # wide rows leave no place for it
+        name = first.name if first is last else f"{first.name} .. {last.name}{count}"
         result.append(_Row(name, first.cells, first.besides))
     return result
 

@@ -144,3 +144,10 @@ def test_the_network_is_said_where_nobody_says_it(tmp_path: Path, capsys: pytest
     assert "network: 50 GB/s each way for each H100, assumed" in " ".join(capsys.readouterr().out.split())
     assert run(["plan", *SEVEN, "--cluster", "1x8xH100"]) == 0
     assert "network:" not in capsys.readouterr().out
+
+
+def test_wide_nodes_that_are_alike_share_lines_of_one_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--model", "deepseek-ai/DeepSeek-V3", "--cluster", "4x72xGB200", "--prompts", "1024", "--response", "8192"]
+    assert run(["plan", *words]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split() == ["node-0", "..", "node-3", *["ABC"] * 16] and lines[5].split() == ["+64", *["."] * 8] and len(lines) < 50
