@@ -155,7 +155,7 @@ class JobSizes:
         if by_megatron or self.limits.splits_sequences:
             splits = (size for size in _SPLIT[1:] if total % size == 0 and self.near % size == 0 and self.card.heads % size == 0)
             yield from ((run, size) for size in splits)
-        else:
+        if not by_megatron:
             yield replace(run, sharding=DISTRIBUTED), 1
 
     def excess(self, run: MemoryInput, split: int) -> int:
