@@ -14,7 +14,9 @@ from typing import Any, Mapping
 
 import placewright as pw
 import yaml
-from placewright.models.dialects.native.from_model import JobRequest, native_file
+from placewright.models.dialects.native.from_model import native_file
+from placewright.models.dialects.native.job_sizes import JobRequest
+from placewright.models.training_job import FileLimits
 from study import Rows, Study, plotting
 
 QUICK, BATCHES = 3, 16
@@ -68,7 +70,7 @@ def priced(example: Example) -> dict[str, object]:
     text = native_file(request, cluster)
     answer = pw.solve(text)
     if answer.plan is None:
-        text = native_file(request, cluster, True)
+        text = native_file(request, cluster, FileLimits(one_pool=True))
         answer = pw.solve(text)
     job: dict[str, Any] = yaml.safe_load(text)
     if len({ends_of(ranks)[0] for ranks, _ in example.split.values()}) > 1:  # works batch by batch

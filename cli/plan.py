@@ -9,6 +9,7 @@ import click
 
 from ..models.dialect_names import FRAMEWORKS
 from ..models.findings.finding import Severity
+from ..models.planning.workload import SECOND
 from ..models.quantity import write_estimate, write_memory
 from ..report.terminal import escape
 from .asking.job import DescribedJob, job_options
@@ -88,9 +89,9 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
         return code
     blocks = [
         *planned.blocks,
-        *_memory_of(planned.data),
-        f"written: {escape(output)}"
-        if output
+        "\n".join([*_memory_of(planned.data), *_network_of(job)]),
+        f"written: {escape(output)}\nrun it: `{escape(job.command_of(output))}`"
+        if output and output != DASH
         else f"the file of {job.framework}:"
         if job.framework
         else "next: `init` with the same options and `-o job.yaml`, then write there what you measured, and `placewright solve job.yaml --write`",
@@ -105,20 +106,38 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
 
 
 def _echo_least(job: DescribedJob) -> None:
-    """Print how many nodes would do by the estimates, if more than there are."""
-    from ..models.dialects.native.from_model import least_nodes
+    """Print how many nodes would do, with the seconds of their plan."""
+    from ..models.dialects.native.from_model import least_nodes, more_nodes
 
-    nodes = least_nodes(job.request, job.cluster)
-    if nodes is not None and nodes > len(job.cluster.nodes):
-        click.echo(f"by the estimates it fits on {nodes} nodes like these, with everything on all of them in turn", err=True)
-    elif nodes is None:
+    nodes = least_nodes(job.request, job.cluster, job.limits)
+    if nodes is None:
         click.echo(
             "by the estimates it fits on no number of these nodes: use accelerators with more memory, or a shorter --response", err=True
         )
+    elif nodes > len(job.cluster.nodes):
+        seconds = _planned_seconds(job.for_cluster(more_nodes(job.cluster, nodes)))
+        plan = f": {seconds:.4g} seconds an iteration" if seconds else ""
+        click.echo(f"by the estimates it fits on {nodes} nodes like these{plan}", err=True)
+
+
+def _planned_seconds(job: DescribedJob) -> float | None:
+    """Return the seconds of the best plan that fits by the highs; None without one."""
+    from ..api import solver
+    from ..models.dialects.load import read
+    from ..models.text.source import Source
+    from ..solver.session import Session
+
+    reading = read(Source(NAME, job.text), dialect="native").to_solve
+    if reading.problem is None:
+        return None
+    with Session() as session:
+        answer = solver(_LIMIT, 1, reading=reading, session=session)(reading.problem)
+    tight = any(finding.code == "PW805" and finding.severity is Severity.WARNING for finding in answer.findings)
+    return None if tight or answer.planned is None else answer.planned.price[0] / SECOND
 
 
 def _memory_of(data: Mapping[str, object]) -> list[str]:
-    """Return a block with the memory of each accelerator: likely and at most, of its capacity."""
+    """Return the memory of each accelerator: likely and at most, of its capacity."""
     lines = []
     for bill in _bills(data):
         most = max(sum(entry.get("high", entry["mebibytes"]) for entry in part["components"]) for part in bill["parts"])
@@ -127,7 +146,15 @@ def _memory_of(data: Mapping[str, object]) -> list[str]:
         lines.append(
             f"memory: {write_estimate(bill['peak'])} likely, {write_estimate(most)} at most, of {held} on each accelerator of {names}"
         )
-    return ["\n".join(lines)] if lines else []
+    return lines
+
+
+def _network_of(job: DescribedJob) -> list[str]:
+    """Return the line on the network that is assumed."""
+    from ..models.performance.component_times import assumed_network
+
+    assumed = assumed_network(job.cluster)
+    return [f"network: {escape(assumed)}, assumed (`speed: {{network: ...}}` in a cluster file says it)"] if assumed else []
 
 
 def _bills(data: Mapping[str, object]) -> list[dict[str, Any]]:

@@ -50,12 +50,14 @@ class MemoryInput:
     lora_rank : rank of adapters on all matrices of all layers; only they are trained. 0 without
         adapters.
     layers, hidden, heads, kv_heads, head_size, intermediate, vocabulary, experts,
-        expert_intermediate : shape of the model (see ModelCard).
+        expert_intermediate, shared_experts, active_experts, dense_layers, latent, query_latent, rope,
+        value_size : shape of the model (see ModelCard).
     precision : precision of working weights, a key of `BITS`.
     optimizer : a key of `OPTIMIZERS`; "": Adam for roles that are trained, else none.
     sharding : a value of `SHARDINGS`.
     shards : ranks per sharding group; groups hold copies (hybrid sharding). 0: all ranks are one
         group.
+    expert_tp : tensor parallel size of routed experts in training; 0: that of the model.
     sequence : tokens of one sequence, prompt and answer.
     micro_batch : sequences that one data parallel rank processes at a time.
     micro_batches : micro batches of one optimizer step on a rank; 0 if unknown. With one, no
@@ -83,10 +85,18 @@ class MemoryInput:
     vocabulary: int = 0
     experts: int = 0
     expert_intermediate: int = 0
+    shared_experts: int = 0
+    active_experts: int = 0
+    dense_layers: int = 0
+    latent: int = 0
+    query_latent: int = 0
+    rope: int = 0
+    value_size: int = 0
     precision: str = "bf16"
     optimizer: str = ""
     sharding: str = NONE
     shards: int = 0
+    expert_tp: int = 0
     sequence: int = 0
     micro_batch: int = 1
     micro_batches: int = 0

@@ -232,13 +232,13 @@ class Work:
     def expert_degree(self) -> int:
         """Number of ranks that divide the experts of a layer.
 
-        In training these are ep and, as for everything else, tp (Megatron-LM,
-        megatron/core/parallel_state.py, where tp of experts is by default that of the model). In an
+        In training these are ep and the tp of experts, by default that of the model (Megatron-LM,
+        megatron/core/parallel_state.py). In an
         engine tp x dp ranks share the experts, whole or in parts (vLLM,
         docs/serving/data_parallel_deployment.md and expert_parallel_deployment.md).
         """
         parallel = self.parallel
-        return max(parallel.ep, parallel.tp * parallel.dp) if self.serves else parallel.ep * parallel.tp
+        return max(parallel.ep, parallel.tp * parallel.dp) if self.serves else parallel.ep * (self.estimate.expert_tp or parallel.tp)
 
     @property
     def whole(self) -> bool:

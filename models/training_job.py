@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Mapping
 
+from .estimate import DISTRIBUTED, FSDP
 from .findings.finding import UnusableInput, error
 from .machines.node_group import ACCELERATOR
 from .placements.assignment import Assignment
@@ -13,6 +15,32 @@ from .roles import ACTOR, CRITIC, ROLLOUT, role_of
 
 UPDATES = 4
 """Updates of an iteration, at most: as the examples of verl, ROLL and RLinf have them."""
+
+
+@dataclass(frozen=True)
+class FileLimits:
+    """What a framework's file can say of a job.
+
+    Attributes
+    ----------
+    one_pool : True if all components share all their accelerators: verl's trainer has one pool, RLinf's
+        actor reads for the reference only where it shares with the rollout.
+    solid : True if each component is on one range of accelerators without gaps.
+    over_nodes : degree by which an engine is on several nodes: `dp` or `pp`; "" if it never is.
+    splits_sequences : True if FSDP's ranks may divide a sequence.
+    actor_leads : True if the tp of an engine is at most that of an actor trained by Megatron.
+    """
+
+    one_pool: bool = False
+    solid: bool = False
+    over_nodes: str = "dp"
+    splits_sequences: bool = True
+    actor_leads: bool = False
+
+
+ANY_FILE = FileLimits()
+"""Limits of a native file: none."""
+
 
 UTILIZATION = 70
 """Percent of an accelerator for an engine that says none."""
@@ -57,6 +85,16 @@ class TrainingJob:
 
     def _divides(self, prompts: int) -> bool:
         return all(prompts * self.samples % (ranks * self.micro_batch) == 0 for ranks in self.ranks.values())
+
+
+def with_backends(problem: Problem) -> Problem:
+    """Return the problem with the trainer of each component that its estimate implies."""
+    trainers = {FSDP: "fsdp", DISTRIBUTED: "megatron"}
+    components = (
+        replace(component, backend=trainers.get(component.estimate.sharding, component.backend)) if component.estimate else component
+        for component in problem.components
+    )
+    return replace(problem, job=replace(problem.job, components=tuple(components)))
 
 
 def training_job(problem: Problem, model: str, algorithm: str, prompts: int, samples: int, prompt: int, response: int) -> TrainingJob:

@@ -16,7 +16,7 @@ from .terminal import cells, escape
 
 IDLE, TAKEN = ".", "#"
 BLOCK = 16
-_MANY_NODES = 8
+_MANY_LINES = 8
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def grid(plan: Plan) -> str:
     """Format a line per node and a cell per accelerator, with a legend.
 
     ``.`` is an idle accelerator, ``#`` one held by another job, ``Ax2`` one shared by two processes
-    of A. Beyond eight nodes, equal neighbours share a line.
+    of A. Beyond eight lines, equal neighbours share theirs.
     """
     keys = {name: key(position) for position, name in enumerate(plan.components)}
     rows = _collapsed(_rows(plan, keys))
@@ -82,14 +82,15 @@ def _row(node: Node, held: dict[str, Counter[int]], besides: list[str]) -> _Row:
 
 
 def _collapsed(rows: list[_Row]) -> list[_Row]:
-    """Merge equal neighbouring rows if there are many nodes."""
-    if len(rows) <= _MANY_NODES:
+    """Merge equal neighbouring rows if they need many lines."""
+    if sum(max(1, -(-len(row.cells) // BLOCK)) for row in rows) <= _MANY_LINES:
         return rows
     result = []
     for _, group in groupby(rows, key=lambda row: row.look):
         equal = list(group)
         first, last = equal[0], equal[-1]
-        name = first.name if first is last else f"{first.name} .. {last.name} ({len(equal)} nodes)"
+        count = f" ({len(equal)} nodes)" if len(first.cells) < BLOCK else ""  # wide rows leave no place for it
+        name = first.name if first is last else f"{first.name} .. {last.name}{count}"
         result.append(_Row(name, first.cells, first.besides))
     return result
 

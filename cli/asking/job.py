@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sys
 from functools import wraps
+from pathlib import Path
 from typing import Any, Callable, NamedTuple, TypeVar, cast
 
 import click
 
-from ...models.dialects.native.from_model import ALGORITHMS, JobRequest
+from ...models.dialects.native.job_sizes import ALGORITHMS, JobRequest
 from ...models.findings.finding import UnusableInput
 from ...models.machines.cluster import Cluster
 from ...models.machines.shorthand import AsDeclared
+from ...models.model_cards.card import ModelCard
 from ...models.text.values import LARGEST
+from ...models.training_job import ANY_FILE, FileLimits
 from .completed import models
 from .options import read_machines
 
@@ -27,6 +30,7 @@ class DescribedJob(NamedTuple):
     request: JobRequest
     cluster: Cluster
     framework: str = ""
+    limits: FileLimits = ANY_FILE
 
     def file_of(self, text: str) -> str:
         """Return the framework's file for the native text with ranks; that text without a framework.
@@ -38,12 +42,13 @@ class DescribedJob(NamedTuple):
         from ...models.dialects.load import read
         from ...models.dialects.recognition import dialect_named
         from ...models.text.source import Source
-        from ...models.training_job import training_job
+        from ...models.training_job import training_job, with_backends
         from ...solver.verify import verify
 
         problem, request = read(Source("plan.yaml", text), dialect="native").problem, self.request
         if problem is None:
             raise ValueError("the native file of a plan cannot be read")
+        problem = with_backends(problem)
         batch = (request.prompts, request.samples, request.prompt, request.response)
         title = f"{request.algorithm.upper()} of {request.model} on {len(self.cluster.nodes)} nodes, by `placewright plan`"
         written = dialect_named(self.framework).training_file(
@@ -54,6 +59,30 @@ class DescribedJob(NamedTuple):
         if report.errors:
             raise UnusableInput(report.errors)
         return written
+
+    def for_cluster(self, cluster: Cluster) -> DescribedJob:
+        """Return the same job on other machines."""
+        from ...models.dialects.native.from_model import native_file
+
+        return self._replace(text=native_file(self.request, cluster, self.limits), cluster=cluster)
+
+    def command_of(self, file: str) -> str:
+        """Return the command that runs a written file, of ROLL and RLinf in their checkout."""
+        from ...models.dialects.recognition import dialect_named
+
+        path = Path(file).resolve()
+        return dialect_named(self.framework or "native").RUN.format(file=file, folder=path.parent, stem=path.stem)
+
+
+def _model_of(name: str) -> tuple[str, ModelCard | None]:
+    """Return the id of a model; else the folder of its `config.json` and numbers."""
+    path = Path(name)
+    config = path / "config.json" if path.is_dir() else path
+    if not (path.is_dir() or path.suffix == ".json"):
+        return name, None
+    from ...models.model_cards.card import read_model_config
+
+    return str(config.resolve().parent), read_model_config(config)
 
 
 def _question(question: str) -> str | bool:
@@ -81,9 +110,10 @@ def job_options(verb: Verb) -> Verb:
             raise click.BadParameter("it does not say how many nodes there are", click.get_current_context(), param_hint="'--cluster'")
         if request["mean_response"] > request["response"]:
             raise click.UsageError("--mean-response is larger than --response, the longest answer")
-        job, framework = JobRequest(**request), options.pop("framework", None) or ""
-        together = bool(framework) and dialect_named(framework).ONE_POOL
-        return verb(*arguments, job=DescribedJob(native_file(job, machines, together), job, machines, framework), **options)
+        model, card = _model_of(request["model"])
+        job, framework = JobRequest(**request | {"model": model, "card": card}), options.pop("framework", None) or ""
+        limits = dialect_named(framework).LIMITS if framework else ANY_FILE
+        return verb(*arguments, job=DescribedJob(native_file(job, machines, limits), job, machines, framework, limits), **options)
 
     result = cast(Verb, with_job)
     for option in (
@@ -94,7 +124,7 @@ def job_options(verb: Verb) -> Verb:
         click.option("--prompts", type=_COUNT, required=True, prompt=_question("prompts of an iteration"), help="Prompts of an iteration."),
         click.option("--algorithm", type=click.Choice(list(ALGORITHMS)), default="grpo", show_default=True, help="Decides which components there are."),
         click.option("--cluster", metavar="SHORTHAND|FILE", required=True, prompt=_question("cluster, such as 4x8xH100"), help="The machines."),
-        click.option("--model", metavar="ID", required=True, prompt=_question("model, such as Qwen/Qwen2.5-7B-Instruct"), shell_complete=models, help="Id of a known model."),
+        click.option("--model", metavar="ID", required=True, prompt=_question("model, such as Qwen/Qwen2.5-7B-Instruct"), shell_complete=models, help="Id of a known model, or the `config.json` of any other."),
     ):  # fmt: skip
         result = option(result)
     return result

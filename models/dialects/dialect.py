@@ -21,7 +21,7 @@ from ..releases.choice import ReleaseChoice
 from ..text.document import Document
 from ..text.form import Form
 from ..text.tree import MapNode
-from ..training_job import TrainingJob
+from ..training_job import FileLimits, TrainingJob
 from .signs import Signs
 
 Machines = Union[Cluster, AsDeclared, None]
@@ -58,8 +58,10 @@ class Dialect(Protocol):
     PLACES: tuple[str, ...]
     """Keys, at most two deep (``cluster.num_nodes``), whose content is fully in the Problem."""
 
-    ONE_POOL: bool
-    """True if the trainer that `training_file` names places all components on all accelerators."""
+    LIMITS: FileLimits
+    """What `training_file` can say of a job."""
+    RUN: str
+    """Command that runs a file: of its name, its `{folder}` and its name without an ending (`{stem}`)."""
 
     def signs(self, root: MapNode) -> Signs:
         """Return the keys of a top-level map that indicate the dialect."""

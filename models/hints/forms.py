@@ -155,6 +155,10 @@ class EstimateForm(Form):
     shards = key(
         Count, default=None, title="how many ranks divide, where not all do (hybrid sharding)", description="a whole number such as `8`"
     )
+    expert_tp = key(
+        Count, default=None, title="tensor parallel size of experts in training, if not that of the model",
+        description="a whole number such as `1`",
+    )  # fmt: skip
     sequence = key(Count, default=None, title="tokens of one sequence, prompt and answer", description="a whole number such as `8192`")
     micro_batch = key(
         Count, default=1, title="sequences that one data parallel rank works on at a time", description="a whole number such as `1`"
@@ -194,6 +198,16 @@ class EstimateForm(Form):
     vocabulary = key(Count, default=None, description="a whole number such as `152064`")
     experts = key(Count, default=None, title="routed experts of a layer", description="a whole number such as `128`")
     expert_intermediate = key(Count, default=None, title="the width of one expert", description="a whole number such as `768`")
+    active_experts = key(Count, default=None, title="routed experts that work on a token", description="a whole number such as `8`")
+    shared_experts = key(Count, default=None, title="experts that work on every token", description="a whole number such as `1`")
+    dense_layers = key(Count, default=None, title="first layers without experts", description="a whole number such as `3`")
+    latent = key(
+        Count, default=None, title="numbers that a layer caches of a token instead of keys and values",
+        description="a whole number such as `576`",
+    )  # fmt: skip
+    query_latent = key(Count, default=None, title="numbers from which queries come", description="a whole number such as `1536`")
+    rope = key(Count, default=None, title="numbers of a latent that are for positions", description="a whole number such as `64`")
+    value_size = key(Count, default=None, title="the width of a head's values", description="a whole number such as `128`")
 
     def estimate(self) -> MemoryInput:
         """Return the estimate that the form states."""

@@ -9,7 +9,7 @@ from typing import Iterator, Mapping, Sequence
 from ..component import Component
 from ..estimate import MemoryInput
 from ..machines.cluster import Cluster
-from ..machines.node import Node
+from ..machines.node import GENERIC, Node
 from ..memory_estimate import with_estimate_numbers
 from ..memory_work import ModelShape, shape_of
 from ..model_cards.known import known_model
@@ -64,8 +64,21 @@ def unknown_speed(cluster: Cluster) -> str:
     unknown = next((model for model, (speed, _) in speeds_of(cluster).items() if speed is None), None)
     if unknown is None:
         return ""
+    if unknown == GENERIC:
+        return "the accelerators have no model, so no time can be estimated; write it as in `2x8xH100`"
     near = nearest_model(unknown)
     return f"the speed of `{unknown}` is unknown, so no time can be estimated on it" + (f"; `{near}` is known" if near else "")
+
+
+def assumed_network(cluster: Cluster) -> str:
+    """Return the assumed speed between nodes; "" if the cluster says it."""
+    nodes = {alike.node.accelerator_model: alike.node for alike in cluster.alike if alike.node.accelerators}
+    assumed = [
+        f"{speed.network:g} GB/s each way for each {model}"
+        for model, node in nodes.items()
+        if (speed := _speed(node)) is not None and "network" not in dict(node.accelerators[0].speed)
+    ]
+    return ", ".join(assumed) if len(cluster.nodes) > 1 else ""
 
 
 def estimated_times(
@@ -110,7 +123,7 @@ def _rows(
         for count in _counts(component, parallel, cluster.total()):
             if speed is None:
                 continue
-            run = ModelRun(shape, parallel, count, speed, near)
+            run = ModelRun(shape, parallel, count, speed, near, expert_tp=component.estimate.expert_tp if component.estimate else 0)
             seconds = phase_seconds(component, run, batch, beside[0]).plus(moving_seconds(component, run, beside[1]))
             seconds = seconds if factor is None else _LEFT.times(seconds.likely * factor)
             words = f"{'estimated' if factor is None else 'fitted'}, {_shown(seconds.low)} to {_shown(seconds.high)} seconds (docs/performance.md)"
@@ -164,8 +177,9 @@ def phase_seconds(component: Component, run: ModelRun, batch: IterationBatch, re
     if role == ROLLOUT:
         utilization = (estimate.utilization or _UTILIZATION) / 100
         return generate_seconds(run, sequences, utilization, estimate.sequences or SEQUENCES)
-    reading = infer_seconds(run, sequences)
+    reading = infer_seconds(run, sequences, max(1.0, sequences.sequences / (run.replicas * estimate.micro_batch)))
     if role in _READING:
         return reading
-    trained = train_seconds(run, sequences, Training(estimate.sharding, estimate.recompute, estimate.micro_batch, batch.steps))
+    training = Training(estimate.sharding, estimate.recompute, estimate.micro_batch, batch.steps)
+    trained = train_seconds(run, sequences, training)
     return trained if reads_apart and role == ACTOR else trained.plus(reading)

@@ -59,6 +59,7 @@ def _step(run: ModelRun, sequences: float, context: float, bound: int) -> float:
 
     Weights are read once for all sequences, keys and values of each; a layer has two all-reduces (of
     tens of kilobytes, so their latency counts). Of experts those are read that some sequence uses.
+    Stages of a pipeline work at a time, each on its part of the sequences; a token passes all of them.
     """
     factors, shape, parallel = run.efficiency, run.shape, run.parallel
     slow = 2 - bound  # the high of a time is over the low of an efficiency
@@ -66,9 +67,9 @@ def _step(run: ModelRun, sequences: float, context: float, bound: int) -> float:
     used = 1 - (1 - shape.active_experts / shape.experts) ** sequences if shape.experts else 1.0
     dense = (shape.total - shape.expert_parameters) * HALF / parallel.tp
     experts = shape.expert_parameters * HALF * used / max(parallel.ep, parallel.tp * parallel.dp)
-    cached = sequences / parallel.dp * context * shape.layers * shape.cached * HALF / _parts_of_cache(run)
+    cached = sequences / (parallel.dp * parallel.pp) * context * shape.layers * shape.cached * HALF / _parts_of_cache(run)
     reached = (factors.infer_experts if shape.experts else factors.infer)[slow] * run.speed.bf16 * TERA
-    computed = 2 * run.active * sequences / (parallel.tp * parallel.dp * reached)
+    computed = 2 * run.active * sequences / (parallel.tp * parallel.dp * parallel.pp * reached)
     reduced = 0.0
     if parallel.tp > 1:
         latency = factors.reduce_far if run.crosses(parallel.tp) else factors.reduce_near

@@ -2,20 +2,50 @@
 
 from __future__ import annotations
 
-from .interval import Interval
+from math import inf
+
+from .interval import Interval, exactly
 from .model_run import HALF, ModelRun, SequenceBatch
 
 
-def infer_seconds(run: ModelRun, batch: SequenceBatch) -> Interval:
+def infer_seconds(run: ModelRun, batch: SequenceBatch, micro_batches: float = inf) -> Interval:
     """Return the seconds of one forward pass over the batch.
 
-    Operations over what the accelerators reach (arXiv 2205.05198, appendix A), the longest share of
-    the data parallel ranks, and the all-reduces of tensor parallelism, two a layer (Megatron-LM, arXiv
+    `micro_batches`: of each rank. Operations over what the accelerators reach (arXiv 2205.05198,
+    appendix A), the longest share of the data parallel ranks, and the all-reduces of tensor parallelism, two a layer (Megatron-LM, arXiv
     1909.08053, section 3).
     """
     reached = run.efficiency.infer_experts if run.shape.experts else run.efficiency.infer
     seconds = run.forward(batch).over(reached.times(run.peak)).times(run.efficiency.imbalance)
-    return seconds.plus(reduced(run, batch, 2)).plus(exchanged(run, batch, 2))
+    return seconds.plus(communicated(run, batch, 1)).times(staged(run, micro_batches))
+
+
+def staged(run: ModelRun, micro_batches: float) -> float:
+    """Return what pipeline stages multiply the time by: layers of the fullest over the mean, and the bubble.
+
+    The bubble is (pp - 1) / micro batches of the work (arXiv 2104.04473, section 2.2).
+    """
+    pp, layers = run.parallel.pp, run.shape.layers
+    return -(-layers // pp) * pp / layers * (1 + (pp - 1) / micro_batches)
+
+
+def communicated(run: ModelRun, batch: SequenceBatch, passes: int) -> Interval:
+    """Return the seconds in which ranks exchange activations, in so many passes forward or backward."""
+    return reduced(run, batch, 2 * passes).plus(exchanged(run, batch, 2 * passes)).plus(split(run, batch, passes))
+
+
+def split(run: ModelRun, batch: SequenceBatch, times: int) -> Interval:
+    """Return the seconds in which the ranks of a sequence exchange their parts.
+
+    Of queries, keys, values and outputs a share (cp - 1) / cp goes to other ranks: DeepSpeed Ulysses, arXiv 2309.14509,
+    section 3.2; a ring of keys and values sends as much or less.
+    """
+    cp, shape = run.parallel.cp, run.shape
+    if cp == 1:
+        return exactly(0.0)
+    of_token = 2 * (shape.heads + (shape.kv_heads or shape.heads)) * shape.head_size * HALF * (cp - 1) / cp
+    of_rank = of_token * times * shape.layers / run.accelerators
+    return batch.tokens.times(of_rank).over(run.own_link(cp * run.parallel.tp))
 
 
 def reduced(run: ModelRun, batch: SequenceBatch, times: int) -> Interval:
@@ -37,4 +67,4 @@ def exchanged(run: ModelRun, batch: SequenceBatch, times: int) -> Interval:
     of_token = shape.hidden * HALF * min(shape.active_experts, ep) * (ep - 1) / ep
     layers = (shape.layers - shape.dense_layers) / run.parallel.pp
     ranks = run.accelerators / run.parallel.pp
-    return batch.tokens.times(of_token * times * layers / ranks).over(run.own_link(ep * run.parallel.tp))
+    return batch.tokens.times(of_token * times * layers / ranks).over(run.own_link(run.expert_ranks))

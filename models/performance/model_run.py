@@ -51,7 +51,7 @@ class ModelRun:
     ----------
     accelerators : of all replicas together.
     near : accelerators of a node or NVLink domain, which `speed.link` joins.
-    trains : True if it is trained.
+    expert_tp : tensor parallel size of experts in training; 0: that of the model.
     """
 
     shape: ModelShape
@@ -60,6 +60,7 @@ class ModelRun:
     speed: AcceleratorSpeed
     near: int = 8
     efficiency: Efficiency = USUAL
+    expert_tp: int = 0
 
     @cached_property
     def active(self) -> float:
@@ -88,6 +89,14 @@ class ModelRun:
     def peak(self) -> float:
         """Operations a second of all accelerators in bf16."""
         return self.speed.bf16 * TERA * self.accelerators
+
+    @property
+    def expert_ranks(self) -> int:
+        """Neighbouring ranks that divide the experts of a layer in training.
+
+        Megatron-LM, megatron/core/parallel_state.py (order tp-ep-dp of the ranks of experts).
+        """
+        return self.parallel.ep * (self.expert_tp or self.parallel.tp)
 
     @property
     def replicas(self) -> float:

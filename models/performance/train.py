@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, ZERO3
+from ..estimate import DISTRIBUTED, FSDP, FULL, ZERO3
 from ..record import dataclass
 from .hardware import TERA
-from .infer import exchanged, reduced
+from .infer import communicated, staged
 from .interval import Interval, exactly
 from .model_run import HALF, ModelRun, SequenceBatch
 
@@ -18,13 +18,13 @@ class Training:
     ----------
     sharding : one of `SHARDINGS`.
     recompute : one of `RECOMPUTED`.
-    micro_batch : sequences of a micro batch.
+    micro_batch : sequences of a micro batch, on average where they are packed.
     steps : optimizer steps of an iteration.
     """
 
     sharding: str = FSDP
     recompute: str = FULL
-    micro_batch: int = 1
+    micro_batch: float = 1
     steps: int = 1
 
 
@@ -32,15 +32,13 @@ def train_seconds(run: ModelRun, batch: SequenceBatch, training: Training) -> In
     """Return the seconds of training on the batch once.
 
     A backward pass is two forward passes, full recomputation one more (arXiv 2205.05198, appendix A).
-    The pipeline's bubble is (pp - 1) / micro batches of the work (arXiv 2104.04473, section 2.2).
     """
     passes = 4 if training.recompute == FULL else 3
     reached = run.efficiency.train_experts if run.shape.experts else run.efficiency.train
     seconds = run.forward(batch).times(passes).over(reached.times(run.peak)).times(run.efficiency.imbalance)
-    seconds = seconds.plus(reduced(run, batch, 2 * (passes - 1))).plus(exchanged(run, batch, 2 * (passes - 1)))
-    groups = max(1.0, run.accelerators / (run.parallel.tp * run.parallel.pp * run.parallel.cp))
-    micro_batches = max(1.0, batch.sequences / (training.steps * groups * training.micro_batch))
-    seconds = seconds.times(1 + (run.parallel.pp - 1) / micro_batches)
+    seconds = seconds.plus(communicated(run, batch, passes - 1))
+    micro_batches = max(1.0, batch.sequences / (training.steps * run.replicas * training.micro_batch))
+    seconds = seconds.times(staged(run, micro_batches))
     return seconds.plus(_of_weights(run, training, micro_batches)).plus(_of_optimizer(run, training))
 
 
@@ -50,14 +48,13 @@ def _of_weights(run: ModelRun, training: Training, micro_batches: float) -> Inte
     ZeRO, arXiv 1910.02054, section 7: weights and gradients of a rank twice each; fully sharded weights
     are gathered for every micro batch, forward and backward.
     """
-    ranks = run.accelerators // (run.parallel.tp * run.parallel.pp)
-    if ranks < 2:
-        return exactly(0.0)
-    held = run.shape.total * HALF / (run.parallel.tp * run.parallel.pp * run.parallel.ep)
-    times = 3 * micro_batches if training.sharding in (FSDP, ZERO3) else 2.0
-    sent = times * held * (ranks - 1) / ranks * training.steps
+    tp, pp, experts = run.parallel.tp, run.parallel.pp, run.shape.expert_parameters
+    sent, times = 0.0, 3 * micro_batches if training.sharding in (FSDP, ZERO3) else 2.0
+    for numbers, divided in ((run.shape.total - experts, tp), (experts, run.expert_ranks)):
+        sharing = max(1, run.accelerators // (divided * pp))
+        sent += times * training.steps * numbers * HALF / (divided * pp) * (sharing - 1) / sharing
     shown = Interval(*(1 - share for share in reversed(run.efficiency.hidden)))
-    return exactly(sent).over(run.link(ranks, run.parallel.tp)).times(shown)
+    return exactly(sent).over(run.link(max(1, run.accelerators // (tp * pp)), tp)).times(shown)
 
 
 def _of_optimizer(run: ModelRun, training: Training) -> Interval:
@@ -69,6 +66,3 @@ def _of_optimizer(run: ModelRun, training: Training) -> Interval:
     divided = run.accelerators if training.sharding in (FSDP, ZERO3, DISTRIBUTED) else run.parallel.tp * run.parallel.pp
     moved = 32 * run.shape.total / divided * training.steps
     return exactly(moved).over(run.efficiency.decode.times(run.speed.bandwidth * TERA))
-
-
-BY_MEGATRON = (MEGATRON, DISTRIBUTED)

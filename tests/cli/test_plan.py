@@ -9,7 +9,8 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.cli.main import run
-from placewright.models.dialects.native.from_model import ALGORITHMS, JobRequest, native_file
+from placewright.models.dialects.native.from_model import native_file
+from placewright.models.dialects.native.job_sizes import ALGORITHMS, JobRequest
 
 SEVEN = ["--model", "Qwen/Qwen2.5-7B-Instruct", "--cluster", "2x8xH100", "--prompts", "128", "--response", "2048"]
 
@@ -73,7 +74,7 @@ def test_large_models_get_degrees_that_fit(model: str, cluster: str, capsys: pyt
         (["-o", "-", "--format", "json"], 2, "only one thing can be written to standard output"),
         (["--model", "deepseek-ai/DeepSeek-V3"], 1, "for its weights, gradients and optimizer; the largest has 80 GiB"),
         (["--model", "deepseek-ai/DeepSeek-V3"], 1, "by the estimates it fits on "),
-        (["--cluster", "1x8x4090", "--response", "16384"], 1, "by the estimates it fits on no number of these nodes"),
+        (["--model", "Qwen/Qwen2.5-14B-Instruct", "--cluster", "2x1x4090"], 1, "by the estimates it fits on no number of these nodes"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_planned_is_said(options: list[str], code: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,3 +111,43 @@ def test_micro_batches_divide_what_each_rank_has(framework: str, prompts: int, r
     words = ["plan", *SEVEN, "--prompts", str(prompts), "--response", str(response), "--framework", framework]
     assert run([*words, "-o", "-"]) == 0
     assert pw.verify(capsys.readouterr().out, "2x8xH100").errors == ()
+
+
+def test_a_model_by_its_configuration_is_planned_like_a_known_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = {
+        "hidden_size": 3584, "intermediate_size": 18_944, "num_hidden_layers": 28, "num_attention_heads": 28, "num_key_value_heads": 4,
+        "vocab_size": 152_064, "tie_word_embeddings": False,
+    }  # fmt: skip
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    for model in (tmp_path, tmp_path / "config.json"):
+        assert run(["plan", *SEVEN, "--model", str(model), "--framework", "verl", "-o", "-"]) == 0
+        assert f"actor_rollout_ref.model.path={tmp_path} " in capsys.readouterr().out
+    seconds = []
+    for model in (str(tmp_path), SEVEN[1]):
+        assert run(["plan", *SEVEN, "--model", model, "--format", "json"]) == 0
+        seconds.append(json.loads(capsys.readouterr().out)["planned"]["seconds"])
+    assert seconds[0] == pytest.approx(seconds[1], rel=0.001)
+
+
+def test_micro_batches_are_as_large_as_the_accelerators_allow() -> None:
+    def micro_batch(cluster: str) -> int:
+        machines = pw.cluster(cluster)
+        assert isinstance(machines, pw.Cluster)
+        text = native_file(JobRequest("Qwen/Qwen2.5-1.5B-Instruct", 128, 1536), machines)
+        return int(re.findall("micro_batch: ([0-9]+)", text)[-1])
+
+    assert (micro_batch("1x8xH100"), micro_batch("1x2x4090")) == (4, 1)
+
+
+def test_the_network_is_said_where_nobody_says_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", *SEVEN]) == 0
+    assert "network: 50 GB/s each way for each H100, assumed" in " ".join(capsys.readouterr().out.split())
+    assert run(["plan", *SEVEN, "--cluster", "1x8xH100"]) == 0
+    assert "network:" not in capsys.readouterr().out
+
+
+def test_wide_nodes_that_are_alike_share_lines_of_one_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--model", "deepseek-ai/DeepSeek-V3", "--cluster", "4x72xGB200", "--prompts", "1024", "--response", "8192"]
+    assert run(["plan", *words]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split() == ["node-0", "..", "node-3", *["ABC"] * 16] and lines[5].split() == ["+64", *["."] * 8] and len(lines) < 50

@@ -8,9 +8,10 @@ from typing import Any
 from ...roles import ROLES
 from ...text.nearest import nearest
 from ...text.tree import MapNode, Scalar
+from ...training_job import ANY_FILE
 from ..signs import Signs, part_of
 
-__all__ = ["NAME", "ONE_POOL", "PLACES", "PROGRAMS", "RELEASES", "signs"]
+__all__ = ["LIMITS", "NAME", "PLACES", "PROGRAMS", "RELEASES", "RUN", "signs"]
 
 NAME = "native"
 KEYS = ("cluster", "allow", "components", "relations", "links", "objective", "work", "plan")
@@ -25,7 +26,8 @@ RELEASES: Path | None = None
 """None: a native file has no framework."""
 PLACES = KEYS
 """Keys whose content is fully in the Problem of a file."""
-ONE_POOL = False
+LIMITS = ANY_FILE
+RUN = "placewright launch {file} --address HOST:PORT --worker MODULE:CLASS"
 _HOMES = {"file_form": ".form", "read": ".reader", "render": ".rendering", "training_file": ".rendering", "write": ".writing"}
 
 

@@ -10,7 +10,7 @@ from ...level import DEFAULT_LEVEL
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.tree import Entry, MapNode, Scalar
-from ...training_job import TrainingJob
+from ...training_job import FileLimits, TrainingJob
 from ..signs import Signs
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ PLACES = ("cluster.num_nodes", "cluster.node_groups", "cluster.component_placeme
 """Keys whose content is fully in the Problem of a file."""
 
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
-ONE_POOL = False
+LIMITS = FileLimits(one_pool=True, solid=True, over_nodes="", splits_sequences=False, actor_leads=True)
+RUN = "python examples/reasoning/main_grpo.py --config-path {folder} --config-name {stem}"
 
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:

@@ -185,6 +185,7 @@ class _RollWriter:
     def _strategy(self, component: Component, part: str, per_process: int) -> tuple[Data, int]:
         """Return (strategy and devices per worker, accelerators of a worker)."""
         name, original, backend, is_trained = component.name, component.parallel, component.backend, part in _TRAINS
+        divided = dict[str, object]()
         config, parallel, size = dict[str, object](), Parallel(), 1
         if part == ACTOR_INFER or not (is_trained or per_process == 1 or original == Parallel()):
             tp, pp = (original.tp, original.pp) if original.tp * original.pp > 1 else (per_process, 1)
@@ -192,8 +193,11 @@ class _RollWriter:
             config |= {"tensor_parallel_size": tp} | ({"pipeline_parallel_size": pp} if pp > 1 else {})
         elif not is_trained and per_process > 1:
             strategy, size = names.HF_INFER, per_process
-        elif original.tp * original.pp * original.cp * original.ep == 1 and backend != "megatron":
+        elif original == Parallel() and backend != "megatron":
             strategy = "fsdp2_train" if is_trained else names.HF_INFER
+        elif backend == "fsdp" and original == Parallel(cp=original.cp):
+            strategy, parallel = names.FSDP2[0 if is_trained else 1], original
+            divided = {names.DEGREE_KEYS[strategy]["cp"]: original.cp}
         else:
             strategy, parallel = names.MEGATRON[0 if is_trained else 1], replace(original, dp=1)
             degrees = {key.removeprefix(names.CONFIG): getattr(original, degree) for degree, key in names.DEGREE_KEYS[strategy].items()}
@@ -209,7 +213,7 @@ class _RollWriter:
             holding = f"the processes of `{name}` hold {with_noun(per_process, 'accelerator')} each"
             self.losses.append(moved(name, f"{holding}, the workers that ROLL makes of them {size}"))
         args: Data = {"strategy_name": strategy} | ({"strategy_config": config} if config else {})
-        return {names.STRATEGY: args} | ({names.PER_WORKER: size} if strategy == names.HF_INFER and size > 1 else {}), size
+        return put({names.STRATEGY: args}, divided) | ({names.PER_WORKER: size} if strategy == names.HF_INFER and size > 1 else {}), size
 
     def _on_cpus(self, component: Component, part: str) -> Data:
         """Return the keys of workers without devices, which ROLL distributes over its nodes round-robin."""
@@ -317,11 +321,17 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
                 f"{section}.training_args.per_device_train_batch_size": job.micro_batch,
                 f"{section}.training_args.gradient_accumulation_steps": steps,
             }
-    placed = merged(render(problem).text, {})
-    for section in ("actor_train", "critic"):
-        if placed.get(section, {}).get("strategy_args", {}).get("strategy_name") == "megatron_train":
-            keys |= {f"{section}.strategy_args.strategy_config.{name}": value for name, value in _RECOMPUTED.items()}
-    return titled(f"{title}. Add your `rewards` and the data of `actor_train`.", merged(render(problem).text, keys))
+    rendering = render(problem)
+    for component in problem.components:
+        section, own = rendering.names[component.name], component.parallel
+        path, size = f"{section}.{names.CONFIG}", component.estimate.expert_tp if component.estimate else 0
+        if component.backend == "megatron" and section in _TRAINS:
+            keys |= {f"{path}{name}": value for name, value in _RECOMPUTED.items()}
+        if own.ep > 1 and size and own.tp > 1:
+            keys[f"{path}expert_tensor_parallel_size"] = size
+        if component.backend == "fsdp" and own.cp > 1:  # a group of shards is at least one of a sequence
+            keys[f"{path}fsdp_size"] = Assignment({section: component.runs or ()}).held(section, ACCELERATOR)
+    return titled(f"{title}. Add your `rewards` and the data of `actor_train`.", merged(rendering.text, keys))
 
 
 # Answers: a `device_mapping` per role left to hints; all else in the file stays.

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from ...text.tree import ListNode, MapNode, find
+from ...training_job import FileLimits
 from ..signs import Signs, part_of
 
-__all__ = ["NAME", "ONE_POOL", "PLACES", "PROGRAMS", "RELEASES", "signs"]
+__all__ = ["LIMITS", "NAME", "PLACES", "PROGRAMS", "RELEASES", "RUN", "signs"]
 
 NAME = "verl"
 PROGRAMS: tuple[str, ...] = ("verl.", "recipe.")
@@ -26,7 +27,8 @@ _BESIDE = ("data", "algorithm", "model", "rollout", "critic", "reward_model", "r
 """Sections of which every configuration of verl's own has one beside `trainer`."""
 _DRAFT = "topology.device_pools"
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
-ONE_POOL = True
+LIMITS = FileLimits(one_pool=True)
+RUN = "TRAIN_FILES=train.parquet VAL_FILES=val.parquet bash {file}"
 
 
 def signs(root: MapNode) -> Signs:

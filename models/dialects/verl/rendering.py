@@ -21,6 +21,7 @@ from ...record import dataclass
 from ...text.edit import to_yaml
 from ..dialect import Rendering
 from ..merging import Data, put
+from .configuration import SEQUENCE
 from .job import NAMES
 from .programs import MAIN_PPO, ONE_STEP_OFF, SLOTS, VLA, entry_in
 
@@ -230,12 +231,13 @@ class _VerlWriter:
         own = component.parallel
         expressed = Parallel(own.tp, own.pp, own.cp, own.ep)
         self._keep(component, expressed)
-        backend = "fsdp" if expressed == Parallel() and component.backend != "megatron" else "megatron"
+        divides_none = expressed == Parallel() and component.backend != "megatron"
+        backend = "fsdp" if divides_none or (component.backend == "fsdp" and expressed == Parallel(cp=own.cp)) else "megatron"
         if component.backend not in ("", backend):
             message = f"`{component.name}` is trained by {component.backend}, in verl by {backend}"
             self.losses.append(dropped(component.name, message))
         if backend == "fsdp":
-            return {"strategy": "fsdp"}
+            return {"strategy": "fsdp"} | ({SEQUENCE: own.cp} if own.cp > 1 else {})
         degrees = {"tensor_model": own.tp, "pipeline_model": own.pp, "context": own.cp, "expert_model": own.ep}
         degrees |= {"expert_tensor": 1} if own.ep > 1 else {}  # the default, tp, divides fewer numbers of ranks
         return {"strategy": "megatron", "megatron": {f"{name}_parallel_size": degree for name, degree in degrees.items()}}

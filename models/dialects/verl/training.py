@@ -5,18 +5,31 @@ from __future__ import annotations
 from typing import AbstractSet as Set
 
 from ...problem import Problem
-from ...roles import CRITIC, REFERENCE, role_of
+from ...roles import ACTOR, CRITIC, REFERENCE, ROLLOUT, role_of
 from ...training_job import TrainingJob
 from ..merging import flat, merged, put
 from .programs import facts
 from .rendering import render
+
+_OWNERS = {ACTOR: "actor_rollout_ref.actor", REFERENCE: "actor_rollout_ref.ref", CRITIC: "critic"}
+"""Role -> section of what trains and reads."""
 
 
 def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     """Return the script. Raises UnusableInput (PW606) if verl's pools cannot express the problem."""
     placed = merged(render(problem).text, {}, without=("placewright",))
     strategy = str(placed.get("actor_rollout_ref", {}).get("actor", {}).get("strategy", "fsdp"))
-    tree = put(placed, _keys(job, {role_of(component) for component in problem.components}, strategy))
+    keys = _keys(job, {role_of(component) for component in problem.components}, strategy)
+    for component in problem.components:
+        own = component.parallel
+        if role_of(component) == ROLLOUT and own.dp > 1:  # what vLLM calls data parallel ranks share the experts
+            keys["actor_rollout_ref.rollout.expert_parallel_size"] = own.tp * own.dp
+        elif own.ep > 1 and component.estimate is not None:
+            owner = _OWNERS[role_of(component)]
+            keys[f"{owner}.megatron.expert_tensor_parallel_size"] = component.estimate.expert_tp or own.tp
+        elif strategy == "fsdp" and own.cp > 1:  # sequences of one rank are packed before they are divided
+            keys["actor_rollout_ref.model.use_remove_padding"] = True
+    tree = put(placed, keys)
     settings = [f"    {key}={_word(value)} \\" for key, value in flat(tree).items()]
     lines = [
         "#!/usr/bin/env bash",

@@ -1,7 +1,9 @@
 """Published steps, and what the model of time says of them.
 
-NeMo-RL, docs/about/performance-summary.md at 7ea279ab, release 0.6. What the page does not say is assumed for all rows alike: prompts of
-150 tokens, full recomputation, one sequence a micro batch, a reference policy; off policy half of the accelerators generate.
+NeMo-RL, docs/about/performance-summary.md at 7ea279ab (release 0.6) and at 06beed91 (release 0.4). What the page does not say is in the
+recipes that it names, examples/configs/recipes/llm/performance, and in examples/configs/grpo_math_1B.yaml: sequences packed to the longest
+in micro batches, experts whole on a rank, a reference policy, activations computed again by the models of `RECOMPUTED`, accelerators that
+generate off policy. Prompts of 150 tokens are assumed.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from placewright.models.estimate import DISTRIBUTED, MemoryInput
+from placewright.models.estimate import DISTRIBUTED, FULL, NONE, MemoryInput
 from placewright.models.memory_work import shape_of
 from placewright.models.model_cards.known import known_model
 from placewright.models.parallel import Parallel
@@ -23,7 +25,18 @@ from placewright.models.performance.train import Training, train_seconds
 from placewright.models.performance.transfer import offload_seconds, sync_seconds
 
 ROWS: list[dict[str, Any]] = [json.loads(line) for line in (Path(__file__).parent / "nemo_rl_steps.jsonl").read_text().splitlines()]
-MODELS = {"DeepSeek V3": "deepseek-ai/DeepSeek-V3", "Qwen3-235B": "Qwen/Qwen3-235B-A22B", "Qwen3-30B3A": "Qwen/Qwen3-30B-A3B"}
+RECOMPUTED = ("DeepSeek V3", "Qwen3-235B", "LLAMA3.1_8B")
+"""Models whose recipe has `activation_checkpointing`."""
+GENERATING = {("Qwen3-30B3A", 192): 64}
+"""(model, accelerators) -> those that generate off policy, where not half do."""
+MODELS = {
+    "LLAMA3.1_8B": "meta-llama/Llama-3.1-8B-Instruct",
+    "Qwen3-32B": "Qwen/Qwen3-32B",
+    "DeepSeek V3": "deepseek-ai/DeepSeek-V3",
+    "Qwen3-235B": "Qwen/Qwen3-235B-A22B",
+    "Qwen3-30B3A": "Qwen/Qwen3-30B-A3B",
+}
+DENSE = ("LLAMA3.1_8B", "Qwen3-32B")
 PROMPT = 150
 
 
@@ -34,18 +47,22 @@ def parts_of(row: dict[str, Any]) -> dict[str, Interval] | None:
     speed, shape = speed_of(row["system"]), shape_of(MemoryInput(), known_model(MODELS[row["model"]]))
     assert speed is not None
     gpus, on_policy = int(row["gpus"]), row["policy"] == "On policy"
-    share = gpus if on_policy else gpus // 2
+    generate = gpus if on_policy else GENERATING.get((row["model"], gpus), gpus // 2)
+    share = gpus if on_policy else gpus - generate
     tp, cp, ep, pp = (int(part) for part in row["training_tp_cp_ep_pp_vpp"].strip("[]").split(",")[:4])
     engine = Parallel(tp=int(row["generation_tp_pp"].strip("[]").split(",")[0]))
     near = int(speed.domain) or 8
-    trained, generating = (ModelRun(shape, degrees, share, speed, near) for degrees in (Parallel(tp=tp, pp=pp, cp=cp, ep=ep), engine))
+    trained = ModelRun(shape, Parallel(tp=tp, pp=pp, cp=cp, ep=ep), share, speed, near, expert_tp=1)
+    generating = ModelRun(shape, engine, generate, speed, near)
+    packed, steps = row["max_sequence"] / row["mean_sequence"], int(row["rollout_batch"] // row["train_batch"])
+    training = Training(DISTRIBUTED, FULL if row["model"] in RECOMPUTED else NONE, packed, steps)
     response = exactly(row["mean_sequence"] - PROMPT)
     batch = SequenceBatch(int(row["rollout_batch"]), PROMPT, response, int(row["max_sequence"]) - PROMPT)
     states = 12 * shape.total / share  # the optimizer, out and back
     return {
-        "generate": generate_seconds(generating, batch, has_tail=row["policy"] != "8-step Off"),
-        "infer": infer_seconds(trained, batch).times(2),
-        "train": train_seconds(trained, batch, Training(DISTRIBUTED, steps=int(row["rollout_batch"] // row["train_batch"]))),
+        "generate": generate_seconds(generating, batch, 0.6 if on_policy else 0.8, has_tail=row["policy"] != "8-step Off"),
+        "infer": infer_seconds(trained, batch, row["rollout_batch"] / (trained.replicas * packed)).times(2),
+        "train": train_seconds(trained, batch, training),
         "sync": sync_seconds(trained, generating, on_policy),
         "offload": offload_seconds(trained, 2 * states) if on_policy else exactly(0.0),
     }
@@ -64,8 +81,8 @@ def step_of(row: dict[str, Any]) -> Interval | None:
 def table() -> list[str]:
     """The table of docs/performance.md."""
     lines = [
-        "| system | accelerators | model | policy | measured | low | likely | high | likely / measured |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| release | system | accelerators | model | policy | measured | low | likely | high | likely / measured |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in ROWS:
         step = step_of(row)
@@ -74,7 +91,9 @@ def table() -> list[str]:
             if step is None
             else f"{step.low:.0f} | {step.likely:.0f} | {step.high:.0f} | {step.likely / row['step_seconds']:.2f}"
         )
-        lines.append(f"| {row['system']} | {row['gpus']:.0f} | {row['model']} | {row['policy']} | {row['step_seconds']:.0f} | {figures} |")
+        lines.append(
+            f"| {row['release']} | {row['system']} | {row['gpus']:.0f} | {row['model']} | {row['policy']} | {row['step_seconds']:.0f} | {figures} |"
+        )
     return lines
 
 

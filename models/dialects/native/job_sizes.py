@@ -1,0 +1,268 @@
+"""Micro batches and parallel sizes that fit, for a job without a file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from math import lcm
+from typing import Iterator
+
+from ...component import Component
+from ...estimate import DISTRIBUTED, FSDP, MemoryInput
+from ...machines.cluster import Cluster
+from ...machines.node_group import ACCELERATOR
+from ...memory_estimate import estimated
+from ...memory_work import shape_of
+from ...model_cards.card import ModelCard
+from ...parallel import Parallel
+from ...performance.component_times import phase_seconds, speeds_of
+from ...performance.model_run import ModelRun
+from ...planning.workload import IterationBatch
+from ...record import dataclass
+from ...training_job import ANY_FILE, UTILIZATION, FileLimits
+
+ALGORITHMS = {
+    "grpo": ("reference",), "ppo": ("reference", "critic"), "dapo": (), "rloo": ("reference",), "reinforce++": ("reference",),
+}  # fmt: skip
+"""Algorithm -> components beside `rollout` and `actor`.
+
+GRPO, arXiv 2402.03300, section 4.1; PPO with a critic, arXiv 2203.02155, section 3.5; DAPO without
+a reference, arXiv 2503.14476, section 2.3; RLOO, arXiv 2402.14740; REINFORCE++, arXiv 2501.03262.
+"""
+_LARGE = 40_000_000_000
+"""Parameters above which, as with experts, training is taken to be Megatron's."""
+_TOKENS = 8192
+"""Tokens of a micro batch, as long as one sequence has fewer."""
+_FULL = 85
+"""Percent of an accelerator for an engine that hardly fits."""
+_MOST_COUNTS, _UNKNOWN = 56, 80 * 1024
+_SPLIT = (1, 2, 4, 8)
+"""Ranks among which a sequence may be divided."""
+
+
+@dataclass(frozen=True)
+class JobRequest:
+    """Model, algorithm and batch of a job.
+
+    Attributes
+    ----------
+    prompts, samples : prompts of an iteration, and answers to each.
+    prompt, response : tokens of a prompt, and of the longest answer.
+    mean_response : mean tokens of an answer; 0 if unknown.
+    card : numbers of a model that is not known by its id.
+    """
+
+    model: str
+    prompts: int
+    response: int
+    algorithm: str = "grpo"
+    samples: int = 8
+    prompt: int = 512
+    mean_response: int = 0
+    card: ModelCard | None = None
+
+    @property
+    def sequences(self) -> int:
+        """Answers of an iteration."""
+        return self.prompts * self.samples
+
+    @property
+    def sequence(self) -> int:
+        """Tokens of a prompt and its longest answer."""
+        return self.prompt + self.response
+
+    @property
+    def beside_rollout(self) -> tuple[str, ...]:
+        """Components beside the rollout."""
+        return (*ALGORITHMS[self.algorithm], "actor")
+
+
+@dataclass(frozen=True)
+class JobSizes:
+    """Sizes of a job on a cluster; `limits` are those of its file."""
+
+    request: JobRequest
+    card: ModelCard
+    cluster: Cluster
+    limits: FileLimits = ANY_FILE
+
+    @cached_property
+    def total(self) -> int:
+        """Accelerators of the cluster."""
+        return self.cluster.total(ACCELERATOR)
+
+    @cached_property
+    def near(self) -> int:
+        """Accelerators of the largest node."""
+        return max((len(alike.node.accelerators) for alike in self.cluster.alike), default=0)
+
+    @cached_property
+    def memory(self) -> int:
+        """MiB of the smallest accelerators; 80 GiB if unknown."""
+        return min((alike.node.accelerator_memory or _UNKNOWN for alike in self.cluster.alike if alike.node.accelerators), default=_UNKNOWN)
+
+    @cached_property
+    def even_total(self) -> int:
+        """Most accelerators that divide the batch; all if under half."""
+        counts = range(self.total, self.total // 2, -(self.near & -self.near))
+        return next((count for count in counts if self.request.sequences % count == 0), self.total)
+
+    def counts(self, unit: int) -> list[int]:
+        """Return at most 64 counts of whole units: parts of a node, whole nodes, and all that there is.
+
+        Batches seldom divide among nodes of 6 or 72: of these every 2 or 8 count too.
+        """
+        total, near = self.total, self.near
+        part = lcm(near & -near, unit)
+        step = part * -(-total // (part * _MOST_COUNTS))
+        counts = [
+            count
+            for count in range(unit, total + 1, unit)
+            if count % step == 0 or count + unit > total or (count < near and near % count == 0)
+        ]
+        return counts or [total]
+
+    # -- what trains and reads
+
+    @cached_property
+    def trained(self) -> tuple[MemoryInput, int]:
+        """How what trains and reads is run, and the ranks that divide a sequence: the first that fits.
+
+        By Megatron if large or with experts, else by FSDP. Micro batches divide the sequences of each
+        rank, where these divide the batch. If none fits, the one that needs least.
+        """
+        runs = list(self._runs())
+        needs = ((self.excess(*run), number) for number, run in enumerate(runs))
+        least: tuple[int, int] | None = None
+        for need in needs:
+            least = need if least is None or need < least else least
+            if need[0] == 0:
+                break
+        return runs[least[1] if least else 0]
+
+    def _runs(self) -> Iterator[tuple[MemoryInput, int]]:
+        by_megatron, sequence = bool(self.card.experts) or self.card.parameters > _LARGE, self.request.sequence
+        run = MemoryInput(
+            "" if self.request.card else self.request.model, sharding=DISTRIBUTED if by_megatron else FSDP, sequence=sequence, offload=True,
+            expert_tp=1 if self.card.experts else 0,
+        )  # fmt: skip
+        sequences, total = self.request.sequences, self.total
+        divided = sequences if sequences % total else sequences // total
+        sizes = (size for size in range(max(1, _TOKENS // sequence), 0, -1) if divided % size == 0)
+        yield from ((replace(run, micro_batch=size), 1) for size in sizes)
+        if self.card.experts:
+            yield replace(run, expert_tp=0), 1
+        if by_megatron or self.limits.splits_sequences:
+            splits = (size for size in _SPLIT[1:] if total % size == 0 and self.near % size == 0 and self.card.heads % size == 0)
+            yield from ((run, size) for size in splits)
+        if not by_megatron:
+            yield replace(run, sharding=DISTRIBUTED), 1
+
+    def excess(self, run: MemoryInput, split: int) -> int:
+        """Return the MiB by which the high of the fullest component does not fit."""
+        needs, kept = [], list[int]()
+        for name in self.request.beside_rollout:
+            found = estimated(Component(name, estimate=run), self.card, self.parallel(name, run, split), self.even_total)
+            if found is None:
+                return self.memory
+            needs.append(found.high - found.kept_high)
+            kept.append(found.kept_high)
+        return max(0, max(needs) + sum(kept) + self._engine_kept - self.memory)
+
+    @cached_property
+    def _engine_kept(self) -> int:
+        """MiB that an engine keeps while others work."""
+        engine = Component("rollout", estimate=MemoryInput(self._model, sequence=self.request.sequence, offload=True))
+        found = estimated(engine, self.card, Parallel(tp=2), 2)
+        return found.kept_high if found else 0
+
+    @property
+    def _model(self) -> str:
+        return "" if self.request.card else self.request.model
+
+    def parallel(self, name: str, run: MemoryInput, split: int) -> Parallel:
+        """Return the quickest parallel sizes of Megatron that fit, on accelerators that divide the batch.
+
+        Of those within a tenth of the quickest the one with fewest stages, then ranks: stages are never
+        quite even. Where none fits, those that need least. FSDP divides nothing but sequences.
+        """
+        if run.sharding != DISTRIBUTED:
+            return Parallel(cp=split)
+        component, request = Component(name, estimate=run), self.request
+        batch = IterationBatch(request.prompts, request.samples, request.prompt, request.response, request.mean_response)
+        speed, joined = next(iter(speeds_of(self.cluster).values()))
+        shape, candidates = shape_of(run, self.card), []
+        engines, _ = self.engines
+        least_tp = engines[0].tp if self.limits.actor_leads and name == "actor" and engines else 1
+        for parallel in self._megatron(split, least_tp, run.expert_tp):
+            if (found := estimated(component, self.card, parallel, self.even_total)) is None:
+                continue
+            seconds = 0.0
+            if speed:
+                timed = ModelRun(shape, parallel, self.even_total, speed, joined, expert_tp=run.expert_tp)
+                seconds = phase_seconds(component, timed, batch, True).likely
+            kept = (len(request.beside_rollout) - 1) * found.kept_high + self._engine_kept
+            candidates.append((max(0, found.high + kept - self.memory), seconds, parallel))
+        least = min(candidates, key=lambda candidate: candidate[:2], default=(0, 0.0, Parallel(cp=split)))
+        near_best = [parallel for too_much, seconds, parallel in candidates if too_much == least[0] and seconds <= 1.1 * least[1]]
+        return min(near_best, key=lambda parallel: (parallel.pp, parallel.tp, parallel.ep), default=least[2])
+
+    def _megatron(self, split: int, least_tp: int, expert_tp: int) -> Iterator[Parallel]:
+        """Yield parallel sizes that divide the model and the accelerators."""
+        card, total = self.card, self.even_total
+        for tp in (size for size in _divisors(card.heads, self.near) if size >= least_tp):
+            for pp in (size for size in (1, 2, 4, 8, 16) if card.layers % size == 0):
+                for ep in (size for size in (1, 4, 8, 16, 32, 64) if size == 1 or (card.experts and card.experts % size == 0)):
+                    if total % (tp * pp * split) == 0 and total % (pp * ep * (expert_tp or tp)) == 0:
+                        yield Parallel(tp=tp, pp=pp, cp=split, ep=ep)
+
+    # -- the engine
+
+    @cached_property
+    def engines(self) -> tuple[list[Parallel], int]:
+        """Parallel sizes of an engine that fit, and its percent of an accelerator.
+
+        On as few nodes as do; what keeps a larger percent off several nodes is preferred, unless these
+        are data parallel ranks. Ranks hold a latent cache whole, so twice as many data parallel ranks
+        are a choice too. Empty if none fits.
+        """
+        by_ranks = self.limits.over_nodes == "dp"
+        nodes = [1 << power for power in range(6) if self.near << power <= self.total]
+        nodes = nodes if self.card.experts or self.limits.over_nodes == "pp" else [1]
+        nodes = nodes if self.limits.over_nodes else [1]
+        tried = [(count, part) for count in nodes for part in (UTILIZATION, _FULL)]
+        tried = sorted(tried, key=lambda pair: pair[1]) if by_ranks else tried
+        for count, part in tried:
+            if fitting := self._fitting(count, part):
+                more = self._fitting(2 * count, part) if self.card.latent and by_ranks and 2 * count in nodes else []
+                return fitting + more, part
+        return [], UTILIZATION
+
+    @property
+    def largest_engine(self) -> int:
+        """Largest tensor parallel size on a node."""
+        return _divisors(self.card.heads, self.near)[-1]
+
+    def _fitting(self, count: int, part: int) -> list[Parallel]:
+        """Return the parallel sizes over so many nodes that fit in a percent.
+
+        On one solid range a tp that divides a node leaves no gaps.
+        """
+        estimate, found = MemoryInput(self._model, sequence=self.request.sequence), list[Parallel]()
+        for tp in _divisors(self.card.heads, self.near):
+            size = Parallel(tp=tp, **({self.limits.over_nodes: count} if count > 1 else {}))
+            need = estimated(Component("rollout", estimate=estimate), self.card, size, size.replica)
+            if need is not None and need.mebibytes <= self.memory * part // 100:
+                found.append(size)
+        even = [size for size in found if self.near % size.tp == 0]
+        return found if not self.limits.solid or (not even and not self.limits.over_nodes) else even
+
+    @property
+    def fits(self) -> bool:
+        """True if each component fits on all accelerators, beside what the others keep."""
+        return self.excess(*self.trained) == 0 and bool(self.engines[0])
+
+
+def _divisors(number: int, most: int) -> list[int]:
+    """Return the powers of two up to `most` that divide a number."""
+    return [1 << power for power in range(most.bit_length()) if 1 << power <= most and number % (1 << power) == 0]
