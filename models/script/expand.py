@@ -211,14 +211,14 @@ class Expander:
         text, path = None, ""
         if part.kind == "command":
             written = self.script.text[slice(*part.inside)]
-            inner = Script(written, self.script.origin.cut(*part.inside))
+            inner = Script(written, self.script.origin.cut(*part.inside), self.script.time)
             text, path = Expander(inner, self.state)._output(self._place(part))
         return text if text is not None else self._unknown(part, f"`{shown}` is a command, which is not run", path)
 
-    # -- commands that only split paths
+    # -- commands whose output the script itself states
 
     def _output(self, place: Place) -> tuple[WordText | None, str]:
-        """Return the output of path commands such as `dirname X`: a text, or the path alone."""
+        """Return the output of `dirname X`, `cat` of a here-document and similar: a text, or a path."""
         folder = self.state.folder
         for node in _commands(self.script.root) or ():
             words = self.fields(self.script.command_words(node))
@@ -232,9 +232,22 @@ class Expander:
                 return None, self.state.absolute(operands[0].path.rstrip("/"))
             elif name in ("dirname", "basename") and operands:
                 return _split_path(name, operands, place)
+            elif name == "cat" and len(words) == 1 and (document := _document_of(node)) is not None:
+                text = self.heredoc(document)
+                return (text.cut(0, len(text.plain.rstrip("\n"))) if text is not None else None), ""
             else:
                 break
         return None, ""
+
+    def heredoc(self, node: Node) -> WordText | None:
+        """Return the text of a here-document; None without a body."""
+        parts = {child.type: child for child in node.children}
+        if not {"heredoc_start", "heredoc_body"} <= parts.keys():
+            return None
+        inside = self.script.range(parts["heredoc_body"])
+        if any(sign in self.script.written(parts["heredoc_start"]) for sign in "'\"\\"):
+            return self.script.origin.cut(*inside)
+        return self.text(self.script.parts(*inside, True))
 
     # -- parameters
 
@@ -360,6 +373,13 @@ def _commands(node: Node) -> list[Node] | None:
         return None
     inner = [_commands(child) for child in node.named_children if child.type != "comment"]
     return [command for group in inner for command in group or ()] if all(inner) else None
+
+
+def _document_of(command: Node) -> Node | None:
+    """Return the here-document of a command that has no other redirection."""
+    parent = command.parent
+    redirects = parent.children_by_field_name("redirect") if parent is not None else []
+    return redirects[0] if len(redirects) == 1 and redirects[0].type == "heredoc_redirect" else None
 
 
 def _split_path(name: str, operands: Sequence[WordText], place: Place) -> tuple[WordText | None, str]:

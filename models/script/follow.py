@@ -177,7 +177,7 @@ class Follower(ControlFlow):
         body, stdin, parts = node.child_by_field_name("body"), None, [*node.children]
         for child in node.children:
             if child.type == "heredoc_redirect":
-                stdin = self._heredoc(child)
+                stdin = self.expander.heredoc(child)
                 parts += child.named_children
                 for inner in child.named_children:
                     if inner.type in ("command", "pipeline", "list"):
@@ -193,16 +193,6 @@ class Follower(ControlFlow):
                 self.state.files.update({file.plain: stdin} if file.known else {})
                 break
         return self._command(body, stdin)
-
-    def _heredoc(self, node: Node) -> WordText | None:
-        """Return the text of a here-document."""
-        parts = {child.type: child for child in node.children}
-        if not {"heredoc_start", "heredoc_body"} <= parts.keys():
-            return None
-        inside = self.script.range(parts["heredoc_body"])
-        if any(sign in self.script.written(parts["heredoc_start"]) for sign in "'\"\\"):
-            return self.script.origin.cut(*inside)
-        return self.expander.text(self.script.parts(*inside, True))
 
     def _command(self, node: Node, stdin: WordText | None = None) -> Truth:
         """Interpret a simple command: a function, a builtin, a nested text or a program."""
@@ -337,7 +327,7 @@ class Follower(ControlFlow):
     def _inner(self, text: WordText) -> Truth:
         """Interpret a text that the script itself contains."""
         self._enter()
-        outer, self.script = self.script, Script(text.plain, text)
+        outer, self.script = self.script, Script(text.plain, text, self.script.time)
         try:
             self.statements(self.script.root.children)
         except Unreadable:

@@ -6,7 +6,7 @@ Sources: the command lines of torchrun, accelerate, Ray (ray start, ray job subm
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import dropwhile, takewhile
 from typing import Mapping, Sequence
 
@@ -23,10 +23,14 @@ _STARTERS = {
     "apptainer", "deepspeed", "docker", "env", "mpiexec", "mpirun", "nice", "nohup", "nsys", "numactl",
     "podman", "ray", "setsid", "singularity", "srun", "stdbuf", "sudo", "taskset", "time", "timeout",
     "torchrun", "accelerate", "uv", "conda", "micromamba", "xvfb-run", "ionice", "poetry", "pixi",
-    "unbuffer", "kubectl", "pdsh", "sbatch", "ssh", "xargs", "enroot",
+    "unbuffer", "kubectl", "pdsh", "sbatch", "ssh", "xargs", "enroot", "command", "gosu", "hatch",
+    "mamba", "pdm", "perf", "pipenv", "proxychains4", "py-spy", "rye", "strace",
 }  # fmt: skip
 _WITH_SUBCOMMANDS = ("ray", "uv", "conda", "apptainer", "singularity", "docker")
 _ELSEWHERE = ("ray", "srun", "docker", "kubectl", "ssh", "apptainer", "singularity")
+_SPEAKING = {"echo", "printf", "grep", "pgrep", "pkill", "which", "alias", "tee", "log", "pip", "pip3"}
+"""Commands that do not start what they are given."""
+_BATCH = ("sbatch", "qsub", "bsub")
 _REMOTE = ("ssh", "pdsh", "tmux", "screen", "ray")
 _WITH_VALUE = (
     "-X", "-W", "--check-hash-based-pycs", "--extra", "--group", "--with", "--python", "-p", "--directory",
@@ -107,7 +111,7 @@ def launch_of(started: Started) -> LaunchCommand | None:
     words = started.words
     python = _interpreter(words)
     if python is None:
-        return _submitted(started)
+        return _submitted(started) or _behind(started)
     word, before = words[python], [_base(word.plain) for word in words[:python]]
     launcher, start, is_torchrun = "", python + 1, word.known and _TORCHRUN.fullmatch(word.plain) is not None
     if before and words[0].known:
@@ -175,6 +179,19 @@ def _submitted(started: Started) -> LaunchCommand | None:
     return LaunchCommand(started, entry.cut(len("--entry=")), started.words[0].plain, (), arguments)
 
 
+def _behind(started: Started) -> LaunchCommand | None:
+    """Parse `WORDS python -m MODULE ...` whose first word is no known launcher."""
+    words = started.words
+    if _base(words[0].plain) in _SPEAKING:
+        return None
+    for at, (word, following) in enumerate(zip(words, words[1:])):
+        if at and word.known and _PYTHON.fullmatch(word.plain) and following.plain in ("-m", "-u"):
+            why = started.condition or f"it depends on `{words[0].plain[:40]}`"
+            launch = launch_of(replace(started, words=words[at:], condition=why))
+            return launch and replace(launch, launcher=words[0].plain, options=words[1:at])
+    return None
+
+
 def _interpreter(words: Sequence[WordText]) -> int | None:
     """Return the index of the interpreter or torchrun."""
     module = next((at for at, word in enumerate(words) if word.known), 0)
@@ -226,8 +243,16 @@ def nested_text(
 ) -> tuple[WordText, Sequence[WordText]] | None:
     """Return text and arguments of a shell command.
 
-    It is `bash -c TEXT`, or `bash FILE` with a file that the script wrote.
+    It is `bash -c TEXT`, `sbatch --wrap TEXT`, or the input or a file that the script wrote.
     """
+    if _base(words[0].plain) in _BATCH:
+        for at, word in enumerate(words[1:], 1):
+            name, equals, _ = word.plain.partition("=")
+            if name == "--wrap" and (equals or at + 1 < len(words)):
+                return (word.cut(len(name) + 1) if equals else words[at + 1]), ()
+            if word.plain in files:
+                return files[word.plain], words[at + 1 :]
+        return (stdin, ()) if stdin is not None else None
     shell = _shell(words)
     if shell is not None:
         for at, word in enumerate(words[shell + 1 :], shell + 1):

@@ -6,7 +6,9 @@ Sources: the Bash Reference Manual, 3.1.2 (Quoting), 3.5 (Shell Expansions); tre
 from __future__ import annotations
 
 import re
+from dataclasses import field
 from functools import cached_property, lru_cache
+from time import process_time
 from typing import TYPE_CHECKING, Iterator, Union
 
 from ..record import dataclass
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 48
 MAX_PARSES = 4
+MAX_SECONDS = 2.0
+"""CPU seconds of tree-sitter for a script. A real script of 120 KiB takes 0.1 s."""
 CLOSERS = ("then", "elif", "else", "fi", "do", "done", "esac", "}", ")", "))", "]]", "]")
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _SEPARATORS = (";", "&", ";;", "\n", "&&", "||", "|", "|&")
@@ -153,11 +157,34 @@ def _alone(root: Node, text: str) -> Iterator[list[Node]]:
 
 
 @dataclass
+class ParseTime:
+    """CPU seconds left for parsing; tree-sitter takes quadratic time on nested broken text."""
+
+    left: float = MAX_SECONDS
+
+    def parse(self, text: bytes) -> Node:
+        """Return the syntax tree of a text. Raises Unreadable if no time is left."""
+        parser, end = _parser(), process_time() + self.left
+        try:
+            tree = parser.parse(lambda at, _: text[at : at + len(text)], progress_callback=lambda _offset, _failed: process_time() > end)
+        except ValueError as problem:
+            parser.reset()
+            raise Unreadable(f"parsing takes more than {MAX_SECONDS:g} s of CPU", 0, limit=True) from problem
+        finally:
+            self.left = end - process_time()
+        return tree.root_node
+
+
+@dataclass
 class Script:
-    """Text of bash; `origin` maps its characters to places in the file."""
+    """Text of bash; `origin` maps its characters to places in the file.
+
+    `time` is what is left for parsing it, and the texts within it.
+    """
 
     text: str
     origin: WordText
+    time: ParseTime = field(default_factory=ParseTime)
 
     @staticmethod
     def of(text: str) -> Script:
@@ -174,7 +201,8 @@ class Script:
         ordinary = re.sub(r"\\(?:[ \t]|(.))", lambda match: match[0] if match[1] else "xx", self.text, flags=re.DOTALL)
         text = bytearray(re.sub(r"[^\x00-\x7f]", "x", ordinary).encode())
         for _ in range(MAX_PARSES):
-            root, before = _parser().parse(bytes(text)).root_node, bytes(text)
+            before = bytes(text)
+            root = self.time.parse(before)
             for prefix in _alone(root, self.text):
                 for child in prefix:
                     if child.type == "file_redirect":
