@@ -152,3 +152,15 @@ def test_a_launcher_is_found_whatever_a_file_that_is_not_followed_may_set(tmp_pa
     (reading,) = load_all(tmp_path / "run.sh", read_shorthand("2x8"), composer=Composer())
     program = reading.document.program
     assert program is not None and program.name.endswith("main_ppo.py")
+
+
+@pytest.mark.parametrize("written", ["trainer.nnodes = 1", "trainer.nnodes =1"])
+def test_blanks_around_the_sign_of_a_setting_are_one_fault(tmp_path: Path, written: str) -> None:
+    (tmp_path / "run.sh").write_text(f"{START} {MODES} {written}\n")
+    (reading,) = load_all(tmp_path / "run.sh", read_shorthand("1x8"), composer=Composer())
+    (finding,) = (finding for finding in reading.findings if finding.code == "PW012")
+    assert finding.help == "write `trainer.nnodes=1`" and finding.label == "no blanks may be around `=`"
+
+
+def test_as_many_processes_as_devices_are_said_to_be_unknown(tmp_path: Path) -> None:
+    assert verdict(tmp_path, "torchrun --nproc_per_node=gpu -m verl.trainer.sft_trainer model.path=x") == "incomplete"
