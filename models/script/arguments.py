@@ -93,9 +93,9 @@ class Arguments:
             else:
                 self.positional.append(word)
                 if self.hydra and rest and rest[0].plain[:1] == "=":  # blanks around the sign
-                    value = rest.pop(0).plain
-                    value += rest.pop(0).plain if value == "=" and rest else ""
-                    self.apart[Mapped(word, self.source, self.shell).whole] = f"{plain}{value}"
+                    after = rest.pop(0).plain
+                    after += rest.pop(0).plain if after == "=" and rest else ""
+                    self.apart[Mapped(word, self.source, self.shell).whole] = f"{plain}{after}"
 
     def _option_named(self, name: str) -> tuple[str, bool]:
         """Return the full name of an option, and False if Hydra refuses it."""

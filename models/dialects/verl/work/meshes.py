@@ -32,7 +32,7 @@ GROUPS = (
     "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size", "expert_model_parallel_size",
     "expert_tensor_parallel_size",
 )  # fmt: skip
-ULYSSES = "engine.ulysses_parallel_size"
+ULYSSES, VIRTUAL = "engine.ulysses_parallel_size", "engine.virtual_pipeline_model_parallel_size"
 CONFIG = "override_transformer_config"
 SOURCE = "Megatron-LM, core/transformer/transformer_config.py (TransformerConfig.__post_init__)"
 MESH = "verl, verl/workers/fsdp_workers.py (create_device_mesh)"
@@ -242,9 +242,10 @@ def _stages(work: VerlWork, name: str, degrees: str) -> None:
 def stages_of(work: VerlWork, section: str, owner: str) -> PipelineStages | int | None:
     """Return the layers of stages, for a layout the decoder layers; None if even.
 
-    The reference policy takes the actor's settings by default (ref/megatron_ref.yaml).
+    The reference policy takes the actor's settings by default (ref/megatron_ref.yaml). Without a
+    section it is the engine that fine-tunes.
     """
-    configs = (f"{place}.megatron.{CONFIG}" for place in dict.fromkeys((owner, section)))
+    configs = (f"{place}.megatron.{CONFIG}" for place in dict.fromkeys((owner, section))) if section else (f"engine.{CONFIG}",)
     return next((layers for config in configs if (layers := stages_in(work.settings, config, DIVIDES)) is not None), None)
 
 
@@ -288,6 +289,8 @@ def read_models(work: VerlWork) -> None:
 
 def _path(work: VerlWork, name: str) -> str:
     """Return the key of a component's model."""
+    if work.entry.kind in TUNES:
+        return "model.partial_pretrain" if work.entry.program == PROCESSES else "model.path"
     if is_teacher(name):
         return engine_key(work.settings, name)("").replace(".inference.", ".model_path")
     if name == "reward_model":
@@ -300,16 +303,16 @@ def _splits(work: VerlWork, name: str) -> tuple[Split, ...]:
     if is_engine(work.settings, name):
         known = engine_of(work.settings, name)
         return engine_splits(places_of(**known[1]), AFTER_WEIGHTS) if known else ()
-    owner = OWNERS.get(name, "")
-    strategy = work.is_trained_by(owner) if owner and work.entry.kind not in TUNES else None
-    if strategy == "fsdp":
+    owner, is_tuned = OWNERS.get(name, ""), work.entry.kind in TUNES
+    strategy = (tuner_of(work.settings) or "fsdp" if is_tuned else work.is_trained_by(owner)) if owner else None
+    if strategy == "fsdp" and tuner_of(work.settings) != "":
         sequence = work.sequence(owner, DIVIDES)
         return ulysses_splits(sequence.value, places_of(sp=sequence), WITH_MODEL) if sequence else ()
     trains = work.setup.degrees(name) if strategy == "megatron" else None
     if trains is None:
         return ()
-    section = section_of(work.setup.pool(name), name)
-    virtual = work.amount(f"{section}.megatron.virtual_pipeline_model_parallel_size", DIVIDES)
+    section = "" if is_tuned else section_of(work.setup.pool(name), name)
+    virtual = work.amount(f"{section}.megatron.virtual_pipeline_model_parallel_size" if section else VIRTUAL, DIVIDES)
     times, layers = virtual.value if virtual else 1, stages_of(work, section, owner)
     places, degrees = places_of(**trains[1], vpp=virtual), trains[0]
     splits = megatron_splits(places, degrees.pp, times, layers is None, WITH_MODEL)

@@ -167,6 +167,11 @@ TUNED: list[tuple[str, str, str]] = [
     ("engine=veomni engine.expert_parallel_size=3", "incomplete", ""),
     ("engine=veomni engine.fsdp_size=3", "faulty", "cannot be divided into shards over 3"),
     ("engine=automodel engine.pp_size=2", "faulty", "no pipeline stages with automodel"),
+    ("model.path=Qwen/Qwen2.5-7B engine.ulysses_sequence_parallel_size=8", "faulty", "do not divide among sp 8 of actor"),
+    ("model.path=Qwen/Qwen2.5-7B engine=megatron engine.tensor_model_parallel_size=8", "faulty", "do not divide among tp 8 of actor"),
+    ("model.path=Qwen/Qwen2.5-7B engine=megatron engine.tensor_model_parallel_size=4", "ok", ""),
+    ("model.path=Qwen/Qwen3-30B-A3B engine=megatron engine.pipeline_model_parallel_size=8 "
+     "+engine.override_transformer_config.num_layers_in_first_pipeline_stage=5", "faulty", "do not divide among 7 middle stages of actor"),
     ("engine=megatron engine.tensor_model_parallel_size=3", "faulty", "cannot be divided by tp x pp x cp = 3"),
     ("engine=megatron engine.tensor_model_parallel_size=4 data.train_batch_size=2", "ok", ""),
     ("engine=megatron engine.expert_model_parallel_size=3", "faulty", "expert tp x ep x pp"),
