@@ -225,6 +225,7 @@ class Follower(ControlFlow):
         if inner is not None:
             shell = self.aside()
             shell.state.arguments = Positional.of(inner[1])
+            shell.state.within = tuple(words)
             shell._inner(inner[0])
         else:
             self._start(node, words, assignments, expander.dropped)
@@ -281,6 +282,7 @@ class Follower(ControlFlow):
             folder=self.state.folder,
             dropped=frozenset(dropped),
             needs_all=self.state.needs_all,
+            within=self.state.within,
         )
         if self.script.origin.cut(start, start + 1).is_foreign and launch_of(started):
             self.unread.append(started.place)  # an edit would change the wrong file

@@ -69,6 +69,7 @@ class Started:
     folder : working folder; "" if unknown.
     dropped : environment variables assumed unset, with no word in their place.
     needs_all : True if the script ends at a variable that is not set.
+    within : words of the command that starts the shell of the command, such as ``docker run``.
     """
 
     words: tuple[WordText, ...]
@@ -79,6 +80,7 @@ class Started:
     folder: str = ""
     dropped: frozenset[str] = frozenset()
     needs_all: bool = False
+    within: tuple[WordText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +304,8 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Sourc
         if min(numbers) < accelerators[0]:
             why = f"`ray start` shows nodes different numbers of accelerators: {min(numbers)} and {accelerators[0]}"
     for_ray, repeated = accelerators is not None, ""
+    if accelerators is None and visible is None and not before:
+        accelerators = _granted(launch)
     if accelerators is None and visible is not None:
         variable, text = visible
         accelerators = _visible(text)
@@ -314,6 +318,25 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Sourc
     if all(pair is None or pair[0] is None for pair in (accelerators, cpus)):
         return None, why
     return ShellMachine(*_spanned(accelerators, source), *_spanned(cpus, source), variable, for_ray, repeated), why
+
+
+def _granted(launch: LaunchCommand) -> _Number | None:
+    """Count the accelerators that a container or a step of Slurm gets; None if unstated or all.
+
+    Sources: docker run (--gpus), srun (--gpus-per-node, --gres).
+    """
+    words = launch.started.within or launch.started.words
+    starter = _base(words[0].plain)
+    options = {"docker": ("--gpus",), "podman": ("--gpus",), "srun": ("--gpus-per-node", "--gres")}.get(starter, ())
+    for word, following in zip(words, words[1:]):
+        name, equals, _ = word.plain.partition("=")
+        if name in options:
+            value = word.cut(len(name) + 1) if equals else following
+            devices = re.fullmatch(r'"?device=([0-9]+(?:,[0-9]+)*)"?', value.plain) if value.certain else None
+            count = re.fullmatch(r"(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})", value.plain) if value.certain else None
+            number = len(devices[1].split(",")) if devices else int(count[1]) if count else None
+            return (number, value.place()) if number is not None else None
+    return None
 
 
 def _spanned(number: _Number | None, source: Source) -> tuple[int | None, Span | None]:
