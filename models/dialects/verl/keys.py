@@ -33,6 +33,8 @@ MOST_NAMED = 3
 BY_HYDRA = "Hydra refuses it before the program starts"
 REAL: Sequence[str] = facts("settings")["looked_up"]["keys"]
 """Keys that verl looks up although no configuration has them, sorted."""
+POOL = ("trainer.nnodes", "trainer.n_gpus_per_node")
+"""Keys that every trainer reads. Source: verl, init_resource_pool_mgr of its task runners."""
 _TRAINED = ("actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.model", "critic")
 _TUNED = ("model", "engine", "optim", "checkpoint")
 
@@ -52,6 +54,13 @@ def judge_keys(notes: Notes, settings: Configuration) -> None:
         if is_value and setting.key_span not in refused:
             judged.setting(setting)
     judged.options()
+    for key in sorted(judged.deleted):
+        needed = next((pool for pool in POOL if _is_below(pool, key) and settings.entry.kind in TRAINERS), "")
+        at = next(setting.key_span for setting in reversed(document.settings) if setting.key == key)
+        if needed:
+            notes.error("PW123", "", f"verl reads `{needed}`, which is deleted", at, "deleted", f"leave out `~{key}`")
+        elif any(_is_below(known, key) for known in table.defaults):
+            notes.unsure("PW122", key, f"`{key}` is deleted; whether verl runs without it is not known", True, f"Leave out `~{key}`")
 
 
 def refused_keys(notes: Notes, settings: Configuration) -> frozenset[str]:
