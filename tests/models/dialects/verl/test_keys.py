@@ -338,3 +338,13 @@ def test_a_deleted_key_has_no_default(setting: str, verdict: str) -> None:
     text = f"python3 -m verl.trainer.main_ppo {whole} {setting}\n"
     reading = read(Source("run.sh", text), read_shorthand("1x8"), level="training", composer=Composer(frameworks=("verl==0.9.0",)))
     assert verify(reading).verdict == verdict
+
+
+def test_a_key_is_no_misspelling_of_another_kind_of_ranks() -> None:
+    inference = "distillation.teacher_models.teacher_model.inference"
+    found = read(
+        Source("run.sh", f"python3 -m verl.trainer.main_ppo {inference}.pipeline_model_parallel_size=2\n"),
+        composer=Composer(frameworks=("verl==0.9.0",)),
+    )
+    (finding,) = about_keys(found.findings)
+    assert finding.code == "PW012" and not finding.help.startswith("write `distillation")
