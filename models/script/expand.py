@@ -220,12 +220,15 @@ class Expander:
     def _output(self, place: Place) -> tuple[WordText | None, str]:
         """Return the output of `dirname X`, `cat` of a here-document and similar: a text, or a path."""
         folder = self.state.folder
-        for node in _commands(self.script.root) or ():
+        commands = _commands(self.script.root) or []
+        for node in commands:
             words = self.fields(self.script.command_words(node))
             name = words[0].plain if words and words[0].known else ""
             operands = [word for word in words[1:] if not word.plain.startswith("-")]
             if name == "cd" and len(operands) == 1:
                 folder = self.state.absolute(operands[0].path)
+            elif node is not commands[-1]:  # several outputs
+                break
             elif name == "pwd":
                 return None, folder
             elif name in ("realpath", "readlink") and operands:
@@ -379,7 +382,10 @@ def _document_of(command: Node) -> Node | None:
     """Return the here-document of a command that has no other redirection."""
     parent = command.parent
     redirects = parent.children_by_field_name("redirect") if parent is not None else []
-    return redirects[0] if len(redirects) == 1 and redirects[0].type == "heredoc_redirect" else None
+    if len(redirects) != 1 or redirects[0].type != "heredoc_redirect":
+        return None
+    plain = all(child.type == "<<" or child.type.startswith("heredoc_") for child in redirects[0].children)
+    return redirects[0] if plain else None  # a pipe is a part of it, and `<<-` takes out tabs
 
 
 def _split_path(name: str, operands: Sequence[WordText], place: Place) -> tuple[WordText | None, str]:

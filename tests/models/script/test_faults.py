@@ -175,3 +175,10 @@ def test_as_many_processes_as_devices_are_said_to_be_unknown(tmp_path: Path) -> 
 def test_a_container_shows_what_it_gets_to_the_shell_in_it(tmp_path: Path) -> None:
     assert verdict(tmp_path, f"docker run --gpus=2 image bash -c '{RUN}'") == "faulty"
     assert verdict(tmp_path, f"docker run --gpus=8 image bash -c '{RUN}'") == "ok"
+
+
+@pytest.mark.parametrize(
+    "document", ["<<EOF | tr a b\ntrainer.nnodes=2\nEOF\n", "<<EOF\ntrainer.nnodes=2\nEOF\necho x=1\n", "<<-EOF\ntrainer.nnodes=2\nEOF\n"]
+)
+def test_a_document_that_something_else_changes_is_not_known(tmp_path: Path, document: str) -> None:
+    assert verdict(tmp_path, f"{RUN} $(cat {document})\n") == "incomplete"
