@@ -321,7 +321,7 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Sourc
 
 
 def _granted(launch: LaunchCommand) -> _Number | None:
-    """Count the accelerators that a container or a step of Slurm gets; None if unstated or all.
+    """Count the accelerators of a container or a step of Slurm; None if unstated.
 
     Sources: docker run (--gpus), srun (--gpus-per-node, --gres).
     """

@@ -383,7 +383,7 @@ def meant(table: Table, key: str) -> str:
 
 
 def _may_be_meant(name: str, candidate: str) -> bool:
-    """Return False for a key of other parallel ranks, and for one of half the length."""
+    """Return False for a key of other parallel ranks, or of half the length."""
     first, second = (_KINDS.intersection(key.split("_")) for key in (name, candidate))
     return (not first or not second or first == second) and 2 * len(candidate) >= len(name)
 
