@@ -7,6 +7,8 @@ hydra/core/override_parser. The longest token wins; of equally long tokens, the 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import Callable
 
 from ..findings.finding import UnusableInput, error
 from ..findings.span import Edit, Span
@@ -52,6 +54,13 @@ _TOKENS = {
 MAX_NESTING = 32
 _PIECES = {"word", "null", "int", "float", "bool", "reference", "other", ":", "escape", "space"}
 _SWEEPS = {"choice", "range", "interval", "glob", "shuffle"}
+_CASTS: dict[str, Callable[[int | float | str], Plain]] = {
+    "int": int,
+    "float": float,
+    "str": lambda value: str(value).lower() if isinstance(value, bool) else str(value),
+    "bool": lambda value: {"true": True, "false": False}[value.lower()] if isinstance(value, str) else bool(value),
+}
+"""Casts of a value. Source: Hydra, hydra/_internal/grammar/grammar_functions.py."""
 
 
 def read_setting(text: str, span: Span) -> Setting:
@@ -173,7 +182,7 @@ class Values:
         if kind == "{":
             return self._map(depth)
         if kind == "word" and self.position + 1 < len(self.tokens) and self.tokens[self.position + 1].kind == "(":
-            raise self._function()
+            return self._cast(depth)
         if kind == "quoted":
             token = self._take(kind)
             return as_scalar(_unquoted(token.text), token.span)
@@ -197,15 +206,23 @@ class Values:
             entries[key.text] = Entry(key, self._element(depth + 1))
         return MapNode(tuple(entries.values()), _from(start, self._take("}").span), flow=True)
 
-    def _function(self) -> UnusableInput:
-        """Return the refusal of a call: none is computed here."""
+    def _cast(self, depth: int) -> Value:
+        """Return the value of a call such as `int(8)`. Raises UnusableInput for other functions."""
         name, start = self._take("word"), self.text.index("=") + 1
         if name.text in _SWEEPS:
             why = f"`{name.text}` sweeps over values, which Hydra refuses without `--multirun`"
-            return invalid_setting(self.text, why, name.span, "write one value")
+            raise invalid_setting(self.text, why, name.span, "write one value")
         quoted = f"'{self.text[start:]}'" if "'" not in self.text else f'"{self.text[start:]}"'
         help_ = f"write its result, or `{self.text[:start]}{quoted}` for a text"
-        return invalid_setting(self.text, f"`{name.text}` is not computed here", name.span, help_)
+        if name.text not in _CASTS:
+            raise invalid_setting(self.text, f"`{name.text}` is not computed here", name.span, help_)
+        self._take("(")
+        value = self._element(depth + 1)
+        self._take(")")
+        try:
+            return _converted(value, _CASTS[name.text])
+        except (KeyError, OverflowError, TypeError, ValueError) as problem:
+            raise invalid_setting(self.text, f"Hydra cannot take `{name.text}` of it", name.span, help_) from problem
 
     def _primitive(self, pieces: set[str]) -> Scalar:
         tokens = []
@@ -222,6 +239,18 @@ class Values:
         if len(tokens) == 1:
             return as_scalar(_plain(tokens[0]), span)
         return as_scalar("".join(token.text[1::2] if token.kind == "escape" else token.text for token in tokens), span)
+
+
+def _converted(value: Value, cast: Callable[[int | float | str], Plain]) -> Value:
+    """Apply a cast to a value, or to each item of it."""
+    if isinstance(value, ListNode):
+        return replace(value, items=tuple(_converted(item, cast) for item in value.items))
+    if isinstance(value, MapNode):
+        return replace(value, entries=tuple(replace(entry, value=_converted(entry.value, cast)) for entry in value))
+    plain = value.value
+    if plain is None:
+        raise TypeError("nothing has no cast")
+    return as_scalar(cast(plain if isinstance(plain, (bool, int, float)) else value.text), value.span)
 
 
 def _plain(token: Token) -> Plain:

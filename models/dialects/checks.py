@@ -243,7 +243,7 @@ class OneOf(Check):
         help_ = f"write `{better}`" if better else f"write one of {', '.join(f'`{word}`' for word in self.values)}"
         edit = facts.settings.becomes(self.key, better) if better and value is not None else None
         text = self.message.format(left=f"`{self.key}`", right=word) if self.message else f"`{self.key}` is `{word}`, which is unknown"
-        self.report(facts, text, value.span if value is not None else None, "unknown", help_, edit)
+        self.report(facts, text, value.span if value is not None else None, "unknown" if value is not None else "not set", help_, edit)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,12 +46,15 @@ _LAST = 9_999
 def _closest(version: str, known: Sequence[str]) -> str | None:
     """Return the known release with the nearest number, or by spelling.
 
-    Of equally near releases it is the newer one.
+    Of equally near releases it is the newer one; above all of them, the newest.
     """
     numbers = {name: _numbers(name) for name in known}
     wanted, dotted = _numbers(version), [name for name in known if numbers[name]]
     if not wanted or not dotted:
         return nearest(version, known)
+    newest = max(dotted, key=lambda name: numbers[name])
+    if wanted > numbers[newest]:
+        return newest
     return min(reversed(dotted), key=lambda name: [abs(has - wants) for has, wants in zip(numbers[name], wanted)])
 
 

@@ -127,7 +127,7 @@ def consistent(
     wrong = []
     for relation in list(relations):
         key = f"relation `{relation.kind}`" if any(relation is extra for extra in further) else f"`{KEYS[relation.kind]}`"
-        faults = list(_relation(relation, by_name, choices, cluster, key))
+        faults = list(_relation(relation, by_name, choices, cluster, key, unjudged))
         findings += faults
         if any(fault.severity is Severity.ERROR for fault in faults):
             relations.remove(relation)
@@ -169,15 +169,16 @@ def _meaningless_hints(component: Component, choices: tuple[Parallel, ...]) -> I
 
 
 def _relation(
-    relation: Relation, by_name: Mapping[str, Component], choices: Mapping[str, tuple[Parallel, ...]], cluster: Cluster, key: str
-) -> Iterator[Finding]:
+    relation: Relation, by_name: Mapping[str, Component], choices: Mapping[str, tuple[Parallel, ...]], cluster: Cluster, key: str,
+    unjudged: Collection[str] = (),
+) -> Iterator[Finding]:  # fmt: skip
     """Yield faults of a relation: first in the names, then in the placement."""
-    name = relation.components[0]
+    name, names = relation.components[0], [*dict.fromkeys((*by_name, *sorted(unjudged)))]
     for target in relation.components:
         if target not in by_name:
-            close = nearest(target, by_name)
+            close = nearest(target, names)
             edit = Edit(relation.span, in_flow_map(close)) if close and relation.span else None
-            advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{known}`" for known in by_name if known != name)
+            advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{known}`" for known in names if known != name)
             message = f"`{name}` names `{target}` in {key}, which is no component"
             yield error("PW121", name, message, relation.span, label="not a component", help=advice, edit=edit)
             return

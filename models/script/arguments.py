@@ -46,6 +46,7 @@ class Arguments:
     reasons : why a value is unknown, by its place.
     assumed : variables assumed unset for a value, by its place.
     multirun : True if Hydra starts a job for every value of a sweep.
+    apart : setting that is meant, by the place of a key with blanks before its `=`.
     """
 
     source: Source
@@ -60,6 +61,7 @@ class Arguments:
     reasons: dict[Span, str] = field(default_factory=dict)
     assumed: dict[Span, frozenset[str]] = field(default_factory=dict)
     multirun: bool = False
+    apart: dict[Span, str] = field(default_factory=dict)
 
     def read(self, words: Sequence[WordText]) -> None:
         """Parse all words."""
@@ -81,6 +83,10 @@ class Arguments:
                 self._setting(word)
             else:
                 self.positional.append(word)
+                if self.hydra and rest and rest[0].plain[:1] == "=":  # blanks around the sign
+                    after = rest.pop(0).plain
+                    after += rest.pop(0).plain if after == "=" and rest else ""
+                    self.apart[Mapped(word, self.source, self.shell).whole] = f"{plain}{after}"
 
     def _option_named(self, name: str) -> tuple[str, bool]:
         """Return the full name of an option, and False if Hydra refuses it."""
@@ -208,6 +214,8 @@ class Arguments:
                     f"`{written}` is {'no option of Hydra' if is_option else 'neither an option nor a setting'}, so `{program}` refuses it"
                 )
                 label, help_ = "no `=` in it", "a setting is `key=value`, or take it out"
+                if span in self.apart:
+                    label, help_ = "no blanks may be around `=`", f"write `{self.apart[span]}`"
                 if is_option:
                     close = word.plain.partition("=")[0].replace("_", "-")
                     label = "not an option"

@@ -1,8 +1,8 @@
 """Documents of a script: one configuration per started program.
 
 Settings alone, without a script, also make a Document. A script may be the `run:` block of a
-SkyPilot task. Source: SkyPilot, the task YAML specification and its environment variables
-(SKYPILOT_NUM_NODES and its kin).
+SkyPilot task, or the `entrypoint` of a RayJob. Sources: SkyPilot, the task YAML specification and
+its environment variables (SKYPILOT_NUM_NODES and its kin); KubeRay, RayJobSpec.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .follow import Follower
 from .launch import LaunchCommand, Started, launch_of, machine_of, script_call
 from .pieces import VariableValue, WordPiece, WordText
 from .program import StartedProgram, readable_folders
-from .recognise import COMMAND_LINE, DOTTED_SETTING, listed
+from .recognise import COMMAND_LINE, DOTTED_SETTING, listed, task_script
 from .state import LimitExceeded, State
 from .syntax import Script, Unreadable
 
@@ -39,7 +39,7 @@ _BETWEEN = re.compile(r"(?:\s|\\\n|#[^\n]*)*")
 _PLAIN_SETTING = re.compile(r"[+~]{0,2}[A-Za-z_][A-Za-z0-9_.@/-]*=", re.ASCII)
 _ACCELERATORS = re.compile(r"\s*[\w.-]+(?:\s*:\s*(\d{1,4}))?\s*")
 _SLURM = re.compile(r"^#SBATCH[ \t]+(?:--gpus-per-node|--gres)[= \t]+(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})\b", re.MULTILINE)
-_KEPT = re.compile(r"^[^#\n]*?(--entrypoint-num-gpus[= \t]+(?!0\b)[^\s\\]+)", re.MULTILINE)
+_KEPT = re.compile(r"^[^#\n]*?((?:--entrypoint-num-gpus[= \t]+|entrypointNumGpus:[ \t]*)(?!0\b)[^\s\\]+)", re.MULTILINE)
 _UNREACHED = "what the script does after this is not known; bash carries out the lines before it"
 _LOST_NOTE = "bash takes them for a command of its own, which it does not find once the program has ended"
 
@@ -113,7 +113,7 @@ def read_script(
         start, end = script.origin.place(position, position + 1)
         span = source.span(start if position == problem.position else end, end)
         code, explanation = ("PW002", "more than is read") if problem.limit else ("PW014", "this is no command that bash could read")
-        help_ = "fix the script at this place"
+        help_ = "simplify the script" if problem.limit else "fix the script at this place"
         findings.append(error(code, "", f"{problem}: {explanation}", span, label="from here on", help=help_))
     except LimitExceeded as problem:
         message = f"following the script takes too long: {problem}"
@@ -324,13 +324,13 @@ def _of_settings(source: Source, words: Sequence[WordText], composer: Composer, 
     return replace(document, findings=findings, unchecked=unchecked)
 
 
-# -- tasks of SkyPilot
+# -- tasks of SkyPilot and Ray
 
 
 def _task(source: Source) -> tuple[Script, dict[str, VariableValue], ShellMachine | None]:
     """Return the script of a source, its preset variables, and the machine."""
-    run = find(source.root, "run") if source.name.endswith((".yaml", ".yml")) else None
-    if not isinstance(run, Scalar) or not isinstance(run.value, str):
+    run = task_script(source)
+    if run is None:
         match = _SLURM.search(source.text)
         slurm = ShellMachine(int(match[1]), source.span(*match.span(1))) if match else None
         return Script.of(source.text), {}, slurm

@@ -204,30 +204,46 @@ class Expander:
         text, path = None, ""
         if part.kind == "command":
             written = self.script.text[slice(*part.inside)]
-            inner = Script(written, self.script.origin.cut(*part.inside))
+            inner = Script(written, self.script.origin.cut(*part.inside), self.script.time)
             text, path = Expander(inner, self.state)._output(self._place(part))
         return text if text is not None else self._unknown(part, f"`{shown}` is a command, which is not run", path)
 
-    # -- commands that only split paths
+    # -- commands whose output the script itself states
 
     def _output(self, place: Place) -> tuple[WordText | None, str]:
-        """Return the output of path commands such as `dirname X`: a text, or the path alone."""
+        """Return the output of `dirname X`, `cat` of a here-document and similar: a text, or a path."""
         folder = self.state.folder
-        for node in _commands(self.script.root):
+        commands = _commands(self.script.root)
+        for node in commands:
             words = self.fields(self.script.command_words(node))
             name = words[0].plain if words and words[0].known else ""
             operands = [word for word in words[1:] if not word.plain.startswith("-")]
             if name == "cd" and len(operands) == 1:
                 folder = self.state.absolute(operands[0].path)
+            elif node is not commands[-1]:  # several outputs
+                break
             elif name == "pwd":
                 return None, folder
             elif name in ("realpath", "readlink") and operands:
                 return None, self.state.absolute(operands[0].path.rstrip("/"))
             elif name in ("dirname", "basename") and operands:
                 return _split_path(name, operands, place)
+            elif name == "cat" and len(words) == 1 and (document := _document_of(node)) is not None:
+                text = self.heredoc(document)
+                return (text.cut(0, len(text.plain.rstrip("\n"))) if text is not None else None), ""
             else:
                 break
         return None, ""
+
+    def heredoc(self, node: Node) -> WordText | None:
+        """Return the text of a here-document; None without a body."""
+        parts = {child.type: child for child in node.children}
+        if not {"heredoc_start", "heredoc_body"} <= parts.keys():
+            return None
+        inside = self.script.range(parts["heredoc_body"])
+        if any(sign in self.script.written(parts["heredoc_start"]) for sign in "'\"\\"):
+            return self.script.origin.cut(*inside)
+        return self.text(self.script.parts(*inside, True))
 
     # -- parameters
 
@@ -346,6 +362,16 @@ def _commands(node: Node) -> list[Node]:
     body = node.child_by_field_name("body")
     inner = [_commands(child) for child in ([body] if body is not None else node.named_children) if child.type != "comment"]
     return [command for group in inner for command in group] if all(inner) else []
+
+
+def _document_of(command: Node) -> Node | None:
+    """Return the here-document of a command that has no other redirection."""
+    parent = command.parent
+    redirects = parent.children_by_field_name("redirect") if parent is not None else []
+    if len(redirects) != 1 or redirects[0].type != "heredoc_redirect":
+        return None
+    plain = all(child.type == "<<" or child.type.startswith("heredoc_") for child in redirects[0].children)
+    return redirects[0] if plain else None  # a pipe is a part of it, and `<<-` takes out tabs
 
 
 def _split_path(name: str, operands: Sequence[WordText], place: Place) -> tuple[WordText | None, str]:

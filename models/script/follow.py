@@ -173,7 +173,7 @@ class Follower(ControlFlow):
         body, stdin, parts = node.child_by_field_name("body"), None, [*node.children]
         for child in node.children:
             if child.type == "heredoc_redirect":
-                stdin = self._heredoc(child)
+                stdin = self.heredoc(child)
                 parts += child.named_children
                 for inner in child.named_children:
                     if inner.type in ("command", "pipeline", "list"):
@@ -189,16 +189,6 @@ class Follower(ControlFlow):
                 self.state.files.update({file.plain: stdin} if file.known else {})
                 break
         return self._command(body, stdin)
-
-    def _heredoc(self, node: Node) -> WordText | None:
-        """Return the text of a here-document."""
-        parts = {child.type: child for child in node.children}
-        if not {"heredoc_start", "heredoc_body"} <= parts.keys():
-            return None
-        inside = self.script.range(parts["heredoc_body"])
-        if any(sign in self.script.written(parts["heredoc_start"]) for sign in "'\"\\"):
-            return self.script.origin.cut(*inside)
-        return self.text(self.script.parts(*inside, True))
 
     def _command(self, node: Node, stdin: WordText | None = None) -> Truth:
         """Interpret a simple command: a function, a builtin, a nested text or a program."""
@@ -231,6 +221,7 @@ class Follower(ControlFlow):
         if inner is not None:
             shell = self.aside()
             shell.state.call(inner[1])
+            shell.state.within = tuple(words)
             shell._evaluate(inner[0])
         else:
             self._start(node, words, assignments)
@@ -286,6 +277,7 @@ class Follower(ControlFlow):
             folder=self.state.folder,
             dropped=frozenset(self.dropped),
             needs_all=self.state.needs_all,
+            within=self.state.within,
         )
         if self.script.origin.cut(start, start + 1).is_foreign and launch_of(started):
             self.unread.append(started.place)  # an edit would change the wrong file
@@ -334,7 +326,7 @@ class Follower(ControlFlow):
     def _evaluate(self, text: WordText) -> Truth:
         """Interpret a text that the script itself contains."""
         self._enter()
-        outer, self.script = self.script, Script(text.plain, text)
+        outer, self.script = self.script, Script(text.plain, text, self.script.time)
         try:
             self.statements(self.script.root.children)
         except Unreadable:

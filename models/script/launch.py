@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import takewhile
 from typing import Mapping, Sequence
 
@@ -50,6 +50,7 @@ class Started:
     folder : working folder; "" if unknown.
     dropped : environment variables assumed unset, with no word in their place.
     needs_all : True if the script ends at a variable that is not set.
+    within : words of the command that starts the shell of the command, such as ``docker run``.
     """
 
     words: tuple[WordText, ...]
@@ -60,6 +61,7 @@ class Started:
     folder: str = ""
     dropped: frozenset[str] = frozenset()
     needs_all: bool = False
+    within: tuple[WordText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ def launch_of(started: Started) -> LaunchCommand | None:
     words = started.words
     python = _interpreter(words)
     if python is None:
-        return _submitted(started)
+        return _submitted(started) or _behind(started)
     word, before = words[python], [_base(word.plain) for word in words[:python]]
     launcher, start, is_torchrun = "", python + 1, word.known and _TORCHRUN.fullmatch(word.plain) is not None
     if before and words[0].known:
@@ -158,6 +160,19 @@ def _submitted(started: Started) -> LaunchCommand | None:
     stretches = re.compile(r"\S+").finditer(params.plain, len("--user_params="))
     arguments = tuple(params.cut(*match.span()) for match in stretches)
     return LaunchCommand(started, entry.cut(len("--entry=")), started.words[0].plain, (), arguments)
+
+
+def _behind(started: Started) -> LaunchCommand | None:
+    """Parse `WORDS python -m MODULE ...` whose first word is no known launcher."""
+    words = started.words
+    if _base(words[0].plain) in _FACTS["speaking"]:
+        return None
+    for at, (word, following) in enumerate(zip(words, words[1:])):
+        if at and word.known and _PYTHON.fullmatch(word.plain) and following.plain in ("-m", "-u"):
+            why = started.condition or f"it depends on `{words[0].plain[:40]}`"
+            launch = launch_of(replace(started, words=words[at:], condition=why))
+            return launch and replace(launch, launcher=words[0].plain, options=words[1:at])
+    return None
 
 
 def _interpreter(words: Sequence[WordText]) -> int | None:
@@ -228,8 +243,16 @@ def nested_text(
 ) -> tuple[WordText, Sequence[WordText]] | None:
     """Return text and arguments of a shell command.
 
-    It is `bash -c TEXT`, or `bash FILE` with a file that the script wrote.
+    It is `bash -c TEXT`, `sbatch --wrap TEXT`, or the input or a file that the script wrote.
     """
+    if _base(words[0].plain) in _FACTS["batch"]:
+        for at, word in enumerate(words[1:], 1):
+            name, equals, _ = word.plain.partition("=")
+            if name == "--wrap" and (equals or at + 1 < len(words)):
+                return (word.cut(len(name) + 1) if equals else words[at + 1]), ()
+            if word.plain in files:
+                return files[word.plain], words[at + 1 :]
+        return (stdin, ()) if stdin is not None else None
     if (call := shell_call(words)) is not None:
         at, is_text = call
         if is_text:
@@ -262,6 +285,8 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Sourc
         if min(numbers) < accelerators[0]:
             why = f"`ray start` shows nodes different numbers of accelerators: {min(numbers)} and {accelerators[0]}"
     for_ray, repeated = accelerators is not None, ""
+    if accelerators is None and visible is None and not before:
+        accelerators = _granted(launch)
     if accelerators is None and visible is not None:
         variable, text = visible
         accelerators = _visible(text)
@@ -279,6 +304,25 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Sourc
 def _is_ray_start(started: Started) -> bool:
     plain = [_base(word.plain) for word in started.words]
     return ("ray", "start") in zip(plain, plain[1:])
+
+
+def _granted(launch: LaunchCommand) -> _Number | None:
+    """Count the accelerators of a container or a step of Slurm; None if unstated.
+
+    Sources: docker run (--gpus), srun (--gpus-per-node, --gres).
+    """
+    words = launch.started.within or launch.started.words
+    starter = _base(words[0].plain)
+    options = {"docker": ("--gpus",), "podman": ("--gpus",), "srun": ("--gpus-per-node", "--gres")}.get(starter, ())
+    for word, following in zip(words, words[1:]):
+        name, equals, _ = word.plain.partition("=")
+        if name in options:
+            value = word.cut(len(name) + 1) if equals else following
+            devices = re.fullmatch(r'"?device=([0-9]+(?:,[0-9]+)*)"?', value.plain) if value.certain else None
+            count = re.fullmatch(r"(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})", value.plain) if value.certain else None
+            number = len(devices[1].split(",")) if devices else int(count[1]) if count else None
+            return (number, value.place()) if number is not None else None
+    return None
 
 
 def _spanned(number: _Number | None, source: Source) -> tuple[int | None, Span | None]:

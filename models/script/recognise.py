@@ -53,15 +53,22 @@ def is_settings(source: Source) -> bool:
 
 
 def is_task(source: Source) -> bool:
-    """Return True if a YAML file is a task whose `run:` block starts a program."""
-    if "run:" not in source.text or not _PROGRAM_START.search(source.text):
-        return False
-    root = _value(source)
-    if not isinstance(root, MapNode) or any(entry.key.text not in _TASK_KEYS for entry in root):
-        return False
-    run = find(root, "run")
-    text = run.value if isinstance(run, Scalar) else None
-    return isinstance(text, str) and _PROGRAM_START.search(text) is not None
+    """Return True if a YAML file is a task that starts a program."""
+    return _PROGRAM_START.search(source.text) is not None and task_script(source) is not None
+
+
+def task_script(source: Source) -> Scalar | None:
+    """Return the script of a task: `run` of SkyPilot, or `entrypoint` of a RayJob."""
+    root = _value(source) if source.name.endswith(YAML) else None
+    if not isinstance(root, MapNode):
+        return None
+    kind = find(root, "kind")
+    is_ray = isinstance(kind, Scalar) and kind.value == "RayJob"
+    if not is_ray and any(entry.key.text not in _TASK_KEYS for entry in root):
+        return None
+    script = find(root, "spec.entrypoint" if is_ray else "run")
+    text = script.value if isinstance(script, Scalar) else None
+    return script if isinstance(script, Scalar) and isinstance(text, str) and _PROGRAM_START.search(text) else None
 
 
 def listed(source: Source) -> tuple[Scalar, ...] | None:

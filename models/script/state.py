@@ -58,6 +58,7 @@ class State:
     source : path of the file under interpretation.
     needs_all : True after `set -u`: the script ends at a variable that is not set.
     calls : number of functions and texts that enclose the statement.
+    within : words of the command that starts the text under interpretation.
     ended : ``exit``, ``return``, ``break`` or ``continue`` if the next statement is not reached;
         else "".
     """
@@ -78,6 +79,7 @@ class State:
     budget: ExpansionBudget = field(default_factory=ExpansionBudget)
     needs_all: bool = False
     calls: int = 0
+    within: tuple[WordText, ...] = ()
     ended: str = ""
 
     def copy(self) -> State:

@@ -6,7 +6,9 @@ Sources: the Bash Reference Manual, 3.1.2 (Quoting), 3.5 (Shell Expansions); tre
 from __future__ import annotations
 
 import re
+from dataclasses import field
 from functools import cached_property, lru_cache
+from time import process_time
 from typing import TYPE_CHECKING, Iterator, Union
 
 from ..record import dataclass
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from tree_sitter import Parser as TreeParser
 
 MAX_DEPTH = 48
+MAX_SECONDS = 2.0
+"""CPU seconds of tree-sitter for a script. A real script of 120 KiB takes 0.1 s."""
 CLOSERS = ("then", "elif", "else", "fi", "do", "done", "esac", "}", ")", "))", "]]", "]")
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _SEPARATORS = (";", "&", ";;", "\n", "&&", "||", "|", "|&")
@@ -144,11 +148,34 @@ def _separate(root: Node, text: str, written: bytearray) -> None:
 
 
 @dataclass
+class ParseTime:
+    """CPU seconds left for parsing; tree-sitter takes quadratic time on nested broken text."""
+
+    left: float = MAX_SECONDS
+
+    def parse(self, text: bytes) -> Node:
+        """Return the syntax tree of a text. Raises Unreadable if no time is left."""
+        parser, end = _parser(), process_time() + self.left
+        try:
+            tree = parser.parse(lambda at, _: text[at : at + len(text)], progress_callback=lambda _offset, _failed: process_time() > end)
+        except ValueError as problem:
+            parser.reset()
+            raise Unreadable(f"parsing takes more than {MAX_SECONDS:g} s of CPU", 0, limit=True) from problem
+        finally:
+            self.left = end - process_time()
+        return tree.root_node
+
+
+@dataclass
 class Script:
-    """Text of bash; `origin` maps its characters to places in the file."""
+    """Text of bash; `origin` maps its characters to places in the file.
+
+    `time` is what is left for parsing it, and the texts within it.
+    """
 
     text: str
     origin: WordText
+    time: ParseTime = field(default_factory=ParseTime)
 
     @staticmethod
     def of(text: str) -> Script:
@@ -164,9 +191,10 @@ class Script:
         """
         ordinary = re.sub(r"\\(?:[ \t]|(.))", lambda match: match[0] if match[1] else "xx", self.text, flags=re.DOTALL)
         text = bytearray(re.sub(r"[^\x00-\x7f]", "x", ordinary).encode())
-        before, root = bytes(text), _parser().parse(bytes(text)).root_node
+        before = bytes(text)
+        root = self.time.parse(before)
         _separate(root, self.text, text)
-        return root if text == before else _parser().parse(bytes(text)).root_node
+        return root if text == before else self.time.parse(bytes(text))
 
     def range(self, node: Node) -> Place:
         """Return the text offsets of a node."""

@@ -76,6 +76,14 @@ def _has_rewards(facts: JobFacts) -> bool | None:
     return bool(used) and _flag(facts, "reward.standalone_realworld") is False
 
 
+def _serves_rewards(facts: JobFacts) -> bool | None:
+    """Return True if RLinf itself starts the server of the reward model; None if unknown."""
+    settings, base = facts.settings, "reward.api.api_base"
+    if not _has_rewards(facts) or settings.word("reward.worker_type", SETTING) != "api":
+        return False
+    return None if settings.is_open(base, SETTING) else not (settings.word(base, SETTING) or "").strip()
+
+
 def _is_grouped(facts: JobFacts) -> bool:
     kind, choice = facts.settings.word("algorithm.adv_type", DEMANDS), facts.notes.choice
     if kind not in GROUPED or not facts.task or facts.task.endswith("_eval"):
@@ -185,6 +193,18 @@ SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
         Equals(
             code=SETTING, source=f"{_CONFIG}, validate_embodied_cfg", releases=Range(since="0.3"), left=STAGES, right=1,
             only_if=_has_rewards, message="`reward.use_reward_model` needs `rollout.pipeline_stage_num: 1`",
+        ),
+        AtLeast(
+            code=SETTING, source=f"{_CONFIG}, validate_embodied_cfg", releases=Range(since="0.2"), when=CHECKED,
+            left="runner.weight_sync_interval", right=1, only_if=lambda facts: facts.has("env") and facts.task.startswith("embodied"),
+        ),
+    )),
+    ("reward", (
+        Requires(
+            code=SETTING, source=f"{_CONFIG}, validate_embodied_cfg", releases=Range(since="a3816b59"), when=CHECKED,
+            key="cluster.component_placement.reward_server", only_if=_serves_rewards,
+            message="RLinf starts the server of the reward model, but `reward_server` is not placed",
+            help="add a line for `reward_server`, or name a server in `reward.api.api_base`",
         ),
     )),
 )  # fmt: skip

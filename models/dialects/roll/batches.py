@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from math import gcd, lcm
+from typing import Sequence
 
 from ...configuration.settings import Amount
 from ...derivation import DATA_PARALLEL_SIZE, REPLICA_SIZE
+from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...job import Share
 from ...record import dataclass
 from ...releases.release import Range
-from ...text.tree import ListNode, MapNode, Scalar
+from ...text.nearest import closest
+from ...text.tree import ListNode, MapNode, Scalar, Value
 from ..checks import AtLeast, Divides, Facts, Number, multiples_near
 from . import names
 from .job import Role, RoleFacts, RollChecks, RollSetup, number
 from .names import ACTOR_TRAIN, AFTER_MODELS, AFTER_ROLLOUT, AT_LOAD, AT_TRAINING, CRITICS, NEVER, REFERENCES, TRAIN_ENV, VAL_ENV
 from .strategies import data_parallel, degrees
 
-UNEVEN_SHARES, BATCH_NUMBERS = "PW401", "PW403"
+UNEVEN_SHARES, BATCH_NUMBERS, MODES = "PW401", "PW403", "PW123"
 PROMPTS, ANSWERS = "rollout_batch_size", "num_return_sequences_in_group"
 PER_DEVICE, ACCUMULATED, INFERRED = (
     "training_args.per_device_train_batch_size", "training_args.gradient_accumulation_steps", "infer_batch_size",
@@ -366,6 +369,8 @@ class BatchChecks(RollChecks):
         if not isinstance(tags, (ListNode, type(None))) or not (isinstance(parts, ListNode) or (parts is None and not self.notes.partial)):
             return True
         values = [item.value if isinstance(item, Scalar) else None for item in parts.items] if isinstance(parts, ListNode) else [128]
+        if isinstance(tags, ListNode):
+            self._check_tags(env, tags.items[: len(values)])
         numbers = [value for value in values if type(value) is int]
         tag_count = len(tags.items) if isinstance(tags, ListNode) else 1
         used = sum(numbers[:tag_count])  # one number per tag
@@ -382,6 +387,16 @@ class BatchChecks(RollChecks):
         at = parts or groups.scalar or settings.top
         self.notes.error(BATCH_NUMBERS, env, message, at, with_noun(used, "group"), help, edit, AT_LOAD)
         return False
+
+    def _check_tags(self, env: str, tags: Sequence[Value]) -> None:
+        """Check that `custom_envs` has every environment that gets groups."""
+        known = self.settings.at("custom_envs")
+        for tag in tags if isinstance(known, MapNode) and not self.notes.partial else ():
+            if isinstance(tag, Scalar) and tag.value == tag.text and isinstance(known, MapNode) and known.get(tag.text) is None:
+                close = closest(tag.text, [entry.key.text for entry in known])
+                message = f"`{env}.tags` names `{tag.text[:60]}`, which is not in `custom_envs`"
+                help_ = f"write `{close}`" if close else "add it to `custom_envs`"
+                self.notes.error(MODES, env, message, tag, "not in `custom_envs`", help_, Edit(tag.span, close) if close else None, AT_LOAD)
 
     def _check_adjusted(self, batch: Amount) -> None:
         """Warn if ROLL copies or drops trajectories to make a batch even for all roles."""

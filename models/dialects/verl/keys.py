@@ -33,6 +33,9 @@ MOST_NAMED = 3
 BY_HYDRA = "Hydra refuses it before the program starts"
 REAL: Sequence[str] = facts("settings")["looked_up"]["keys"]
 """Keys that verl looks up although no configuration has them, sorted."""
+POOL = ("trainer.nnodes", "trainer.n_gpus_per_node")
+"""Keys that every trainer reads. Source: verl, init_resource_pool_mgr of its task runners."""
+_KINDS = frozenset({"tensor", "pipeline", "data", "expert", "context", "sequence"})
 _TRAINED = ("actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.model", "critic")
 _TUNED = ("model", "engine", "optim", "checkpoint")
 
@@ -52,6 +55,13 @@ def judge_keys(notes: Notes, settings: Configuration) -> None:
         if is_value and setting.key_span not in refused:
             judged.setting(setting)
     judged.options()
+    for key in sorted(judged.deleted):
+        needed = next((pool for pool in POOL if _is_below(pool, key) and settings.entry.kind in TRAINERS), "")
+        at = next(setting.key_span for setting in reversed(document.settings) if setting.key == key)
+        if needed:
+            notes.error("PW123", "", f"verl reads `{needed}`, which is deleted", at, "deleted", f"leave out `~{key}`")
+        elif any(_is_below(known, key) for known in table.defaults):
+            notes.unsure("PW122", key, f"`{key}` is deleted; whether verl runs without it is not known", True, f"Leave out `~{key}`")
 
 
 def refused_keys(notes: Notes, settings: Configuration) -> frozenset[str]:
@@ -322,7 +332,8 @@ def meant(table: Table, key: str) -> str:
     path, rest = "", key.split(".")
     while rest:
         names = table.sections.get(path, {})
-        name = rest[0] if rest[0] in names else closest(rest[0], names) or closest(rest[0].replace("num_", "n"), names)
+        alike = [candidate for candidate in names if _may_be_meant(rest[0], candidate)]
+        name = rest[0] if rest[0] in names else closest(rest[0], alike) or closest(rest[0].replace("num_", "n"), alike)
         # The only name that begins with the wrong one, such as `n_gpus_per_node` for `num_gpu`.
         start = rest[0].replace("num_", "n_")
         longer = [candidate for candidate in names if len(start) > NEAR and candidate.startswith(start)]
@@ -343,6 +354,12 @@ def meant(table: Table, key: str) -> str:
         return -len(sections.intersection(candidate.split("."))), distance(key, candidate)
 
     return min(same, key=far, default="")
+
+
+def _may_be_meant(name: str, candidate: str) -> bool:
+    """Return False for a key of other parallel ranks, or of half the length."""
+    first, second = (_KINDS.intersection(key.split("_")) for key in (name, candidate))
+    return (not first or not second or first == second) and 2 * len(candidate) >= len(name)
 
 
 def near(table: Table, key: str) -> str:

@@ -270,6 +270,8 @@ def torchrun_pool(settings: Configuration) -> Declared:
         text = options[written] if written else unstated
         if not (text.isascii() and text.isdecimal() and len(text) < 8 and 0 < int(text) <= most):
             why = f"`{written or name}` is {f'`{text[:40]}`, which is no such number' if text else 'not known here'}"
+            if text in ("gpu", "auto", "cpu", "xpu"):
+                why = f"`{written}={text}` starts as many processes as a node has devices"
             settings.notes.unsure(FIT, "actor", why, True, f"Write a number for `{written or name}`")
             return Declared(())
         amounts.append(Amount(int(text), written or name, None, "" if written else "torchrun"))

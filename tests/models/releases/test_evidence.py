@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from placewright.models.composition import Composer
+from placewright.models.dialects.load import read
 from placewright.models.releases.evidence import choose_by_keys, installed, of_version, ranges_from
 from placewright.models.releases.release import ReleaseTable, read_releases
+from placewright.models.text.source import Source
 
 FACTS = Path(__file__).parents[3] / "models" / "dialects" / "verl" / "facts" / "releases.json"
 RANGES = ranges_from({"old": [["", "0.5.0"]], "new": [["0.8.0", ""]], "middle": [["0.5.0", "0.7.0"]], "always": [["", ""]]})
@@ -61,3 +64,10 @@ def test_the_installed_package_is_found_without_importing_it(table: ReleaseTable
     choice = installed(table)
     assert choice is not None
     assert (choice.release.name, choice.reason) == ("0.6.1", "installed")
+
+
+@pytest.mark.parametrize(("asked", "close"), [("1.2.3", "0.9.0"), ("0.9.5", "0.9.0"), ("0.2.0", "0.3.0"), ("0.6.7", "0.6.1")])
+def test_an_unknown_release_is_answered_with_the_nearest(asked: str, close: str) -> None:
+    source = Source("run.sh", "python3 -m verl.trainer.main_ppo trainer.nnodes=1")
+    (finding,) = read(source, composer=Composer(frameworks=(f"verl=={asked}",))).findings
+    assert finding.code == "PW015" and finding.help.startswith(f"write `verl=={close}`")

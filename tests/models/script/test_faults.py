@@ -118,6 +118,12 @@ def test_a_value_that_is_swept_over_is_unknown(tmp_path: Path, option: str) -> N
         ("ray job submit --entrypoint-num-gpus=0 -- ", "1x8xH100", "ok"),
         ("#SBATCH --gpus-per-node=4\nsrun ", "1x8xH100", "faulty"),
         ("#SBATCH --gres=gpu:h100:8\nsrun ", "1x8xH100", "ok"),
+        ("docker run --gpus 4 image ", "1x8xH100", "faulty"),
+        ("docker run --gpus '\"device=0,1\"' image ", "1x8xH100", "faulty"),
+        ("docker run --gpus all image ", "1x8xH100", "ok"),
+        ("srun --gres=gpu:h100:4 ", "1x8xH100", "faulty"),
+        ("srun -N1 --gpus-per-node=8 ", "1x8xH100", "ok"),
+        ("ray start --head\nsrun --overlap --gpus-per-node=1 ", "1x8xH100", "ok"),
         ("export ASCEND_RT_VISIBLE_DEVICES=0,1\n", "3x8xH100", "ok"),
         ("export ASCEND_RT_VISIBLE_DEVICES=0,1\n", "1x8x910B", "faulty"),
         ("export CUDA_VISIBLE_DEVICES=0,1\n", "1x8x910B", "ok"),
@@ -152,3 +158,27 @@ def test_a_launcher_is_found_whatever_a_file_that_is_not_followed_may_set(tmp_pa
     (reading,) = load_all(tmp_path / "run.sh", read_shorthand("2x8"), composer=Composer())
     program = reading.document.program
     assert program is not None and program.name.endswith("main_ppo.py")
+
+
+@pytest.mark.parametrize("written", ["trainer.nnodes = 1", "trainer.nnodes =1"])
+def test_blanks_around_the_sign_of_a_setting_are_one_fault(tmp_path: Path, written: str) -> None:
+    (tmp_path / "run.sh").write_text(f"{START} {MODES} {written}\n")
+    (reading,) = load_all(tmp_path / "run.sh", read_shorthand("1x8"), composer=Composer())
+    (finding,) = (finding for finding in reading.findings if finding.code == "PW012")
+    assert finding.help == "write `trainer.nnodes=1`" and finding.label == "no blanks may be around `=`"
+
+
+def test_as_many_processes_as_devices_are_said_to_be_unknown(tmp_path: Path) -> None:
+    assert verdict(tmp_path, "torchrun --nproc_per_node=gpu -m verl.trainer.sft_trainer model.path=x") == "incomplete"
+
+
+def test_a_container_shows_what_it_gets_to_the_shell_in_it(tmp_path: Path) -> None:
+    assert verdict(tmp_path, f"docker run --gpus=2 image bash -c '{RUN}'") == "faulty"
+    assert verdict(tmp_path, f"docker run --gpus=8 image bash -c '{RUN}'") == "ok"
+
+
+@pytest.mark.parametrize(
+    "document", ["<<EOF | tr a b\ntrainer.nnodes=2\nEOF\n", "<<EOF\ntrainer.nnodes=2\nEOF\necho x=1\n", "<<-EOF\ntrainer.nnodes=2\nEOF\n"]
+)
+def test_a_document_that_something_else_changes_is_not_known(tmp_path: Path, document: str) -> None:
+    assert verdict(tmp_path, f"{RUN} $(cat {document})\n") == "incomplete"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load, load_all, read
-from placewright.models.findings.finding import Finding, Severity
+from placewright.models.findings.finding import Finding, Severity, UnusableInput
 from placewright.models.machines.shorthand import AsDeclared
 from placewright.models.reading import Reading
 from placewright.models.script.document import documents_of
@@ -65,6 +65,13 @@ def program(script: str) -> Program:
         "cat > /tmp/go.sh <<'END'\npython start_rlvr_pipeline.py --config_path jobs --config_name small\nEND\nbash /tmp/go.sh",
         'A="--config_name small --config_path jobs"\nclient run --user_params="$A" --entry=start_rlvr_pipeline.py --queue=$QUEUE',
         "go() { python start_rlvr_pipeline.py --config_path $1 --config_name $2; }\ngo jobs small",
+        "sbatch -N 1 <<END\n#!/bin/bash\npython start_rlvr_pipeline.py --config_path jobs --config_name small\nEND",
+        "sbatch -N 1 --wrap 'python start_rlvr_pipeline.py --config_path jobs --config_name small'",
+        "sbatch --wrap='srun python start_rlvr_pipeline.py --config_path jobs --config_name small'",
+        "cat > go.sbatch <<'END'\npython start_rlvr_pipeline.py --config_path jobs --config_name $1\nEND\nsbatch -N 1 go.sbatch small",
+        "A=$(cat <<'END'\n--config_path jobs\n--config_name small\nEND\n)\npython start_rlvr_pipeline.py $A",
+        "N=small\npython start_rlvr_pipeline.py $(cat <<END\n--config_path jobs --config_name $N\nEND\n)",
+        "pipenv run python start_rlvr_pipeline.py --config_path jobs --config_name small",
     ],
 )
 def test_a_program_of_roll_is_judged_by_its_file(tmp_path: Path, command: str) -> None:
@@ -72,6 +79,34 @@ def test_a_program_of_roll_is_judged_by_its_file(tmp_path: Path, command: str) -
     (finding,) = errors(load(tmp_path / "run.sh", AsDeclared(8)))
     assert finding.code == "PW111" and "actor_infer" in finding.message
     assert finding.span is not None and finding.span.file.endswith("jobs/small.yaml")
+
+
+@pytest.mark.parametrize("before", ["own-launcher --gpus 8", "retry 3", "$LAUNCHER --nodes 1"])
+def test_a_program_behind_a_command_that_is_not_known_is_judged_and_that_is_told(before: str) -> None:
+    (document,) = documents_of(Source("run.sh", f"LAUNCHER=$(choose)\n{before} python3 -u -m verl.trainer.main_ppo {VERL}"), Composer())
+    assert document.program is not None and document.program.name == "verl.trainer.main_ppo"
+    assert any("is started is not known: it depends on" in item.why for item in document.unchecked)
+
+
+def test_what_is_only_printed_is_not_started() -> None:
+    with pytest.raises(UnusableInput):
+        documents_of(Source("run.sh", f"echo python3 -m verl.trainer.main_ppo {VERL}"), Composer())
+
+
+@pytest.mark.parametrize("entrypoint", ["{command}", "|\n    cd /work\n    {command}", "bash -c '{command}'"])
+def test_the_entrypoint_of_a_ray_job_is_a_script(tmp_path: Path, entrypoint: str) -> None:
+    command = f"python3 -m verl.trainer.main_ppo {VERL} actor_rollout_ref.rollout.name=hf"
+    text = f"apiVersion: ray.io/v1\nkind: RayJob\nspec:\n  entrypoint: {entrypoint.format(command=command)}\n"
+    write(tmp_path, {"job.yaml": text})
+    found = errors(load(tmp_path / "job.yaml", AsDeclared(8)))
+    assert "PW123" in [finding.code for finding in found if "rollout.name" in finding.message]
+    kept = load_all(_written(tmp_path / "kept.yaml", text + "  entrypointNumGpus: 1\n"), AsDeclared(8), "auto", "training", Composer())
+    assert any("entrypointNumGpus" in item.why for item in kept[0].unchecked)
+
+
+def _written(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
 
 
 @pytest.mark.parametrize(

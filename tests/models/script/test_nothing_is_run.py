@@ -204,6 +204,9 @@ BOMBS = {
     "a long value": f"{START} a.b={'a/' * 100_000}",
     "a deep value": f"{START} a.b={'[' * 4_000}{']' * 4_000}",
     "dollars": "$" * 100_000,
+    "open arrays": "x=(" * 100_000,
+    "closing signs": "))" * 150_000,
+    "open sums": "A=1\n" + "$[" * 150_000,
     "pipes": "a | " * 20_000 + "b",
     "a sparse array": f"A[99999999999999]=1; {START} a.b=${{A[99999999999999]}} a.c=${{A[-1]}}",
 }
@@ -219,3 +222,12 @@ def test_it_ends_soon(script: str) -> None:
     except UnusableInput as problem:
         assert all(len(finding.message) < 400 for finding in problem.findings)
     assert time.process_time() - start < 30
+
+
+def test_broken_text_takes_no_more_than_the_time_for_it() -> None:
+    start = time.process_time()
+    with pytest.raises(UnusableInput) as caught:
+        documents_of(Source("run.sh", f"{START}\n" + "))" * 150_000), Composer())
+    (finding,) = caught.value.findings
+    assert (finding.code, finding.message) == ("PW002", "parsing takes more than 2 s of CPU: more than is read")
+    assert time.process_time() - start < 10

@@ -171,7 +171,16 @@ def task_of(notes: Notes, settings: Settings) -> str:
     close = nearest(task, TASKS)
     message = f"`runner.task_type` is `{task[:60]}`, which is no task of RLinf"
     edit = settings.becomes("runner.task_type", close) if close else None
-    notes.error(SETTING, "runner", message, value, "no task of RLinf", f"write `{close or TASKS[0]}`", edit, f"tasks are {listed(TASKS)}")
+    notes.error(
+        SETTING,
+        "runner",
+        message,
+        value,
+        "no task of RLinf",
+        f"write `{close}`" if close else "write one of them",
+        edit,
+        f"tasks are {listed(TASKS)}",
+    )
     return close or ""
 
 

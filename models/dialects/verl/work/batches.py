@@ -77,6 +77,9 @@ def judge_batches(work: VerlWork) -> None:
         better = [value for value in better if amount is not prompts or not mini or value >= mini.value] or better
         left, right = work.samples(total, "", amount, per_prompt), Number(dealing.parts, dealing.to, note=dealing.note)
         work.divides(dealing.component, SHARES, left, right, dealing.when, better, AMONG, source=SOURCE, releases=dealing.releases)
+    if drawn is not prompts and _is_drawn_whole(work):
+        source = "verl, verl/trainer/ppo/v1/trainer_base.py (_next_train_batch)"
+        work.divides("actor", "PW403", prompts, drawn, FIRST_STEP, change="right", source=source)
     whole = work.settings.flag(f"{ACTOR}.use_prefix_grouper", SHARES) and work.settings.flag("trainer.balance_batch", SHARES)
     groups = work.data_parallel("actor") if whole and work.entry.kind is ProgramKind.HYBRID and work.settings.since("0.7.0") else None
     if groups:
@@ -97,6 +100,15 @@ def _at_start(work: VerlWork, prompts: Amount) -> Iterator[Dealing]:
     elif parallel and micro:
         to = f"{with_noun(parallel, 'data parallel rank')} in micro batches of {micro.value}"
         yield Dealing("actor", prompts, parallel * micro.value, to, AT_START)
+
+
+def _is_drawn_whole(work: VerlWork) -> bool:
+    """Return True for a V1 trainer that draws whole batches; others draw single prompts."""
+    settings = work.settings
+    if not settings.is_v1 or settings.until("0.9.0") or settings.word("trainer.v1.trainer_mode", SHARES) != "sync":
+        return False
+    refills = ("algorithm.filter_groups.enable", "trainer.v1.sampler.sync_refill_failed_groups")
+    return not any(settings.flag(key, SHARES) for key in refills)
 
 
 def _not_padded(work: VerlWork) -> Range | None:

@@ -20,11 +20,11 @@ from ....findings.finding import Severity
 from ....findings.wording import with_noun
 from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits
 from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of, places_of, stage_splits, stages_in
-from ...checks import Equals, Excludes, Number, divisors, near
+from ...checks import Equals, Excludes, Number, OneOf, Requires, divisors, near
 from ..configuration import SEQUENCE
 from ..degrees import OWNERS, TUNERS, TUNES, engine_key, engine_of, is_counted, is_engine, is_teacher, section_of, tuner_of
 from ..programs import PROCESSES, ProgramKind
-from .work import ACTOR, AFTER_WEIGHTS, DEGREES, DIVIDES, IN_WORKERS, MODE, NEVER, REPLACED, ROLLOUT, WITH_MODEL, VerlWork
+from .work import ACTOR, AFTER_WEIGHTS, DEGREES, DIVIDES, FIRST_STEP, IN_WORKERS, MODE, NEVER, REPLACED, ROLLOUT, WITH_MODEL, VerlWork
 
 HINTS = "placewright.components"
 POLICY = "actor_rollout_ref.model.path"
@@ -32,7 +32,7 @@ GROUPS = (
     "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size", "expert_model_parallel_size",
     "expert_tensor_parallel_size",
 )  # fmt: skip
-ULYSSES = "engine.ulysses_parallel_size"
+ULYSSES, VIRTUAL = "engine.ulysses_parallel_size", "engine.virtual_pipeline_model_parallel_size"
 CONFIG = "override_transformer_config"
 SOURCE = "Megatron-LM, core/transformer/transformer_config.py (TransformerConfig.__post_init__)"
 MESH = "verl, verl/workers/fsdp_workers.py (create_device_mesh)"
@@ -49,12 +49,13 @@ def judge_meshes(work: VerlWork) -> None:
         if ranks is None or is_engine(work.settings, name):
             continue
         strategy, shards = work.is_trained_by(owner), work.settings.shards_key(name)
+        _limits(work, name, f"{owner}.{strategy}", strategy, ranks)
         if strategy == "megatron":
             _groups(work, name, owner, ranks)
         elif strategy == "fsdp" and shards:
             _mesh(work, name, owner, ranks, shards)
         elif strategy == "veomni":
-            _ranks_divide(work, name, ranks, work.amount(f"{owner}.veomni.ulysses_parallel_size", DEGREES))
+            _veomni(work, name, f"{owner}.veomni", ranks)
         elif strategy == "torchtitan":
             _titan(work, name, f"{owner}.torchtitan", ranks)
         elif strategy not in ("fsdp", "mindspeed", "", None):
@@ -67,21 +68,53 @@ def judge_meshes(work: VerlWork) -> None:
         _mesh(work, "rollout", ACTOR, ranks, work.settings.shards_key("actor"))
 
 
+def _limits(work: VerlWork, name: str, section: str, strategy: str | None, ranks: int) -> None:
+    """Check what an engine does not do in verl.
+
+    Sources: verl, verl/workers/config/engine.py (__post_init__), torchtitan/transformer_impl.py
+    (model_forward_step), megatron/transformer_impl.py (_validate_dcp_world_size) below
+    verl/workers/engine/.
+    """
+    source = "verl, verl/workers/config/engine.py, verl/workers/engine/"
+    stages = {"automodel": ("pp_size", IN_WORKERS), "torchtitan": ("pipeline_parallel_size", FIRST_STEP)}
+    if strategy in stages:
+        key, when = stages[strategy]
+        message = f"{{left}}, but verl runs no pipeline stages with {strategy}"
+        work.check(name, Equals(code=MODE, source=source, left=f"{section}.{key}", right=1, message=message, when=when))
+    if strategy != "megatron" or work.settings.until("0.6.1"):
+        return
+    work.check(name, OneOf(code=MODE, source=source, key=f"{section}.dtype", values=("bfloat16", "float16"), when=IN_WORKERS,
+                           message="{left} is `{right}`, which verl's Megatron engine refuses"))  # fmt: skip
+    if work.settings.until("0.9.0") or not work.settings.flag(f"{section}.dynamic_context_parallel", MODE):
+        return
+    needed = f"{section}.max_seqlen_per_dp_cp_rank"
+    message = "{left}, but virtual stages do not go with dynamic context parallel ranks"
+    work.check(name, Requires(code=MODE, source=source, key=needed, message=f"dynamic context parallel ranks need `{needed}`",
+                              help=f"set `{needed}=4096`, or another number of tokens", when=IN_WORKERS),
+               Equals(code=MODE, source=source, left=f"{section}.virtual_pipeline_model_parallel_size", right=1, message=message,
+                      when=IN_WORKERS))  # fmt: skip
+    shares = [work.amount(f"{section}.{key}_model_parallel_size", DEGREES) for key in ("tensor", "pipeline")]
+    parts = prod(share.value for share in shares if share)
+    if all(shares) and ranks % parts == 0 and ranks // parts % 2:
+        left = with_noun(ranks // parts, "rank")
+        message = f"{left} of {name} {'is' if ranks == parts else 'are'} left for data and context: dynamic context needs an even number"
+        work.tell(
+            DEGREES, name, message, work.settings.place(f"{section}.dynamic_context_parallel"), "change tp or pp", None, left, IN_WORKERS
+        )
+
+
 def _tuned(work: VerlWork) -> None:
     """Check a fine-tuned component, of FSDP or of the engine in section `engine`."""
     ranks, engine = work.setup.world_size("actor"), tuner_of(work.settings)
     if ranks is None or not is_counted(work.settings):
         return
+    _limits(work, "actor", "engine", engine, ranks)
     if work.entry.program == PROCESSES:
         _ranks_divide(work, "actor", ranks, work.amount(SEQUENCE, DEGREES))
     elif engine == "fsdp":
         _mesh(work, "actor", "", ranks, "engine.fsdp_size")
     elif engine == "veomni":
-        _ranks_divide(work, "actor", ranks, work.amount(ULYSSES, DEGREES))
-        experts = work.amount("engine.expert_parallel_size", DEGREES)
-        if experts and ranks % experts.value:
-            why = f"whether VeOmni takes {work.text(experts)} for {with_noun(ranks, 'rank')} is not known"
-            work.notes.unsure(DEGREES, "actor", why, True, f"Set `{experts.name}` to a divisor of {ranks}")
+        _veomni(work, "actor", "engine", ranks)
     elif engine == "megatron":
         _stages(work, "actor", "engine")
         _experts(work, "actor", "engine", ranks)
@@ -108,9 +141,30 @@ def tuned_ranks(work: VerlWork) -> int | None:
 
 def _mesh(work: VerlWork, name: str, owner: str, ranks: int, shards: str) -> None:
     """Check that sequence parallel ranks, and shards if they are not all, divide the ranks."""
-    sequence, size = work.sequence(owner, DEGREES), work.amount(shards, DEGREES, least=-(10**9))
+    _ranks_divide(work, name, ranks, work.sequence(owner, DEGREES))
+    _shards_divide(work, name, ranks, shards)
+
+
+def _veomni(work: VerlWork, name: str, section: str, ranks: int) -> None:
+    """Check VeOmni's sequence parallel ranks, its shards of the rest, and its experts.
+
+    Source: verl, verl/workers/engine/veomni/transformer_impl.py (__init__), since 0.7.1.
+    """
+    sequence, experts = (work.amount(f"{section}.{key}_parallel_size", DEGREES) for key in ("ulysses", "expert"))
     _ranks_divide(work, name, ranks, sequence)
-    if size and 0 < size.value < ranks:
+    if ranks % (parts := sequence.value if sequence else 1) == 0:
+        _shards_divide(work, name, ranks // parts, f"{section}.fsdp_size")
+    if experts and ranks % experts.value:
+        why = f"whether VeOmni takes {work.text(experts)} for {with_noun(ranks, 'rank')} is not known"
+        work.notes.unsure(DEGREES, name, why, True, f"Set `{experts.name}` to a divisor of {ranks}")
+
+
+def _shards_divide(work: VerlWork, name: str, ranks: int, shards: str) -> None:
+    size = work.amount(shards, DEGREES, least=-(10**9))
+    if size and size.value == 0:
+        message = f"{work.text(size)} shards the weights of {name} over no rank: verl divides by it"
+        work.demand(DEGREES, name, message, shards, -1, IN_WORKERS)
+    elif size and 0 < size.value < ranks:
         _ranks_divide(work, name, ranks, size, f"shards over {size.value}")
 
 
@@ -183,9 +237,10 @@ def _stages(work: VerlWork, name: str, degrees: str) -> None:
 def stages_of(work: VerlWork, section: str, owner: str) -> PipelineStages | int | None:
     """Return the layers of stages, for a layout the decoder layers; None if even.
 
-    The reference policy takes the actor's settings by default (ref/megatron_ref.yaml).
+    The reference policy takes the actor's settings by default (ref/megatron_ref.yaml). Without a
+    section it is the engine that fine-tunes.
     """
-    configs = (f"{place}.megatron.{CONFIG}" for place in dict.fromkeys((owner, section)))
+    configs = (f"{place}.megatron.{CONFIG}" for place in dict.fromkeys((owner, section))) if section else (f"engine.{CONFIG}",)
     return next((layers for config in configs if (layers := stages_in(work.settings, config, DIVIDES)) is not None), None)
 
 
@@ -229,6 +284,8 @@ def read_models(work: VerlWork) -> None:
 
 def _path(work: VerlWork, name: str) -> str:
     """Return the key of a component's model."""
+    if work.entry.kind in TUNES:
+        return "model.partial_pretrain" if work.entry.program == PROCESSES else "model.path"
     if is_teacher(name):
         return engine_key(work.settings, name)("").replace(".inference.", ".model_path")
     if name == "reward_model":
@@ -241,16 +298,16 @@ def _splits(work: VerlWork, name: str) -> tuple[Split, ...]:
     if is_engine(work.settings, name):
         known = engine_of(work.settings, name)
         return engine_splits(places_of(**known[1]), AFTER_WEIGHTS) if known else ()
-    owner = OWNERS.get(name, "")
-    strategy = work.is_trained_by(owner) if owner and work.entry.kind not in TUNES else None
-    if strategy == "fsdp":
+    owner, is_tuned = OWNERS.get(name, ""), work.entry.kind in TUNES
+    strategy = (tuner_of(work.settings) or "fsdp" if is_tuned else work.is_trained_by(owner)) if owner else None
+    if strategy == "fsdp" and tuner_of(work.settings) != "":
         sequence = work.sequence(owner, DIVIDES)
         return ulysses_splits(sequence.value, places_of(sp=sequence), WITH_MODEL) if sequence else ()
     trains = work.setup.degrees(name) if strategy == "megatron" else None
     if trains is None:
         return ()
-    section = section_of(work.setup.pool(name), name)
-    virtual = work.amount(f"{section}.megatron.virtual_pipeline_model_parallel_size", DIVIDES)
+    section = "" if is_tuned else section_of(work.setup.pool(name), name)
+    virtual = work.amount(f"{section}.megatron.virtual_pipeline_model_parallel_size" if section else VIRTUAL, DIVIDES)
     times, layers = virtual.value if virtual else 1, stages_of(work, section, owner)
     places, degrees = places_of(**trains[1], vpp=virtual), trains[0]
     splits = megatron_splits(places, degrees.pp, times, layers is None, WITH_MODEL)

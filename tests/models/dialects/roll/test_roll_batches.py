@@ -9,6 +9,9 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
+from placewright.planner.verify import verify
+
+from .pipelines import AGENTIC, of
 
 RLVR = """
 rollout_batch_size: PROMPTS
@@ -73,3 +76,18 @@ reference: {infer_batch_size: 8, strategy_args: {strategy_name: megatron_infer, 
     assert (found["pairs per step"], found["sequences per micro batch"]) == (32, 8)
     assert not [each for each in read(text).findings if each.code == "PW403"]
     assert [each.code for each in read(text.replace("infer_batch_size: 8", "infer_batch_size: 9")).findings if each.code == "PW403"]
+
+
+@pytest.mark.parametrize(
+    ("environments", "words"),
+    [
+        ({"a": {}, "b": {}}, []),
+        ({"a": {}, "bb": {}}, ["`train_env_manager.tags` names `b`", "`val_env_manager.tags` names `b`"]),
+        ("${custom_env}", []),
+        (None, []),
+    ],
+)
+def test_an_environment_that_gets_groups_is_configured(environments: object, words: list[str]) -> None:
+    reading = of({**AGENTIC, **({"custom_envs": environments} if environments else {})}, "1x8", "training")
+    found = [finding.message for finding in verify(reading).findings if finding.code == "PW123" and "custom_envs" in finding.message]
+    assert len(found) == len(words) and all(start in message for start, message in zip(words, found))

@@ -10,9 +10,11 @@ from placewright.models.composition import Composer
 from placewright.models.dialects.load import load_settings, read
 from placewright.models.dialects.verl.defaults import table_of
 from placewright.models.findings.finding import Finding
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.nearest import closest
 from placewright.models.text.source import Source
+from placewright.planner.verify import verify
 
 GOOD = "trainer.nnodes=1 trainer.n_gpus_per_node=8 algorithm.adv_estimator=grpo actor_rollout_ref.rollout.name=vllm"
 BESIDE = "data.train_batch_size=64 actor_rollout_ref.rollout.tensor_model_parallel_size=2 actor_rollout_ref.actor.ppo_mini_batch_size=64"
@@ -314,3 +316,32 @@ def test_keys_of_a_file_whose_defaults_are_not_there_are_judged_by_the_release(t
     found = read(Source.read(script), composer=Composer(frameworks=("verl==0.6.1",)))
     (finding,) = [finding for finding in about_keys(found.findings) if finding.unusable]
     assert finding.message == "`entropy_trainer` of verl 0.6.1 has no key `actor_rollout_ref.actor.loss_mode`"
+
+
+@pytest.mark.parametrize(
+    ("setting", "verdict"),
+    [
+        ("~trainer.n_gpus_per_node", "faulty"),
+        ("~trainer", "faulty"),
+        ("~trainer.nnodes +trainer.nnodes=1", "ok"),
+        (f"~{ROLLOUT}.tensor_model_parallel_size", "incomplete"),
+    ],
+)
+def test_a_deleted_key_has_no_default(setting: str, verdict: str) -> None:
+    whole = (
+        f"algorithm.adv_estimator=grpo actor_rollout_ref.actor.use_dynamic_bsz=True {ROLLOUT}.name=vllm "
+        "data.train_batch_size=256 actor_rollout_ref.model.path=/m"
+    )
+    text = f"python3 -m verl.trainer.main_ppo {whole} {setting}\n"
+    reading = read(Source("run.sh", text), read_shorthand("1x8"), level="training", composer=Composer(frameworks=("verl==0.9.0",)))
+    assert verify(reading).verdict == verdict
+
+
+def test_a_key_is_no_misspelling_of_another_kind_of_ranks() -> None:
+    inference = "distillation.teacher_models.teacher_model.inference"
+    found = read(
+        Source("run.sh", f"python3 -m verl.trainer.main_ppo {inference}.pipeline_model_parallel_size=2\n"),
+        composer=Composer(frameworks=("verl==0.9.0",)),
+    )
+    (finding,) = about_keys(found.findings)
+    assert finding.code == "PW012" and not finding.help.startswith("write `distillation")

@@ -104,6 +104,41 @@ def test_micro_batches_of_the_model_engine_fill_the_samples_of_a_rank(release: s
     assert len(found) == bool(words) and all(words in message for message in found), found
 
 
+ENGINES: list[tuple[dict[str, object], str]] = [
+    ({"model_engine": "veomni", f"{ACTOR}.veomni.fsdp_size": 3}, "cannot be divided into shards over 3"),
+    ({"model_engine": "veomni", f"{ACTOR}.veomni.fsdp_size": 4, f"{ACTOR}.veomni.ulysses_parallel_size": 4}, ""),
+    ({"model_engine": "veomni", f"{ACTOR}.veomni.ulysses_parallel_size": 3}, "cannot be divided into 3 sequence parallel ranks"),
+    ({f"{ACTOR}.fsdp_config.fsdp_size": 0}, "over no rank"),
+    ({"model_engine": "torchtitan", f"{ACTOR}.torchtitan.pipeline_parallel_size": 2, f"{ACTOR}.torchtitan.data_parallel_shard_size": 4},
+     "no pipeline stages with torchtitan"),
+    ({"model_engine": "megatron", f"{ACTOR}.megatron.dtype": "float32"}, "which verl's Megatron engine refuses"),
+    ({"model_engine": "megatron", f"{ACTOR}.megatron.dtype": "float16"}, ""),
+    ({"model_engine": "megatron", f"{ACTOR}.megatron.dynamic_context_parallel": True}, "need `actor_rollout_ref.actor.megatron.max_seqlen"),
+    ({"model_engine": "megatron", f"{ACTOR}.megatron.dynamic_context_parallel": True, f"{ACTOR}.megatron.max_seqlen_per_dp_cp_rank": 4096}, ""),
+    ({"model_engine": "megatron", f"{ACTOR}.megatron.dynamic_context_parallel": True, f"{ACTOR}.megatron.max_seqlen_per_dp_cp_rank": 4096,
+      f"{ACTOR}.megatron.tensor_model_parallel_size": 8}, "dynamic context needs an even number"),
+    ({"data.gen_batch_size": 48}, "`data.train_batch_size` 256 is no multiple of `data.gen_batch_size` 48"),
+    ({"data.gen_batch_size": 64}, ""),
+    ({"data.gen_batch_size": 48, "trainer.v1.trainer_mode": "colocate_async"}, ""),  # it draws single prompts, whatever is written
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "words"), ENGINES)
+def test_what_an_engine_of_the_newest_release_does_not_do_is_said(changes: dict[str, object], words: str) -> None:
+    found = errors(MAIN, changes, "1dda039b")
+    assert len(found) == bool(words) and all(words in message for message in found), found
+
+
+@pytest.mark.parametrize("changes", [{"decode_tensor_model_parallel_size": 4}, {"decode_replicas": 2}])
+def test_a_replica_of_prefill_and_decode_is_not_mended_by_the_size_of_one_of_them(changes: dict[str, int]) -> None:
+    settings = {**GOOD, f"{ROLLOUT}.tensor_model_parallel_size": 2, f"{ROLLOUT}.disaggregation.enabled": True}
+    settings |= {f"{ROLLOUT}.disaggregation.{key}": value for key, value in changes.items()}
+    text = " ".join(["python3 -m verl.trainer.main_ppo", *(f"{key}={value}" for key, value in settings.items())])
+    report = verify(read(Source("run.sh", text), read_shorthand("x8"), level="training", composer=Composer(frameworks=("verl==1dda039b",))))
+    (finding,) = (finding for finding in report.findings if finding.severity is Severity.ERROR)
+    assert (finding.code, finding.help) == ("PW208", "make prefill and decode together a divisor of 8")
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_verl_refuses_is_said(case: str) -> None:
     program, changes, words = REFUSED[case]
@@ -130,6 +165,13 @@ TUNED: list[tuple[str, str, str]] = [
     ("engine.fsdp_size=3", "faulty", "cannot be divided into shards over 3"),
     ("engine=veomni engine.ulysses_parallel_size=3", "faulty", "cannot be divided into 3 sequence parallel ranks"),
     ("engine=veomni engine.expert_parallel_size=3", "incomplete", ""),
+    ("engine=veomni engine.fsdp_size=3", "faulty", "cannot be divided into shards over 3"),
+    ("engine=automodel engine.pp_size=2", "faulty", "no pipeline stages with automodel"),
+    ("model.path=Qwen/Qwen2.5-7B engine.ulysses_sequence_parallel_size=8", "faulty", "do not divide among sp 8 of actor"),
+    ("model.path=Qwen/Qwen2.5-7B engine=megatron engine.tensor_model_parallel_size=8", "faulty", "do not divide among tp 8 of actor"),
+    ("model.path=Qwen/Qwen2.5-7B engine=megatron engine.tensor_model_parallel_size=4", "ok", ""),
+    ("model.path=Qwen/Qwen3-30B-A3B engine=megatron engine.pipeline_model_parallel_size=8 "
+     "+engine.override_transformer_config.num_layers_in_first_pipeline_stage=5", "faulty", "do not divide among 7 middle stages of actor"),
     ("engine=megatron engine.tensor_model_parallel_size=3", "faulty", "cannot be divided by tp x pp x cp = 3"),
     ("engine=megatron engine.tensor_model_parallel_size=4 data.train_batch_size=2", "ok", ""),
     ("engine=megatron engine.expert_model_parallel_size=3", "faulty", "expert tp x ep x pp"),

@@ -110,6 +110,17 @@ def test_a_reward_model_takes_part_in_one_stage(read: Read) -> None:
     assert judged(embodied(read, "0-2", total=9, reward__use_reward_model=True)) == {("error", "PW401")}
 
 
+def test_a_server_that_rlinf_starts_for_the_reward_model_is_placed(read: Read) -> None:
+    served = {"reward__use_reward_model": True, "reward__worker_type": "api"}
+    assert judged(embodied(read, **served)) == {("error", "PW123")}
+    assert judged(embodied(read, **served, reward__api__api_base="http://a:1/v1")) == set()
+    assert judged(embodied(read, **served, cluster__component_placement__reward_server="0-3")) == set()
+
+
+def test_weights_are_sent_at_least_each_step(read: Read) -> None:
+    assert judged(embodied(read, runner__weight_sync_interval=0)) == {("error", "PW105")}
+
+
 def test_what_other_rollout_workers_ask_for_is_only_feared(read: Read) -> None:
     assert judged(embodied(read, rollout="0-2", rollout__rollout_backend="sglang")) == {("warning", "PW401")}
 
