@@ -55,13 +55,23 @@ def judge_keys(notes: Notes, settings: Configuration) -> None:
         if is_value and setting.key_span not in refused:
             judged.setting(setting)
     judged.options()
-    for key in sorted(judged.deleted):
+    for key, setting in _deleted(document.settings).items():
         needed = next((pool for pool in POOL if _is_below(pool, key) and settings.entry.kind in TRAINERS), "")
-        at = next(setting.key_span for setting in reversed(document.settings) if setting.key == key)
         if needed:
-            notes.error("PW123", "", f"verl reads `{needed}`, which is deleted", at, "deleted", f"leave out `~{key}`")
-        elif any(_is_below(known, key) for known in table.defaults):
-            notes.unsure("PW122", key, f"`{key}` is deleted; whether verl runs without it is not known", True, f"Leave out `~{key}`")
+            notes.error("PW123", "", f"verl reads `{needed}`, which is deleted", setting.key_span, "deleted", f"leave out `~{key}`")
+        elif not document.is_composed or any(_is_below(known, key) for known in table.defaults):
+            why = f"`{setting.text}` deletes a part of the configuration; whether verl runs without it is not known"
+            notes.unsure("PW122", "", why, True, f"Leave out `{setting.text}`")
+
+
+def _deleted(settings: Sequence[Setting]) -> dict[str, Setting]:
+    """Return the keys that settings delete and no later one sets again."""
+    deleted: dict[str, Setting] = {}
+    for setting in settings:
+        deleted = {key: deletion for key, deletion in deleted.items() if not _is_below(key, setting.key)}
+        if setting.kind is Mark.DELETE:
+            deleted[setting.key] = setting
+    return deleted
 
 
 def refused_keys(notes: Notes, settings: Configuration) -> frozenset[str]:
@@ -90,11 +100,7 @@ class _Keys:
     def setting(self, setting: Setting) -> None:
         """Report a setting that Hydra refuses, or a probable misspelling."""
         key, kind, name = setting.key, setting.kind, self.table.name
-        if kind is Mark.DELETE:
-            if not self.composed:
-                why = f"`{setting.text}` deletes a part of the configuration, which is not followed without its files"
-                self.notes.unsure("PW122", "", why, True, "Pass `--config-root DIR` with the configurations of verl")
-        elif kind is Mark.CHANGE:
+        if kind is Mark.CHANGE:
             if not self.composed and not self.has(key):
                 program, known = self.notes.document.program, configurations()
                 names = [entry for entry in known.index if entry != name] if program is None or not program.name else []
