@@ -7,7 +7,7 @@ its profiling backends in hardware/accelerators; other keys are read by their us
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Iterable, TypeVar
+from typing import Iterable, Sequence
 
 from ...configuration.notes import Notes, is_unknown
 from ...configuration.settings import Settings
@@ -16,14 +16,11 @@ from ...findings.span import Edit, Span
 from ...machines.shorthand import MAX_NODES
 from ...record import dataclass
 from ...text.document import DocumentKind
-from ...text.edit import as_list, without_item
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
 from ..unread import counting_keys, report_unread
 from .known import FOLDER, before, names
-
-Read = TypeVar("Read")
 
 
 def is_absent(value: Value | None) -> bool:
@@ -56,26 +53,19 @@ class ClusterSection:
             self.wrong(noun, "a map", value, help)
         return None
 
-    def items(self, value: Value, noun: str, read: Callable[[ListNode], Read], empty: Read) -> Read:
-        """Read a list; a map without `-` counts as a single item, with an edit."""
+    def items(self, value: Value, noun: str) -> Sequence[Value] | None:
+        """Return the items of a list, none if absent; None and a finding for another kind of value."""
         if isinstance(value, ListNode):
-            return read(value)
+            return value.items
         if is_absent(value):
-            return empty
-        edit = as_list(self.text(value), value, per_entry=False) if isinstance(value, MapNode) else None
-        self.wrong(noun, "a list", value, "start each item with `- `: is a `-` missing?", edit)
-        if edit is None:
-            return empty
-        first = len(self.notes.findings)
-        meant = read(ListNode((value,), value.span))
-        self.notes.in_new_form(first)
-        return meant
+            return ()
+        self.wrong(noun, "a list", value, "start each item with `- `: is a `-` missing?")
+        return None
 
-    def word(self, value: Value, names: Iterable[str], message: str, label: str, refused: bool = True) -> str | None:
-        """Return the word if it is in `names`; else a similar name, with a finding.
+    def word(self, value: Value, names: Iterable[str], message: str, label: str) -> str | None:
+        """Return the word if it is in `names`; else a similar name, with an error.
 
-        `message` has a placeholder for the written word; it is an error if RLinf has `refused` the
-        word, else a warning.
+        `message` has a placeholder for the written word.
         """
         known = tuple(names)
         written = ("" if value.is_null else value.text) if isinstance(value, Scalar) else kind_of(value)
@@ -83,22 +73,13 @@ class ClusterSection:
             return written if written in known else None
         close = nearest(written, known)
         help, edit = (f"write `{close}`", self.notes.instead(value, close)) if close else (f"write one of {', '.join(known)}", None)
-        report = self.notes.error if refused else self.notes.warn
-        report(self.code, self.subject, message.format(written or "nothing"), value, label, help, edit)
+        self.error(message.format(written or "nothing"), value, label, help, edit)
         return close
 
     def missing(self, owner: MapNode, key: str, message: str, value: str = "") -> None:
         """Add an error for a required key; `value` is the correction."""
         edit = self.notes.added(owner, key, value) if value else None
         self.notes.error("PW101", self.subject, message, owner.span, "here", f"add `{key}: {value or '...'}`", edit)
-
-    def without(self, owner: Value, item: Value) -> Edit | None:
-        """Return the edit that removes an item from a list."""
-        return without_item(self.text(owner), owner, item) if isinstance(owner, ListNode) else None
-
-    def text(self, value: Value) -> str:
-        """Return the text of the file that contains a value."""
-        return self.notes.document.text_of(value.span.file)
 
 
 _REQUIRED = ("num_nodes", "component_placement")
@@ -216,73 +197,27 @@ def read_num_nodes(notes: Notes, section: MapNode, value: Value | None) -> int |
     return number
 
 
-_COMMON = ("backend", "enabled", "worker_groups", "steps", "output_dir")
-_BACKENDS = {"nsight": ("options", "flags"), "rocprof_sys": ("args", "env")}
-_NAMED = ("a name or a list of names", "write names such as `[ActorGroup]`")
-_LISTS = {"steps": ("a list of numbers", "write `[5, 10]`"), "worker_groups": _NAMED, "flags": _NAMED}
-"""Key of `profiling` with a list -> its kind, and help."""
-_EXCLUSIVE = (("stop-on-range-end", "capture-range-end"), ("o", "output"))
-"""Options of nsight that exclude each other."""
-_CODE = "PW117"
+_PROFILING = ("backend", "enabled", "worker_groups", "steps", "output_dir", "options", "flags", "args", "env")
+_BACKENDS = ("nsight", "rocprof_sys")
+"""Keys of `profiling`, those of both backends, and the backends."""
 
 
-def read_profiling(notes: Notes, value: Value | None) -> None:
-    """Note every fault of the section."""
+def check_profiling(notes: Notes, value: Value | None) -> None:
+    """Note a section that the release ignores, that is no map, or has unknown keys."""
     if value is None or is_absent(value):
         return
-    part = ClusterSection(notes, _CODE, "profiling")
-    if older := before("cluster_key", "profiling"):
+    part = ClusterSection(notes, "PW117", "profiling")
+    older = before("cluster_key", "profiling")
+    if older:
         message = f"RLinf before {older.until} ignores `profiling`"
-        notes.judge(older, Severity.WARNING, _CODE, part.subject, message, value, "ignored", f"run RLinf {older.until}, or remove it")
-        if notes.choice is not None and notes.choice.has(older):
-            return
+        notes.judge(older, Severity.WARNING, part.code, part.subject, message, value, "ignored", f"run RLinf {older.until}, or remove it")
+    if older and notes.choice is not None and notes.choice.has(older):
+        return
     section = part.mapping(value, "`profiling`", "write `backend: nsight` below it")
     if section is None:
         return
-    backend = section.get("backend")
-    if backend is None:
+    if (backend := section.get("backend")) is None:
         notes.missing(part.subject, "backend", section.span, f"add `backend:` with {' or '.join(_BACKENDS)}")
-        return
-    name = part.word(backend, _BACKENDS, "`{}` is no profiling backend", "not known")
-    if name is None or not isinstance(backend, Scalar) or name != backend.text:
-        return
-    section = notes.unknown_keys(section, part.subject, (*_COMMON, *_BACKENDS[name]), True, f"`profiling` with {name}")
-    for entry in section:
-        key, inner = entry.key.text, entry.value
-        is_name = isinstance(inner, Scalar) and isinstance(inner.value, str) and key != "steps"
-        if is_absent(inner) or key in ("backend", "enabled", "output_dir"):
-            continue
-        if key not in _LISTS:
-            part.mapping(inner, f"`{key}`", "write `name: value` lines")
-        elif not isinstance(inner, ListNode) and not is_name:
-            kind, help = _LISTS[key]
-            part.wrong(f"`{key}`", kind, inner, help)
-        for item in inner.items if key == "steps" and isinstance(inner, ListNode) else ():
-            if not _is_step(item):
-                help, edit = "write numbers such as `5`", part.without(inner, item)
-                part.error("`steps` must be whole numbers from 0", item, kind_of(item), help, edit)
-    if name == "nsight":
-        _check_nsight(part, section)
-
-
-def _is_step(item: Value) -> bool:
-    """Return True if RLinf may read the value as a whole number from 0."""
-    try:
-        return is_unknown(item) or (isinstance(item, Scalar) and isinstance(item.value, (int, float, str)) and int(item.value) >= 0)
-    except (ValueError, OverflowError):
-        return False
-
-
-def _check_nsight(part: ClusterSection, section: MapNode) -> None:
-    options, flags = section.get("options"), section.get("flags")
-    if not isinstance(options, MapNode):
-        return
-    for preferred, excluded in _EXCLUSIVE:
-        entry = options.entry(excluded)
-        if options.entry(preferred) and entry:
-            message, edit = f"nsight's options `{preferred}` and `{excluded}` exclude each other", part.notes.removed(options, entry)
-            part.error(message, entry.key.span, f"with `{preferred}`", "remove one of the two", edit)
-    for item in flags.items if isinstance(flags, ListNode) else (flags,) if isinstance(flags, Scalar) else ():
-        if isinstance(item, Scalar) and options.entry(item.text) and flags is not None:
-            message, edit = f"`{item.text}` is both a flag and an option of nsight", part.without(flags, item)
-            part.error(message, item, "also an option", "remove one of the two", edit)
+    else:
+        part.word(backend, _BACKENDS, "`{}` is no profiling backend", "not known")
+    notes.unknown_keys(section, part.subject, _PROFILING, True, "`profiling`")

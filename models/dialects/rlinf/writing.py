@@ -157,7 +157,7 @@ def rewrite(source: Source, placed: MapNode, lines: Mapping[str, Line]) -> list[
 
 
 def _text(source: Source, placed: MapNode, value: object) -> str:
-    return text_of(value, placed.flow, quotes_keys(source, placed))
+    return text_of(value, placed.flow, quotes_keys(source, source.root))
 
 
 def _absent(source: Source, key: str, hints: Mapping[str, object]) -> dict[str, Values]:

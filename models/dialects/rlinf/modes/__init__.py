@@ -318,11 +318,8 @@ def need_components(mode: Mode, *names: str) -> None:
             help = f"write `{name}` instead of `{strange}`"
             mode.error(SETTING, strange, message, help, f"of `{strange}`", span, notes=mode.placed_by)
         else:
-            partner = next((mode.components[known] for known in TRAINED if known != name and mode.placed(known)), None)
-            ranks = partner.span("placement") if partner and not partner.spans.get("node_group") else None
-            help = f"add a line for `{name}`, such as `{name}: {mode.notes.document.excerpt(ranks) if ranks else 'all'}`"
-            if name == "rollout" and mode.first_of(*INFERRING, CRITICS_INFERENCE):
-                help = "add a line for `rollout`, with ranks of its own"
+            shares = name != "rollout" or not mode.first_of(*INFERRING, CRITICS_INFERENCE)
+            help = f"add a line for `{name}`, such as `{name}: all`" if shares else "add a line for `rollout`, with ranks of its own"
             message = f"`{name}` is not placed, but RLinf needs {listed(names)}"
             mode.error(SETTING, name, message, help, f"no `{name}`", mode.owner, notes=mode.placed_by)
 

@@ -24,7 +24,7 @@ from ....reading import Reading
 from ....roles import ROLES
 from ....text.document import Document
 from ....text.nearest import nearest
-from ....text.tree import Entry, ListNode, MapNode, Scalar, Value, find, kind_of, with_value
+from ....text.tree import Entry, MapNode, Scalar, Value, find, with_value
 from ...all_refused import Chosen, all_refused
 from ...following import interpolates, with_dependent_degrees, with_hint
 from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, listed, task_facts, time_advice
@@ -137,25 +137,13 @@ def _why_not(file: TimedFile) -> tuple[str, str] | None:
 
 _KNOWN = frozenset((*ROLES, *INFERENCE))
 """Possible components of RLinf's programs, in addition to those of a file."""
-_BY_KEY = {key: name for name, key in BY_ENVIRONMENTS.items()}
 
 
 def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, placed: Collection[str], task: str) -> Value | None:
     """Return the hints without misspelt components; note unknown keys of `profile_data`."""
-    entries = profile.entries if isinstance(profile, MapNode) else ()
-    maps = [(f"{KEY}.{entry.key.text}", entry.value) for entry in entries if entry.key.text in _BY_KEY]
-    for path, value in [(KEY, profile), *maps]:
-        if isinstance(value, ListNode) or (isinstance(value, Scalar) and not value.is_null and "${" not in value.text):
-            message, help = f"`{path}` is {kind_of(value)}, not a map of seconds: it is ignored", "{actor_cost: 95.7, rollout_cost: 59.9}"
-            notes.warn("PW105", KEY, message, value.span, "ignored", f"write a map such as `{help}`")
-    known = [*(f"{name}{COST}" for name in dict.fromkeys((*placed, *INFERENCE))), *_BY_KEY]
-    for entry in entries:
-        name = entry.key.text
-        component = _BY_KEY.get(name) or (name.removesuffix(COST) if name.endswith(COST) else "")
-        if component in _KNOWN and component not in (*placed, *INFERENCE):
-            message, help = f"`{KEY}.{name}` is not used: the file places no `{component}`", f"place `{component}`, or drop it"
-            notes.info("PW104", KEY, message, entry.key.span, "", help)
-        elif name not in known and component not in _KNOWN:
+    known = [*(f"{name}{COST}" for name in dict.fromkeys((*placed, *INFERENCE))), *BY_ENVIRONMENTS.values()]
+    for entry in profile.entries if isinstance(profile, MapNode) else ():
+        if (name := entry.key.text) not in known and name.removesuffix(COST) not in _KNOWN:
             message, close = f"`{KEY}.{name}` belongs to no component of the file: it is ignored", nearest(name, known)
             help = f"write `{close}`" if close else f"its keys are {listed(known)}"
             notes.warn("PW104", KEY, message, entry.key.span, "not known", help, notes.renamed(entry, close) if close else None)
