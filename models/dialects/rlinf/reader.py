@@ -26,7 +26,7 @@ from ..unread import counting_keys
 from .batches import batches, environments
 from .checks import check_settings
 from .components import accelerators_per_node, component_placement, names_in, read_components
-from .known import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled
+from .known import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled, release_of
 from .machines import machines_of, warn_of_hidden
 from .modes import Mode, read_mode, with_own_degrees
 from .modes.plans import undivided_components
@@ -41,6 +41,7 @@ Machines = Cluster | AsDeclared | None
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
     """See `Dialect.read`."""
+    document = document if document.release is not None else replace(document, release=release_of(document))
     reading, hints = read_with(document, machines, level), document.root.get(HINTS)
     if not is_profiled(document.root, hints):
         return reading

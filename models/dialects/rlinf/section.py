@@ -102,41 +102,28 @@ def section_of(notes: Notes, interpolator: Interpolator, root: MapNode) -> MapNo
 
 
 def _as_meant(notes: Notes, section: MapNode) -> MapNode:
-    """Correct misspelt keys; other unknown keys may be the user's own."""
-    open_, known = [key for key in _KEYS if section.get(key) is None], names("cluster_key")
-    entries = []
+    """Correct misspelt required keys."""
     for entry in section:
-        name = entry.key.text
-        close = None if name in _KEYS else nearest(name, open_) or nearest(name, _KEYS)
+        close = None if entry.key.text in _KEYS else nearest(entry.key.text, [key for key in _REQUIRED if section.get(key) is None])
+        if close and not notes.partial:
+            message = f"`cluster` has no `{close}`, but `{entry.key.text}`, which RLinf does not know"
+            notes.error("PW101", "cluster", message, entry.key.span, "not a key", f"write `{close}`", notes.renamed(entry, close))
         if close:
-            is_free = close in open_
-            help, edit = f"remove it: `{close}` is set too", notes.removed(section, entry)
-            if is_free:
-                open_.remove(close)
-                help, edit = f"write `{close}`", notes.renamed(entry, close)
-            if is_free and close in _REQUIRED and not notes.partial:
-                message = f"`cluster` has no `{close}`, but `{name}`, which RLinf does not know"
-                notes.error("PW101", "cluster", message, entry.key.span, "not a key", help, edit)
-            else:
-                _warn(notes, "cluster", entry, f"cluster.{name}", f"`cluster` has no key `{name}`", help, edit)
-            if is_free and close in _REQUIRED:
-                entry = Entry(replace(entry.key, text=close), entry.value)
-        elif name not in _KEYS and name not in known:
-            report_unread(notes, "PW104", counting_keys(entry, f"cluster.{name}"), "`cluster.component_placement`")
-        entries.append(entry)
-    return replace(section, entries=tuple(entries))
+            renamed = Entry(replace(entry.key, text=close), entry.value)
+            section = replace(section, entries=tuple(renamed if old is entry else old for old in section.entries))
+    return section
 
 
-def _warn(notes: Notes, subject: str, entry: Entry, path: str, message: str, help: str, edit: Edit | None) -> None:
+def _warn(notes: Notes, entry: Entry, path: str, help: str, edit: Edit | None) -> None:
     """Warn of a key that RLinf ignores, and Hydra refuses on the command line."""
     fate, changes = "RLinf ignores it silently", [f"{item.key}." for item in notes.document.settings if item.kind is DocumentKind.CHANGE]
     if notes.partial and any(key.startswith(f"{path}.") for key in changes):
         fate = "Hydra refuses it unless `defaults` have it"
         notes.unsure("PW104", path, f"Hydra refuses `{path}` unless `defaults` that could not be read have it", True, FOLDER)
-    notes.warn("PW104", subject, message, entry.key.span, "not a key", help, edit, fate)
+    notes.warn("PW104", path, f"no release of RLinf has `{path}`", entry.key.span, "not a key", help, edit, fate)
 
 
-_APART = ("cluster", "placewright", "profile_data", "hydra", "defaults")
+_APART = ("placewright", "profile_data", "hydra", "defaults")
 """Sections whose keys are judged elsewhere."""
 _DEPTH, _TYPING_ERROR, _ALIKE = 3, 2, 0.85
 
@@ -147,15 +134,16 @@ def check_keys(notes: Notes, settings: Settings, root: MapNode) -> None:
 
     def check(owner: MapNode, before: str) -> None:
         siblings = [path.removeprefix(before) for path in read_paths if path.startswith(before) and "." not in path.removeprefix(before)]
+        siblings = list(_KEYS) if before == "cluster." else siblings
         for entry in owner:
             path = before + entry.key.text
             is_known, is_deepest = path in read_paths or path in known, path.count(".") == _DEPTH - 1
-            if path in _APART:
+            if path in (*_APART, *(f"cluster.{key}" for key in _KEYS)):
                 continue
             if is_known and isinstance(entry.value, MapNode) and not is_deepest:
                 check(entry.value, f"{path}.")
             elif not is_known and (close := _meant(entry.key.text, siblings)):
-                _warn(notes, path, entry, path, f"no release of RLinf has `{path}`", *notes.to_rename(owner, entry, close))
+                _warn(notes, entry, path, *notes.to_rename(owner, entry, close))
             elif path not in read_paths and not (is_known and isinstance(entry.value, Scalar)):
                 report_unread(notes, "PW104", counting_keys(entry, path), "`cluster.component_placement`")
 

@@ -11,8 +11,7 @@ from typing import Sequence
 
 from ....component import UNBOUNDED, Component, Parallel
 from ....configuration.settings import Amount
-from ....findings.finding import Fix, UnusableInput
-from ....findings.span import Edit
+from ....findings.finding import UnusableInput
 from ....findings.wording import are, with_noun
 from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ....placements.assignment import Assignment
@@ -158,11 +157,10 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
         if mode.is_open(name):
             mode.components[name] = _hinted(mode, component, shape, parallel) if shape else replace(component, contiguous=True)
         elif mode.profiled:
-            check_degrees(mode, component, possible)
             mode.components[name] = replace(component, parallel=parallel or component.parallel)
         return
     if not extent.solid and not fills:
-        mode.components[name] = replace(component, contiguous=True, fixes=_without_holes(mode, component, extent))
+        mode.components[name] = replace(component, contiguous=True)
         return
     if not extent.solid:
         message = f"RLinf places `{name}` on all of {extent}, not on the {with_noun(extent.count, 'rank')} that {are(extent.count)} written"
@@ -181,13 +179,6 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
         component, least=amount, most=amount, per_process=shape.per_process, parallel=parallel or component.parallel,
         contiguous=True, stride=shape.stride, runs=runs, fixes={},
     )  # fmt: skip
-
-
-def _without_holes(mode: Mode, component: Component, extent: Extent) -> dict[str, Fix]:
-    """Return a fix of PW205 with equally many contiguous ranks."""
-    span, text = component.spans.get("placement"), str(Extent(extent.first, extent.first + extent.count - 1, extent.count))
-    is_plain = span is not None and not {"$", "\n"} & set(mode.notes.document.excerpt(span))
-    return {"PW205": Fix(f"write `{text}`", Edit(span, text) if span and is_plain else None)}
 
 
 def packed_runs(mode: Mode, component: Component, extent: Extent, shape: ProcessShape) -> Runs | None:

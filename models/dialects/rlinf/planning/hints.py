@@ -58,6 +58,11 @@ class RLinfFileForm(FileForm):
     )
 
 
+def file_form() -> type[Form]:
+    """See `Dialect.file_form`."""
+    return RLinfFileForm
+
+
 @dataclass(frozen=True)
 class PlannedPart:
     """Planned part of a file.
