@@ -85,16 +85,13 @@ def read_labels(notes: Notes, value: Value, name: str, declared: DeclaredGroups,
         edit = notes.instead(value, CLUSTER_LABEL)
         notes.error("PW107", name, message, value, "this is the label `None`", f"write `{CLUSTER_LABEL}`, or remove the key", edit)
         return Labels(value=value) if edit else None
-    written: list[tuple[str, Span | Scalar, Edit | None]]
-    if isinstance(value, Scalar):
-        written = _labels_in(notes, notes.text(value, name), known, in_flow)
-    elif isinstance(value, ListNode) and value.items and all(isinstance(item, Scalar) and not is_unknown(item) for item in value.items):
-        texts = [notes.text(item, name) for item in value.items if isinstance(item, Scalar)]
-        better = [_meant(notes, text.text, known) for text in texts]
-        written = [(text.text, text.scalar, text.replaced(label, True) if label else None) for text, label in zip(texts, better)]
-    else:
+    items = value.items if isinstance(value, ListNode) else (value,)
+    if not items or not all(isinstance(item, Scalar) and not is_unknown(item) for item in items):
         notes.wrong_type(name, "node_group", value, "the label of a node group", "write a label such as `a800`, or `a800,4090`")
         return None
+    in_list = in_flow or isinstance(value, ListNode)
+    texts = [notes.text(item, name) for item in items if isinstance(item, Scalar)]
+    written = [label for text in texts for label in _labels_in(notes, text, known, in_list)]
     if len(written) > MAX_LABELS:
         message = f"`{name}` names {len(written):,} node groups, more than the {MAX_LABELS} that are read"
         notes.error("PW002", name, message, value, "too many", "name each group once")
