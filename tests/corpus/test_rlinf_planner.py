@@ -101,7 +101,7 @@ def ours(root: dict[str, Any], each: int) -> tuple[Problem, Workload]:
 
 
 def tables_agree(root: dict[str, Any], problem: Problem, workload: Workload, theirs: dict[str, Any]) -> bool:
-    """Are they equal? What was measured must be, and all formulas; times between those of embodied jobs are ours, on lines."""
+    """Are they equal? What was measured must be, and all formulas; curves of embodied jobs may be others, where scipy's fit is a poor one."""
     batches = root["data"]["rollout_batch_size"] if workload.model == "rlinf" else 1
     alike = True
     for name, table in theirs.items():
@@ -111,7 +111,7 @@ def tables_agree(root: dict[str, Any], problem: Problem, workload: Workload, the
         assert {each.accelerators for each in timed.measured} == set(expected)
         for each in timed.measured:
             equal = each.nanoseconds / SECOND == pytest.approx(expected[each.accelerators], rel=1e-4)
-            assert equal or "line" in each.assumed, f"{name} {each}\n{yaml.safe_dump(root)}"
+            assert equal or "curve" in each.assumed, f"{name} {each}\n{yaml.safe_dump(root)}"
             alike = alike and equal
     return alike
 
@@ -144,7 +144,7 @@ def test_tables_are_equal_and_no_total_of_the_tool_is_smaller(make: Any) -> None
             counts["theirs has times below zero"] += 1  # a curve that falls too far: no time is what we take for possible
             continue
         if not tables_agree(root, problem, workload, theirs["tables"]):
-            counts["other times between"] += 1
+            counts["another curve"] += 1
             continue
         if not is_started(problem, theirs["counts"]):
             counts["RLinf would not start theirs"] += 1
@@ -154,4 +154,5 @@ def test_tables_are_equal_and_no_total_of_the_tool_is_smaller(make: Any) -> None
         assert cost <= total + Fraction(GRAIN), yaml.safe_dump(root)
         counts["equal" if cost >= total - Fraction(GRAIN) else "better"] += 1
     print(make.__name__, dict(counts))
-    assert make is an_embodied_job or counts["equal"] + counts["better"] > CASES / 3
+    assert counts["equal"] + counts["better"] > CASES / 3
+    assert counts["another curve"] < CASES / 4

@@ -29,7 +29,7 @@ from ..dialect import UNCHANGED, Degrees
 from ..merging import put
 from ..written import Values, check_places, edits_of, read_again, refused, text_of
 from .known import COST, KEY
-from .modes.state import SECTIONS, Extent, extent_of
+from .modes.state import SECTIONS, Extent, degree_keys, extent_of
 from .planning.hints import MEASURED_ON
 from .reader import read_with
 
@@ -70,7 +70,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     for name, parallel in degrees.items():
         if name not in planning.tied:
             edits += _degrees_in_hints(source, name, parallel)
-            values = put(values, _degree_keys(source, name, parallel))
+            values = put(values, degree_keys(source.root, name, parallel))
     groups: dict[str, object] = {}
     for name, line in lines.items() if planning.own and packs else ():
         component = known[name]
@@ -184,15 +184,6 @@ def _degrees_in_hints(source: Source, name: str, parallel: Parallel) -> list[Edi
     components = find(source.root, f"{NAME}.{COMPONENTS}")
     hints = components.get(name) if isinstance(components, MapNode) else None
     return degrees_in_hints(source, hints, parallel) if isinstance(hints, MapNode) else []
-
-
-def _degree_keys(source: Source, name: str, parallel: Parallel) -> dict[str, int]:
-    """Return path -> degree of the keys of RLinf that state it, and of those that must."""
-    path, keys = SECTIONS.get(name, ("", {}))
-    section, sizes = find(source.root, path) if path else None, {degree: int(getattr(parallel, degree)) for degree in keys}
-    if not isinstance(section, MapNode):
-        return {}
-    return {f"{path}.{key}": sizes[degree] for degree, key in keys.items() if section.get(key) is not None or sizes[degree] > 1}
 
 
 def _is_same(runs: Sequence[Run], reread_runs: Sequence[Run], drops_groups: bool) -> bool:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import gcd
-from typing import Sequence
 
 from ....component import UNBOUNDED, Component, Parallel
 from ....configuration.settings import Amount
@@ -152,7 +151,7 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
             report(HINTS if is_hint else IGNORED, name, message, help, at=at, notes=mode.placed_by)
         return
     _check_group(mode, component)
-    possible, extent = (parallel,) if parallel else (), mode.extent(name)
+    extent = mode.extent(name)
     if extent is None:
         if mode.is_open(name):
             mode.components[name] = _hinted(mode, component, shape, parallel) if shape else replace(component, contiguous=True)
@@ -169,7 +168,7 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
         mode.components[name] = replace(component, contiguous=not fills)
         return
     if mode.profiled:
-        check_degrees(mode, component, possible)
+        _check_degrees(mode, component, parallel)
     runs, amount = packed_runs(mode, component, extent, shape), extent.size
     written, count = Assignment({name: component.runs or ()}).world_size(name), amount // shape.per_process
     if count != written != extent.count:
@@ -199,7 +198,7 @@ def _hinted(mode: Mode, component: Component, shape: ProcessShape, parallel: Par
     for key, field, demanded in (("accelerators_per_process", "per_process", shape.per_process), ("stride", "stride", shape.stride)):
         if field in component.spans and getattr(component, field) != demanded:
             _contradicts(mode, component, key, field, getattr(component, field), demanded)
-    check_degrees(mode, component, (parallel,) if parallel else ())
+    _check_degrees(mode, component, parallel)
     shaped = replace(
         _in_processes(mode, component, shape.per_process), per_process=shape.per_process, stride=shape.stride, contiguous=True,
         parallel=parallel or component.parallel,
@@ -231,14 +230,12 @@ def _in_processes(mode: Mode, component: Component, per_process: int) -> Compone
     return replace(component, least=component.least // old_size * per_process, most=most, counts=counts)
 
 
-def check_degrees(mode: Mode, component: Component, possible: Sequence[Parallel]) -> None:
-    """Note an error if hints state degrees and exclude all `possible` ones."""
+def _check_degrees(mode: Mode, component: Component, parallel: Parallel | None) -> None:
+    """Note an error if hints state degrees and exclude those of the settings."""
     choices = mode.merged.choices.get(component.name) or (component.parallel,)
     is_planned = component.timed is not None and len(choices) > 1
-    if "parallel" not in component.spans or not possible or is_planned or any(candidate in choices for candidate in possible):
-        return
-    hint, made = (" or ".join(map(str, dict.fromkeys(degrees))) for degrees in (choices, possible))
-    _contradicts(mode, component, "parallel", "parallel", hint, made)
+    if parallel and "parallel" in component.spans and not is_planned and parallel not in choices:
+        _contradicts(mode, component, "parallel", "parallel", " or ".join(map(str, dict.fromkeys(choices))), parallel)
 
 
 def _check_group(mode: Mode, component: Component) -> None:

@@ -24,7 +24,7 @@ from ....placements.run import Run
 from ....planning.way import FrameworkArrangement, ProcessShape
 from ....record import dataclass
 from ....text.nearest import nearest
-from ....text.tree import Scalar
+from ....text.tree import MapNode, Scalar, find
 from ...checks import Facts
 from ..known import (
     CRITICS_INFERENCE,
@@ -49,6 +49,15 @@ SECTIONS = {
     **{role: (f"{role}.model", {"tp": TP, "pp": PP, "cp": _CP}) for role in ("actor", "critic", "inference")},
 }
 """Component -> section with its degrees, and key per degree."""
+
+
+def degree_keys(root: MapNode, name: str, parallel: Parallel) -> dict[str, int]:
+    """Return path -> degree of the keys of RLinf that state a component's degrees, and of those that must."""
+    path, keys = SECTIONS.get(name, ("", {}))
+    section, sizes = find(root, path) if path else None, {degree: int(getattr(parallel, degree)) for degree in keys}
+    if not isinstance(section, MapNode):
+        return {}
+    return {f"{path}.{key}": sizes[degree] for degree, key in keys.items() if section.get(key) is not None or sizes[degree] > 1}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Collection, Mapping
 
-from ....component import COLOCATED, UNBOUNDED, Component, Parallel, Relation
+from ....component import COLOCATED, UNBOUNDED, Component, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Finding, Severity
@@ -28,7 +28,7 @@ from ....text.tree import Entry, MapNode, Scalar, Value, find, with_value
 from ...all_refused import Chosen, all_refused
 from ...following import interpolates, with_dependent_degrees, with_hint
 from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, listed, task_facts, time_advice
-from ..modes.state import SECTIONS, TASKS, Placer, placer_of
+from ..modes.state import TASKS, Placer, degree_keys, placer_of
 from .hints import PlannedPart, hinted_entries, infers, is_separate, unstarted_inference
 from .tables import BY_ENVIRONMENTS, read_profile
 from .times import BATCH, TimedFile
@@ -156,19 +156,6 @@ def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, pla
     return without(hints, misspelt) if misspelt else hints
 
 
-def _with_degrees(root: MapNode, degrees: Mapping[str, Parallel]) -> MapNode:
-    """Return the tree with new degrees, at the keys of the writer."""
-    for name, parallel in degrees.items():
-        root = with_hint(root, name, parallel)
-        path, keys = SECTIONS.get(name, ("", {}))
-        section = find(root, path) if path else None
-        for degree, key in keys.items() if isinstance(section, MapNode) else ():
-            value, current = int(getattr(parallel, degree)), section.get(key) if isinstance(section, MapNode) else None
-            if (isinstance(current, Scalar) and current.value != value) or (current is None and value > 1):
-                root = with_value(root, f"{path}.{key}", value)
-    return root
-
-
 Read = Callable[[Document], Reading]
 """Reader of a file with certain ranks left open."""
 
@@ -200,7 +187,12 @@ def choices_refused(read: Read, document: Document) -> tuple[Finding, ...]:
 
 def _job_with(read: Read, document: Document, degrees: Chosen) -> Job | str:
     """Return the job of the file with these degrees, or the reason of RLinf's refusal."""
-    reading = read(replace(document, root=_with_degrees(document.root, degrees)))
+    root = document.root
+    for name, parallel in degrees.items():
+        root = with_hint(root, name, parallel)
+        for path, degree in degree_keys(root, name, parallel).items():
+            root = with_value(root, path, degree)
+    reading = read(replace(document, root=root))
     if reading.problem is not None and not reading.failed:
         return reading.problem.job
     return next((finding.message for finding in reading.findings if finding.severity is Severity.ERROR), "the file cannot be read")

@@ -1,10 +1,10 @@
-"""Tables of measured times: `profile_data`, and RLinf's formulas.
+"""Tables of measured times: `profile_data`, RLinf's formulas, and fitted curves.
 
 Sources in RLinf:
 
 - docs (guides/auto_placement) and toolkits/auto_placement/{util,node}.py (get_valid_gpu_num_list). Any
   `<component>_cost` is read.
-- toolkits/auto_placement/fitter.py, which fits curves by scipy; here the nearest two times make a line.
+- toolkits/auto_placement/fitter.py, which fits by scipy; here every family has its best curve.
 
 The tables have the time of an iteration; the tool divides it by the number of batches for the time
 of a batch.
@@ -12,9 +12,10 @@ of a batch.
 
 from __future__ import annotations
 
-from bisect import bisect
+import math
 from fractions import Fraction
-from typing import Iterator, Mapping, NamedTuple
+from functools import lru_cache
+from typing import Callable, Iterator, Mapping, NamedTuple, Sequence
 
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
@@ -86,6 +87,83 @@ def _seconds(notes: Notes, settings: Settings, path: str) -> int | None:
         advice = wrong.advice if isinstance(wrong, Advised) else "write the seconds of an iteration, such as `59.9`"
         notes.error("PW105", path, f"`{path}`: {wrong}", value, "no seconds", advice)
         return None
+
+
+Curve = Callable[[int], float]
+STEPS = 400
+"""Number of grid steps on each side of zero for the exponent, before the refinement."""
+
+
+class Fitted(NamedTuple):
+    """Fitted curve, name of its family, and explained fraction of the variance (1: all)."""
+
+    curve: Curve
+    family: str
+    explained: float
+
+
+def fitted(points: Mapping[int, Fraction]) -> Fitted | None:
+    """Return the best of power, exponential, logarithm and parabola; None for a single point.
+
+    The curve with the largest explained variance wins; on a tie the first.
+    """
+    return _fitted(tuple(points.items()))
+
+
+@lru_cache(maxsize=64)  # planning reads a file many times, with the same points
+def _fitted(points: tuple[tuple[int, Fraction], ...]) -> Fitted | None:
+    xs, ys, curves = [x for x, _ in points], [float(y) for _, y in points], dict[str, Curve]()
+    if len(xs) < 2:
+        return None
+    middle, mean = sum(xs) / len(xs), math.fsum(ys) / len(ys)
+    if min(xs) > 0:
+        centre = math.exp(math.fsum(map(math.log, xs)) / len(xs))
+        curves["a x^b"] = _scaled(xs, ys, lambda x, b: (x / centre) ** b, 10.0)
+    curves["a e^(b x)"] = _scaled(xs, ys, lambda x, b: math.exp(b * (x - middle)), 20.0 / (max(xs) - min(xs)))
+    if min(xs) > 0:
+        curves["a + b ln x"] = _linear(points, (lambda x: 1.0, math.log))
+    if len(xs) > 2:
+        curves["a x^2 + b x + c"] = _linear(points, (lambda x: 1.0, float, lambda x: float(x * x)))
+    whole = math.fsum((y - mean) ** 2 for y in ys)
+    left = {family: math.fsum((y - curve(x)) ** 2 for x, y in zip(xs, ys)) for family, curve in curves.items()}
+    best = min(left, key=lambda family: left[family] if whole else 0)
+    return Fitted(curves[best], best, 1 - left[best] / whole if whole else 1.0)
+
+
+def _scaled(xs: Sequence[int], ys: Sequence[float], shape: Callable[[float, float], float], reach: float) -> Curve:
+    """Return the least-squares curve a f(x, b); for a given b, a is a quotient."""
+
+    def factor(b: float) -> float:
+        values = [shape(x, b) for x in xs]
+        return math.fsum(y * value for y, value in zip(ys, values)) / math.fsum(value * value for value in values)
+
+    def left(b: float) -> float:
+        a = factor(b)
+        return math.fsum((y - a * shape(x, b)) ** 2 for x, y in zip(xs, ys))
+
+    step = reach / STEPS
+    nearest = step * min(range(-STEPS, STEPS + 1), key=lambda index: left(step * index))
+    low, high = max(nearest - step, -reach), min(nearest + step, reach)
+    for _ in range(100):  # ternary search, to the precision of floats
+        lower, upper = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, upper) if left(lower) <= left(upper) else (lower, high)
+    b = (low + high) / 2
+    a = factor(b)
+    return lambda x: a * shape(x, b)
+
+
+def _linear(points: Sequence[tuple[int, Fraction]], basis: Sequence[Callable[[int], float]]) -> Curve:
+    """Return the least-squares sum of multiples of functions, solved exactly in fractions."""
+    columns = [[Fraction(function(x)) for x, _ in points] for function in basis]
+    sides = [*columns, [y for _, y in points]]
+    rows = [[sum((left * right for left, right in zip(column, side)), Fraction()) for side in sides] for column in columns]
+    for pivot, row in enumerate(rows):  # the matrix of the normal equations is positive definite
+        for rest in rows:
+            if rest is not row:
+                ratio = rest[pivot] / row[pivot]
+                rest[:] = [value - ratio * pivot_value for value, pivot_value in zip(rest, row)]
+    factors = [row[-1] / row[index] for index, row in enumerate(rows)]
+    return lambda x: float(sum((factor * Fraction(function(x)) for factor, function in zip(factors, basis)), Fraction()))
 
 
 MEASURED = ""
@@ -166,19 +244,16 @@ def simulated_table(profile: Mapping[int, Fraction], environments: int, total: i
 
     `profile`: seconds by the number of environments on one accelerator. `even`: every process must
     have equally many; else the time of the smaller share counts. More environments per accelerator
-    than measured are infeasible; between measurements the nearest two make a line.
+    than measured are infeasible; between measurements a curve is used.
     """
-    table, points = dict[int, ProfileRow](), sorted(profile.items())
+    table, curve = dict[int, ProfileRow](), None
     for count in range(1, min(total, environments) + 1):
         share = environments // count
         if (even and environments % count) or share > max(profile):
             continue
         if share in profile:
             table[count] = ProfileRow(round(profile[share] * SECOND))
-        elif len(points) > 1:
-            place = min(max(bisect(points, (share, Fraction(0))), 1), len(points) - 1)
-            (fewer, before), (more, after) = points[place - 1 : place + 1]
-            seconds = before + (after - before) * (share - fewer) / (more - fewer)
-            if seconds > 0:
-                table[count] = ProfileRow(max(1, round(seconds * SECOND)), "a line through the nearest measured ones")
+        elif (curve := curve or fitted(profile)) is not None and (seconds := curve.curve(share)) > 0:
+            formula = f"a curve {curve.family} through the measured ones, as RLinf fits it"
+            table[count] = ProfileRow(max(1, round(seconds * SECOND)), formula)
     return table

@@ -54,7 +54,7 @@ def test_a_simulator_takes_the_time_of_its_share_and_only_even_shares() -> None:
     assert {count: row.nanoseconds for count, row in table.items()} == {4: 2_460_000_000, 8: 1_230_000_000}
     policy = simulated(profile, 64, 8, even=False)
     assert sorted(policy) == [4, 5, 6, 7, 8]
-    assert policy[4].formula == MEASURED and "line" in policy[5].formula
+    assert policy[4].formula == MEASURED and "curve" in policy[5].formula
 
 
 def test_no_more_processes_than_environments() -> None:
