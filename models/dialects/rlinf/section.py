@@ -131,6 +131,7 @@ _DEPTH, _TYPING_ERROR, _ALIKE = 3, 2, 0.85
 def check_keys(notes: Notes, settings: Settings, root: MapNode) -> None:
     """Note keys that no release knows: a warning if similar, unchecked if they count machines."""
     read_paths, known = settings.asked, frozenset(names("key"))
+    corrected = [finding.span for finding in notes.findings if finding.code == "PW101"]
 
     def check(owner: MapNode, before: str) -> None:
         siblings = [path.removeprefix(before) for path in read_paths if path.startswith(before) and "." not in path.removeprefix(before)]
@@ -142,6 +143,8 @@ def check_keys(notes: Notes, settings: Settings, root: MapNode) -> None:
                 continue
             if is_known and isinstance(entry.value, MapNode) and not is_deepest:
                 check(entry.value, f"{path}.")
+            elif entry.key.span in corrected:
+                continue
             elif not is_known and (close := _meant(entry.key.text, siblings)):
                 _warn(notes, entry, path, *notes.to_rename(owner, entry, close))
             elif path not in read_paths and not (is_known and isinstance(entry.value, Scalar)):
