@@ -156,6 +156,7 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
         if mode.is_open(name):
             mode.components[name] = _hinted(mode, component, shape, parallel) if shape else replace(component, contiguous=True)
         elif mode.profiled:
+            _check_degrees(mode, component, parallel)
             mode.components[name] = replace(component, parallel=parallel or component.parallel)
         return
     if not extent.solid and not fills:
