@@ -54,7 +54,7 @@ class ClusterSection:
         return None
 
     def items(self, value: Value, noun: str) -> Sequence[Value] | None:
-        """Return the items of a list, none if absent; None and a finding for another kind of value."""
+        """Return the items of a list; None and a finding for another kind of value."""
         if isinstance(value, ListNode):
             return value.items
         if is_absent(value):

@@ -52,7 +52,7 @@ SECTIONS = {
 
 
 def degree_keys(root: MapNode, name: str, parallel: Parallel) -> dict[str, int]:
-    """Return path -> degree of the keys of RLinf that state a component's degrees, and of those that must."""
+    """Return path -> degree of the keys in RLinf's sections that state degrees."""
     path, keys = SECTIONS.get(name, ("", {}))
     section, sizes = find(root, path) if path else None, {degree: int(getattr(parallel, degree)) for degree in keys}
     if not isinstance(section, MapNode):
@@ -211,7 +211,7 @@ def figure_of(amount: Amount) -> Figure:
 
 
 class Mode(Facts):
-    """Job by name of component, changed by the rules of the task's placement class; facts for checks.
+    """Components of a job, changed by the rules of the task's placement class.
 
     Attributes
     ----------
