@@ -82,9 +82,7 @@ def test_a_cluster_that_stands_in_defaults_is_added_to_and_only_the_file_itself_
     monkeypatch.chdir(tmp_path)
     assert run(["solve", "main.yaml", "--cluster", "2x8", "--write"]) == 0
     assert (tmp_path / "base.yaml").read_text("utf-8") == base
-    assert (tmp_path / "main.yaml").read_text("utf-8") == f"{main}".removesuffix(
-        "\n"
-    ) + "\ncluster:\n  component_placement:\n    actor: all\n"
+    assert (tmp_path / "main.yaml").read_text("utf-8") == f"{main}".removesuffix("\n") + "\ncluster:\n  component_placement: {actor: all}\n"
     assert run(["verify", "main.yaml", "--cluster", "2x8"]) == 0
     verdict = last_line(capsys.readouterr().out)
     assert verdict.startswith("main.yaml: ok: ") and "2 components, 17 processes on 2 nodes" in verdict

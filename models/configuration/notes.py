@@ -175,14 +175,6 @@ class Notes:
         inner = apply_edits(text, list(dict.fromkeys([*ordered, *between])))
         return Edit(span, inner[span.start : len(inner) - (len(text) - span.end)])
 
-    def absorb(self, wide: Edit) -> None:
-        """Replace the edits of findings inside a wide edit by the wide edit."""
-        self.findings = [replace(f, edit=wide) if f.edit and is_inside(f.edit.span, wide.span) else f for f in self.findings]
-
-    def in_new_form(self, first: int) -> None:
-        """Drop the edits of findings from index `first` on: an earlier edit rewrites their text."""
-        self.findings[first:] = [replace(finding, edit=None) for finding in self.findings[first:]]
-
     def settle(self) -> None:
         """Resolve conflicts, so that all edits can be applied together."""
         self.findings = go_together(self.findings)

@@ -15,7 +15,7 @@ from ..reading import Reading
 from ..text.document import Document
 from ..text.edit import in_flow_map, indent_of, line_end, point, quotes_keys, with_entry
 from ..text.source import Source
-from ..text.tree import ListNode, MapNode, plain
+from ..text.tree import ListNode, MapNode, Scalar, plain
 from .following import scalars_by_path
 
 Values = Mapping[str, Any]
@@ -37,12 +37,15 @@ def edits_of(source: Source, owner: MapNode, values: Values, path: str = "") -> 
         here, key = owner.get(name), f"{path}{name}"
         if here is None:
             missing[name] = value
+        elif isinstance(here, Scalar) and here.is_null and isinstance(value, Mapping):
+            text = text_of(value, True, quotes_keys(source, owner))
+            edits.append(Edit(here.span, text if here.span.length else f" {text}"))
         elif isinstance(here, MapNode) and isinstance(value, Mapping) and here.entries:
             edits += edits_of(source, here, value, f"{key}.")
         elif isinstance(here, MapNode) != isinstance(value, Mapping) or (not isinstance(here, (MapNode, ListNode)) and here.origin):
             raise refused(key, f"`{key}` is written elsewhere, or in another form")
         elif plain(here) != value:
-            edits.append(Edit(here.span, _text(value, owner.flow or isinstance(here, MapNode), quotes_keys(source, owner))))
+            edits.append(Edit(here.span, text_of(value, owner.flow or isinstance(here, MapNode), quotes_keys(source, owner))))
     return edits + ([_added(source, owner, missing, path)] if missing else [])
 
 
@@ -52,29 +55,30 @@ def _added(source: Source, owner: MapNode, values: Values, path: str) -> Edit:
     if owner is source.root and not owner.flow:
         text = "" if source.text.endswith(("\n", "\r")) else end
         for name, value in values.items():
-            inner = (f"{end}  {key}: {_text(item, isinstance(item, Mapping))}" for key, item in value.items())
+            inner = (f"{end}  {key}: {text_of(item, isinstance(item, Mapping))}" for key, item in value.items())
             text += f"{name}:{''.join(inner)}{end}"
         return Edit(point(source, len(source.text)), text)
     if owner.flow and not owner.entries:
-        return Edit(point(source, owner.span.start + 1), ", ".join(f"{key}: {_text(value, True)}" for key, value in values.items()))
+        return Edit(point(source, owner.span.start + 1), text_of(values, True)[1:-1])
     line = f"{end}{indent_of(owner.entries[0].key.span)}  - "
-    entries = [with_entry(source.text, owner, key, _text(value, owner.flow, quoted, line)) for key, value in values.items()]
+    keys = {key: json.dumps(key)[1:-1] if quoted else in_flow_map(key) for key in values}
+    entries = [with_entry(source.text, owner, keys[key], text_of(value, owner.flow, quoted, line)) for key, value in values.items()]
     edits = [edit for edit in entries if edit is not None]
     if len(edits) < len(entries):
         raise refused(path.rstrip("."), f"there is no place for {', '.join(f'`{path}{key}`' for key in values)}")
     return Edit(edits[0].span, "".join(edit.text for edit in edits).replace(f": {end}", f":{end}"))
 
 
-def _text(value: Any, flow: bool, quoted: bool = False, line: str = "") -> str:
+def text_of(value: Any, flow: bool, quoted: bool = False, line: str = "") -> str:
     """Return a value as YAML; as JSON if the keys are `quoted`. Maps in a list of a block map start a `line` each."""
     if quoted and not (isinstance(value, str) and value.startswith('"')):
         return json.dumps(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_text(item, True)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{in_flow_map(key)}: {text_of(item, True)}" for key, item in value.items()) + "}"
     if isinstance(value, list) and line and not flow and isinstance(value[0], Mapping):
-        return "".join(f"{line}{_text(item, True)}" for item in value)
+        return "".join(f"{line}{text_of(item, True)}" for item in value)
     if isinstance(value, list):
-        return "[" + ", ".join(_text(item, True) for item in value) + "]"
+        return "[" + ", ".join(text_of(item, True) for item in value) + "]"
     return in_flow_map(value) if flow and isinstance(value, str) and not value.startswith('"') else str(value)
 
 

@@ -14,7 +14,7 @@ import yaml
 from ..findings.span import Edit, Span
 from ..ranks import merge, write_ranks
 from .source import EXPONENT, Source, read_yaml
-from .tree import Entry, ListNode, MapNode, Scalar, Value
+from .tree import Entry, ListNode, MapNode, Scalar
 
 _END = re.compile("\r\n|\r|\n")
 _BREAK = re.compile("[\r\n\x85\u2028\u2029]")  # ends of lines, and so of comments, in YAML 1.1
@@ -86,15 +86,6 @@ def without_entry(text: str, mapping: MapNode, entry: Entry) -> Edit | None:
     return _without(text, spans, spans.index(_whole(entry)), mapping.flow)
 
 
-def without_item(text: str, sequence: ListNode, item: Value) -> Edit | None:
-    """Build the edit that deletes an item of a list; None for the only item."""
-    if sequence.span.via is not None or any(child.span.via is not None for child in sequence.items):
-        return None
-    spans = [child.span for child in sequence.items]
-    position = [span.start for span in spans].index(item.span.start)  # faster than spans
-    return _without(text, spans, position, is_flow(text, sequence))
-
-
 def with_entry(text: str, mapping: MapNode, key: str, value: str) -> Edit | None:
     """Build the edit that appends `key: value` to a map; None for an empty map."""
     if not mapping.entries or not _is_in_single_text(mapping):
@@ -105,46 +96,6 @@ def with_entry(text: str, mapping: MapNode, key: str, value: str) -> Edit | None
         return Edit(_at(text, last.file, last.end_in_use), f", {quote}{key}{quote}: {value}")
     position = line_stop(text, last.end_in_use)
     return Edit(_at(text, last.file, position), f"{line_end_of(text)}{' ' * (first.column - 1)}{key}: {value}")
-
-
-def as_list(text: str, mapping: MapNode, per_entry: bool) -> Edit | None:
-    """Build the edit of a map into a list. `per_entry`: an item per entry, not one in all."""
-    if not mapping.entries or not _is_in_single_text(mapping):
-        return None
-    span, entries = mapping.span, [_whole(entry) for entry in mapping]
-    if mapping.flow:
-        items = [text[entry.start : entry.end] for entry in entries] if per_entry else [text[span.start + 1 : span.end - 1].strip()]
-        return Edit(span, "[" + ", ".join(f"{{{item}}}" for item in items) + "]")
-    inside = Span(span.file, entries[0].start, entries[-1].end, entries[0].line, entries[0].column)
-    if any(text[entry.start - entry.column + 1 : entry.start].strip() for entry in entries[1:]):
-        return None
-    if per_entry:
-        pieces, position = [], inside.start
-        for entry in entries:
-            pieces += [text[position : entry.start], "- "]
-            position = entry.start
-        return Edit(inside, "".join([*pieces, text[position : inside.end]]))
-    end = line_end_of(text)
-    lines = text[inside.start : inside.end].split(end)
-    return Edit(inside, "- " + end.join([lines[0], *(f"  {line}" if line.strip() else line for line in lines[1:])]))
-
-
-def split_item(text: str, sequence: ListNode, mapping: MapNode) -> Edit | None:
-    """Build the edit that splits a list item, a map, by entries. None if laid out unusually."""
-    entries = [_whole(entry) for entry in mapping]
-    if not entries or not _is_in_single_text(mapping):
-        return None
-    if is_flow(text, sequence):
-        return Edit(mapping.span, ", ".join(f"{{{text[entry.start : entry.end]}}}" for entry in entries)) if mapping.flow else None
-    start, end = (mapping.span.start, mapping.span.end) if mapping.flow else (entries[0].start, entries[-1].end)
-    dash = text.rfind("-", 0, start)
-    line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
-    if dash < line or text[line:dash].strip() or text[dash + 1 : start].strip():
-        return None
-    shown = [text[entry.start : entry.end] for entry in entries]
-    items = [f"{{{item}}}" for item in shown] if mapping.flow else shown
-    span = Span(mapping.span.file, start, end, mapping.span.line, mapping.span.column)
-    return Edit(span, f"{line_end_of(text)}{text[line:dash]}- ".join(items))
 
 
 def is_flow(text: str, sequence: ListNode) -> bool:

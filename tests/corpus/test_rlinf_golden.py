@@ -106,6 +106,11 @@ def _more_robots(case: Case) -> bool:
     return any(set(ranks) - {config["node_rank"] for config in configs} for ranks, configs in robots)
 
 
+def _profiles(case: Case) -> bool:
+    section = case.record["input"].get("cluster") or {}
+    return case.theirs is None and case.ours is not None and isinstance(section.get("profiling"), dict)
+
+
 DIFFERENCES = (
     Difference("number-not-text", _text_zero),
     Difference("off-by-one", _beyond_node),
@@ -115,6 +120,7 @@ DIFFERENCES = (
     Difference("env-robots", _more_robots),
     Difference("listed-ranks", _listed("node_ranks")),
     Difference("listed-groups", _listed("node_group")),
+    Difference("profiler-options", _profiles),
 )  # fmt: skip
 
 # The tasks whose programs use the classes for model parallel training.

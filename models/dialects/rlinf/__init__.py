@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Sequence
+from typing import Any
 
-from ...level import DEFAULT_LEVEL
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.tree import Entry, MapNode, Scalar
-from ...training_job import FileLimits, TrainingJob
-from ..signs import Signs
+from ...training_job import FileLimits
+from ..signs import Signs, part_of
 
-if TYPE_CHECKING:
-    from ...findings.span import Edit
-    from ...placements.assignment import Assignment
-    from ...problem import Problem
-    from ...reading import Reading
-    from ...releases.choice import ReleaseChoice
-    from ...text.document import Document
-    from ...text.form import Form
-    from ..dialect import Degrees, Machines, Rendering
+__all__ = ["LIMITS", "NAME", "PLACES", "PROGRAMS", "RELEASES", "RUN", "signs"]
 
-
-__all__ = ["NAME", "PLACES", "PROGRAMS", "RELEASES", "file_form", "read", "release_of", "render", "signs", "write"]
-
+NAME = "rlinf"
 PROGRAMS: tuple[str, ...] = ()
 """Empty: no program of a script is recognised by name."""
 
@@ -35,54 +23,16 @@ PLACES = ("cluster.num_nodes", "cluster.node_groups", "cluster.component_placeme
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
 LIMITS = FileLimits(one_pool=True, solid=True, over_nodes="", splits_sequences=False, actor_leads=True)
 RUN = "python examples/reasoning/main_grpo.py --config-path {folder} --config-name {stem}"
+_HOMES = {
+    "file_form": ".planning.hints", "read": ".reader", "release_of": ".known", "render": ".rendering", "training_file": ".rendering",
+    "write": ".writing",
+}  # fmt: skip
 
 
-def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:
-    """See `Dialect.release_of`."""
-    from ..released import infer_release
-    from .known import shown_release
-
-    return infer_release(RELEASES, document, roots, shown_release)
+def __getattr__(name: str) -> Any:
+    return part_of(__name__, _HOMES, name)
 
 
-def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
-    """See `Dialect.read`; loads the reader on demand."""
-    from . import reader
-
-    if document.release is None:
-        document = replace(document, release=release_of(document))
-    return reader.read(document, machines, level)
-
-
-def file_form() -> type[Form]:
-    """See `Dialect.file_form`."""
-    from .planning.hints import RLinfFileForm
-
-    return RLinfFileForm
-
-
-def render(problem: Problem) -> Rendering:
-    """See `Dialect.render`; loads the writer on demand."""
-    from . import rendering
-
-    return rendering.render(problem)
-
-
-def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
-    """See `Dialect.training_file`."""
-    from .rendering import training_file as written
-
-    return written(problem, job, title)
-
-
-def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:
-    """See `Dialect.write`."""
-    from . import writing
-
-    return writing.write(reading, assignment, degrees or {})
-
-
-NAME = "rlinf"
 HINTS = "placewright"
 PLACEMENT = "component_placement"
 

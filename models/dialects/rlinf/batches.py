@@ -18,210 +18,192 @@ from ...derivation import DATA_PARALLEL_SIZE
 from ...findings.wording import are, do, with_noun
 from ...text.tree import Scalar
 from ..checks import divisors, near
-from .checks import BATCHES, REASONING, JobFacts, check_settings
+from .checks import BATCHES, REASONING, check_settings
 from .known import CHECKED, FSDP, MEGATRON, SETTING
-from .modes.state import Placer
-from .work import DEMANDS, SHARES, RlinfWork, inference_replicas
+from .modes.state import DEMANDS, SHARES, Mode, Placer
+from .work import inference_replicas
 
-TASKS = ("embodied", "embodied_eval", "offline")
 WHAT = "environments"
 
 
-def phases(work: RlinfWork) -> tuple[str, ...] | None:
-    """Return the phases with environments, of `train` and `eval`; None if unknown."""
-    only = work.settings.flag("runner.only_eval", SHARES)
-    interval = work.settings.whole("runner.val_check_interval", SHARES, -1, least=-(10**9))
-    if work.mode.task == "embodied_eval":
-        return ("eval",)
-    if only is None or (interval is None and not only):
-        return None
-    # validate_embodied_cfg of 0.1 checks environments to train even without training.
-    trains = work.mode.task == "embodied" and (not only or work.until("0.2"))
-    return ("train",) * trains + ("eval",) * bool(only or (interval is not None and interval.value > 0))
-
-
-def facts_of(work: RlinfWork) -> JobFacts:
-    """Return the facts of a job for checks."""
-    return JobFacts(work, (phases(work) or ()) if work.mode.task in TASKS else ())
-
-
-def environments(work: RlinfWork) -> None:
+def environments(mode: Mode) -> None:
     """Add the shares and relations of an embodied job."""
-    if work.mode.task not in TASKS or "env" not in work.mode.names:
+    if "env" not in mode.names:
         return
-    phases_of_job, stages = phases(work), work.settings.whole("rollout.pipeline_stage_num", SHARES)
+    phases_of_job, stages = mode.phases, mode.settings.whole("rollout.pipeline_stage_num", SHARES)
     if not phases_of_job or stages is None:
         return
-    decoupled = work.mode.task != "offline" and not work.until("0.3") and work.settings.flag("runner.enable_decoupled_mode", SHARES)
-    if decoupled and work.component("rollout"):
-        work.relations.append(Relation(NOT_FEWER, ("env", "rollout"), None, "RLinf's decoupled mode"))
-    _check_gathering(work)
+    decoupled = mode.task != "offline" and not mode.until("0.3") and mode.settings.flag("runner.enable_decoupled_mode", SHARES)
+    if decoupled and mode.components.get("rollout"):
+        mode.relations.append(Relation(NOT_FEWER, ("env", "rollout"), None, "RLinf's decoupled mode"))
+    _check_gathering(mode)
     for phase in phases_of_job:
-        groups = work.settings.whole(f"env.{phase}.group_size", SHARES, 1)
-        fits = (work.processes("env") or 1) * stages.value * (groups.value if groups else 1)
-        fits = lcm(fits, (work.processes("rollout") or 1) * stages.value)
-        total = work.settings.whole(f"env.{phase}.total_num_envs", SHARES, fits=fits)
+        groups = mode.settings.whole(f"env.{phase}.group_size", SHARES, 1)
+        fits = (mode.processes("env") or 1) * stages.value * (groups.value if groups else 1)
+        fits = lcm(fits, (mode.processes("rollout") or 1) * stages.value)
+        total = mode.settings.whole(f"env.{phase}.total_num_envs", SHARES, fits=fits)
         if total and groups:
-            _deal_out(work, phase, total, stages, groups, bool(decoupled))
-        if total and phase == "train" and not work.until("0.3"):
-            has_model, standalone = (work.settings.flag(f"reward.{key}", SETTING) for key in ("use_reward_model", "standalone_realworld"))
+            _deal_out(mode, phase, total, stages, groups, bool(decoupled))
+        if total and phase == "train" and not mode.until("0.3"):
+            has_model, standalone = (mode.settings.flag(f"reward.{key}", SETTING) for key in ("use_reward_model", "standalone_realworld"))
             if has_model and standalone is False:
-                work.share("reward", total, 1, "", WHAT, "RLinf notices it when the reward workers have started")
+                mode.share("reward", total, 1, "", WHAT, "RLinf notices it when the reward workers have started")
 
 
-def _check_gathering(work: RlinfWork) -> None:
+def _check_gathering(mode: Mode) -> None:
     """Note an error for RLinf 0.1, whose env processes serve equally many rollout processes each.
 
     Source: rlinf/workers/env/env_worker.py of v0.1.
     """
-    simulators, policies = work.processes("env"), work.processes("rollout")
-    if work.until("0.2") and simulators and policies and policies % simulators:
+    simulators, policies = mode.processes("env"), mode.processes("rollout")
+    if mode.until("0.2") and simulators and policies and policies % simulators:
         message = f"the {with_noun(policies, 'process')} of `rollout` {are(policies)} no multiple of the {with_noun(simulators, 'process')} of `env`"
         help = f"give `rollout` {policies // simulators * simulators or simulators} processes, or run RLinf 0.2"
         place = next(
-            (span for name in ("rollout", "env") if (component := work.component(name)) and (span := component.span("placement"))), None
+            (span for name in ("rollout", "env") if (component := mode.components.get(name)) and (span := component.span("placement"))),
+            None,
         )
-        work.notes.error(SHARES, "rollout", message, place or work.settings.top, "", help)
+        mode.notes.error(SHARES, "rollout", message, place or mode.settings.top, "", help)
 
 
-def _deal_out(work: RlinfWork, phase: str, total: Amount, stages: Amount, groups: Amount, decoupled: bool) -> None:
+def _deal_out(mode: Mode, phase: str, total: Amount, stages: Amount, groups: Amount, decoupled: bool) -> None:
     """Add shares: environments of a phase divide among env, rollout and, pipelined, the actor."""
-    processes = work.processes("env")
+    processes = mode.processes("env")
     if processes and stages.value > 1:
         formula = f"{with_noun(total.value, 'environment')} // {with_noun(processes, 'process')} // {with_noun(stages.value, 'stage')}"
-        work.derive("env", f"environments per stage to {phase}", total.value // processes // stages.value, formula, total, stages)
-    pipelined = phase == "train" and not work.until("0.3") and work.settings.flag("runner.use_training_pipeline", SHARES)
+        mode.derive("env", f"environments per stage to {phase}", total.value // processes // stages.value, formula, total, stages)
+    pipelined = phase == "train" and not mode.until("0.3") and mode.settings.flag("runner.use_training_pipeline", SHARES)
     multiple_name = " x ".join(amount.name for amount in (stages, groups) if amount.value > 1)
-    reason, proved = _verdict(work, total.value, stages.value, groups.value, bool(pipelined))
-    work.share("env", total, stages.value * groups.value, multiple_name, WHAT, reason, proved)
+    reason, proved = _verdict(mode, total.value, stages.value, groups.value, bool(pipelined))
+    mode.share("env", total, stages.value * groups.value, multiple_name, WHAT, reason, proved)
     if pipelined:
-        work.share("actor", total, 1, "", WHAT, "RLinf notices it when the env processes are constructed (`runner.use_training_pipeline`)")
-    rollout = work.component("rollout")
-    if work.until("0.2") or decoupled:
+        mode.share("actor", total, 1, "", WHAT, "RLinf notices it when the env processes are constructed (`runner.use_training_pipeline`)")
+    rollout = mode.components.get("rollout")
+    if mode.until("0.2") or decoupled:
         return  # in 0.1 each env process has the same number of rollout processes, see _check_gathering
     if total.value % stages.value == 0:
         reason = "RLinf notices it only at the first rollout, when it routes the environments"
-        work.share("rollout", total, stages.value, stages.name if stages.value > 1 else "", WHAT, reason, _is_routed(work))
+        mode.share("rollout", total, stages.value, stages.name if stages.value > 1 else "", WHAT, reason, _is_routed(mode))
     elif rollout and rollout.runs is None:
         # RLinf accepts stages of explicit env ranks that do not divide; the first rollout still
         # divides the environments of a stage.
         stage = Amount(total.value // stages.value, f"{total.name} // {stages.name}", total.scalar)
-        work.share("rollout", stage, 1, "", WHAT, "RLinf notices it only at the first rollout", _is_routed(work))
+        mode.share("rollout", stage, 1, "", WHAT, "RLinf notices it only at the first rollout", _is_routed(mode))
 
 
-def _verdict(work: RlinfWork, total: int, stages: int, groups: int, pipelined: bool) -> tuple[str, bool]:
+def _verdict(mode: Mode, total: int, stages: int, groups: int, pipelined: bool) -> tuple[str, bool]:
     """Return when RLinf notices an uneven division of environments, and if failure is proved.
 
     RLinf's own check of the stages, ``total % processes % stages``, is never false after the
     preceding check. Left-over environments are not built; the first rollout then asks for the
     environments of a stage, which may or may not divide.
     """
-    processes = work.processes("env")
+    processes = mode.processes("env")
     if not processes or total % processes or total % (processes * stages) == 0 or pipelined:
         return CHECKED, True
     per_stage = total // processes // stages
     if not per_stage or per_stage % groups:
         return CHECKED, True
     lets = f"RLinf's own check of the stages ({total} % {processes} % {stages}) lets it pass"
-    for name, workers in (("env", processes), ("rollout", work.processes("rollout") or 1)):
+    for name, workers in (("env", processes), ("rollout", mode.processes("rollout") or 1)):
         stage = total // stages
         if stage % workers:
             fails = f"the first rollout fails, as the {stage} of one stage {do(stage)} not divide among {workers} processes of {name}"
-            return f"{lets}; {fails}", _is_routed(work)
+            return f"{lets}; {fails}", _is_routed(mode)
     return f"{lets} and leaves {total - per_stage * processes * stages} of the {total} environments unbuilt", False
 
 
-def _is_routed(work: RlinfWork) -> bool:
+def _is_routed(mode: Mode) -> bool:
     """Return True if the rollout worker is known to request environments by this arithmetic."""
-    backend = work.settings.word("rollout.rollout_backend", SHARES)
-    return backend in ("", "huggingface") and work.settings.flag("runner.rtc.enabled", SHARES) is False
+    backend = mode.settings.word("rollout.rollout_backend", SHARES)
+    return backend in ("", "huggingface") and mode.settings.flag("runner.rtc.enabled", SHARES) is False
 
 
-def batches(work: RlinfWork) -> None:
+def batches(mode: Mode) -> None:
     """Add the shares of the actor, and findings about other divisions."""
-    task, settings = work.mode.task, work.settings
-    check_settings(facts_of(work), BATCHES)
+    task, settings = mode.task, mode.settings
+    check_settings(mode, BATCHES)
     if not task or task.endswith("_eval"):
         return
     backend = settings.word("actor.training_backend", SHARES)
     if task in REASONING:
-        _reasoning(work, backend)
+        _reasoning(mode, backend)
     elif backend == FSDP:
         batch, micro = (settings.whole(f"actor.{key}", SHARES) for key in ("global_batch_size", "micro_batch_size"))
         if batch and micro:
-            work.share("actor", batch, micro.value, micro.name if micro.value > 1 else "", "samples", CHECKED)
+            mode.share("actor", batch, micro.value, micro.name if micro.value > 1 else "", "samples", CHECKED)
         if task == "embodied" and batch:
-            _check_updates(work, batch)
+            _check_updates(mode, batch)
         if batch and micro:
-            _derive_samples(work, batch.value, micro, None, batch)
+            _derive_samples(mode, batch.value, micro, None, batch)
 
 
-def _derive_samples(work: RlinfWork, batch: int, micro: Amount, replicas: int | None, *amounts: Amount) -> None:
+def _derive_samples(mode: Mode, batch: int, micro: Amount, replicas: int | None, *amounts: Amount) -> None:
     """Derive samples and micro batches of an update; micro batches of tokens are skipped."""
-    processes, samples_of = work.processes("actor"), with_noun(batch, "sample")
+    processes, samples_of = mode.processes("actor"), with_noun(batch, "sample")
     if not processes:
         return
     if replicas is None:
-        work.derive("actor", DATA_PARALLEL_SIZE, processes, f"{with_noun(processes, 'process')}, each a data parallel rank of fsdp")
-        samples = work.derive("actor", "samples per process", batch // processes, f"{samples_of} // {processes}", *amounts)
+        mode.derive("actor", DATA_PARALLEL_SIZE, processes, f"{with_noun(processes, 'process')}, each a data parallel rank of fsdp")
+        samples = mode.derive("actor", "samples per process", batch // processes, f"{samples_of} // {processes}", *amounts)
     else:
-        samples = work.derive("actor", "samples per replica", batch // replicas, f"{samples_of} // {with_noun(replicas, 'replica')}")
-    dynamic = work.settings.at("runner.enable_dynamic_batch_size")
-    if (dynamic is None and not work.notes.partial) or (isinstance(dynamic, Scalar) and dynamic.value is False):
+        samples = mode.derive("actor", "samples per replica", batch // replicas, f"{samples_of} // {with_noun(replicas, 'replica')}")
+    dynamic = mode.settings.at("runner.enable_dynamic_batch_size")
+    if (dynamic is None and not mode.notes.partial) or (isinstance(dynamic, Scalar) and dynamic.value is False):
         formula = f"{with_noun(samples, 'sample')} // {micro.value} a micro batch"
-        work.derive("actor", "micro batches per update", samples // micro.value, formula, micro)
+        mode.derive("actor", "micro batches per update", samples // micro.value, formula, micro)
 
 
-def _reasoning(work: RlinfWork, backend: str | None) -> None:
+def _reasoning(mode: Mode, backend: str | None) -> None:
     """Add shares for the global batch of a reasoning job, computed as in RLinf."""
-    settings = work.settings
+    settings = mode.settings
     prompts, group = settings.whole("data.rollout_batch_size", SHARES), settings.whole("algorithm.group_size", SHARES)
     parts, micro = (settings.whole(f"algorithm.{key}", SHARES, 1) for key in ("n_minibatches", "training_batch_size_per_gpu"))
     if not prompts or not group or not parts or not micro:
         return
     samples = prompts.value * group.value
     batch = samples // parts.value
-    work.derive("actor", "samples per step", samples, f"{with_noun(prompts.value, 'prompt')} x {group.value} of a group", prompts, group)
-    work.derive("actor", "samples per update", batch, f"{with_noun(samples, 'sample')} // {with_noun(parts.value, 'minibatch')}", parts)
-    if work.mode.task == "reasoning" and work.mode.placer not in (Placer.MULTI_AGENT, Placer.MULTI_AGENT_EVAL):
+    mode.derive("actor", "samples per step", samples, f"{with_noun(prompts.value, 'prompt')} x {group.value} of a group", prompts, group)
+    mode.derive("actor", "samples per update", batch, f"{with_noun(samples, 'sample')} // {with_noun(parts.value, 'minibatch')}", parts)
+    if mode.task == "reasoning" and mode.placer not in (Placer.MULTI_AGENT, Placer.MULTI_AGENT_EVAL):
         # A process of `reward` receives whole groups and stops when it has more than its share;
         # some agent loops never start it. Source: RLinf, rlinf/workers/reward/reward_worker.py,
         # RewardWorker.compute_rewards.
-        proved = settings.at("agentloop") is None and settings.at("agentlightning") is None and not work.notes.partial
+        proved = settings.at("agentloop") is None and settings.at("agentlightning") is None and not mode.notes.partial
         reason = "RLinf notices it in the first step, when the reward workers count what they got"
-        work.share("reward", prompts, 1, "", "prompts", reason, proved)
+        mode.share("reward", prompts, 1, "", "prompts", reason, proved)
     if backend == FSDP:
-        _derive_samples(work, batch, micro, None)
+        _derive_samples(mode, batch, micro, None)
         name = f"{prompts.name} x {group.name}" + (f" // {parts.name}" if parts.value > 1 else "")
         micro_name = micro.name if micro.value > 1 else ""
-        work.share("actor", Amount(batch, name, prompts.scalar), micro.value, micro_name, "samples", CHECKED)
+        mode.share("actor", Amount(batch, name, prompts.scalar), micro.value, micro_name, "samples", CHECKED)
     elif backend == MEGATRON:
-        _megatron(work, prompts, group, batch, micro)
+        _megatron(mode, prompts, group, batch, micro)
 
 
-def _megatron(work: RlinfWork, prompts: Amount, group: Amount, batch: int, micro: Amount) -> None:
+def _megatron(mode: Mode, prompts: Amount, group: Amount, batch: int, micro: Amount) -> None:
     """Add shares: all samples divide among the replicas of trained and inference components."""
-    processes, parallel = work.processes("actor"), work.mode.degrees("actor").parallel
-    _replicate(work, "actor", parallel, prompts, group)
+    processes, parallel = mode.processes("actor"), mode.degrees("actor").parallel
+    _replicate(mode, "actor", parallel, prompts, group)
     if processes and parallel and not processes % parallel.replica:
-        _derive_samples(work, batch, micro, processes // parallel.replica)
-    for name, degrees in inference_replicas(work):
-        component = work.component(name)
+        _derive_samples(mode, batch, micro, processes // parallel.replica)
+    for name, degrees in inference_replicas(mode):
+        component = mode.components.get(name)
         # A planned component has degrees with its times: it may run with other degrees.
         if component and (component.runs is not None or not component.timed):
-            _replicate(work, name, degrees.parallel, prompts, group)
+            _replicate(mode, name, degrees.parallel, prompts, group)
 
 
-def _replicate(work: RlinfWork, name: str, parallel: Parallel | None, prompts: Amount, group: Amount) -> None:
+def _replicate(mode: Mode, name: str, parallel: Parallel | None, prompts: Amount, group: Amount) -> None:
     """Add a share or an error: all samples divide among the replicas of a component."""
-    processes, component, samples = work.processes(name), work.component(name), prompts.value * group.value
+    processes, component, samples = mode.processes(name), mode.components.get(name), prompts.value * group.value
     if component is None or parallel is None:
         return
     # Divided for any chosen degrees.
     is_planned = component.timed is not None and component.timed.samples == samples
     if component.runs is None and not is_planned:  # divided among the final number of replicas
         noun = "samples times tp x pp x cp" if parallel.replica > 1 else "samples"
-        work.share(name, Amount(samples * parallel.replica, f"{prompts.name} x {group.name}", prompts.scalar), 1, "", noun, "")
+        mode.share(name, Amount(samples * parallel.replica, f"{prompts.name} x {group.name}", prompts.scalar), 1, "", noun, "")
     replicas = processes // parallel.replica if processes and processes % parallel.replica == 0 else 1
     if samples % replicas:
         noun = with_noun(samples, "sample")
@@ -230,21 +212,21 @@ def _replicate(work: RlinfWork, name: str, parallel: Parallel | None, prompts: A
         step = next(multiple for multiple in range(1, replicas + 1) if multiple * group.value % replicas == 0)
         lower, upper = prompts.value // step * step, -(-prompts.value // step) * step
         help = f"set `{prompts.name}` to {f'{lower} or {upper}' if lower else upper}"
-        work.notes.error(DEMANDS, name, message, prompts.span or work.settings.top, "", help, None, *notes)
+        mode.notes.error(DEMANDS, name, message, prompts.span or mode.settings.top, "", help, None, *notes)
 
 
-def _check_updates(work: RlinfWork, batch: Amount) -> None:
+def _check_updates(mode: Mode, batch: Amount) -> None:
     """Note an epoch of rollouts without whole global batches, for plain policy losses.
 
     Source: RLinf, rlinf/workers/actor/embodied_fsdp_actor_worker.py,
     EmbodiedFSDPActor.run_training.
     """
-    settings, phases_of_job = work.settings, phases(work)
+    settings = mode.settings
     plain = settings.word("algorithm.loss_type", DEMANDS) in ("actor", "actor_critic")
-    if not plain or "train" not in (phases_of_job or ()) or settings.flag("runner.use_training_pipeline", DEMANDS) is not False:
+    if not plain or "train" not in mode.phases or settings.flag("runner.use_training_pipeline", DEMANDS) is not False:
         return
     total, steps = settings.whole("env.train.total_num_envs", DEMANDS), settings.whole("env.train.max_steps_per_rollout_epoch", DEMANDS)
-    is_own_key = settings.at("env.train.rollout_epoch") is not None and not work.until("0.3")
+    is_own_key = settings.at("env.train.rollout_epoch") is not None and not mode.until("0.3")
     epochs = settings.whole("env.train.rollout_epoch" if is_own_key else "algorithm.rollout_epoch", DEMANDS, 1)
     chunk = settings.whole("actor.model.num_action_chunks", DEMANDS)
     if not total or not steps or not epochs or not chunk:
@@ -253,23 +235,23 @@ def _check_updates(work: RlinfWork, batch: Amount) -> None:
     samples = total.value * epochs.value * chunks
     product = f"{with_noun(total.value, 'environment')} x {with_noun(epochs.value, 'epoch')} x "
     formula = f"{product}{with_noun(steps.value, 'step')} // {chunk.value} a chunk"
-    work.derive("actor", "samples per step", samples, formula, total, epochs, steps, chunk)
-    work.derive("actor", "updates per step", samples // batch.value, f"{with_noun(samples, 'sample')} // {batch.value}", batch)
+    mode.derive("actor", "samples per step", samples, formula, total, epochs, steps, chunk)
+    mode.derive("actor", "updates per step", samples // batch.value, f"{with_noun(samples, 'sample')} // {batch.value}", batch)
     if samples % batch.value:
         product += with_noun(chunks, "chunk")
         message = f"an epoch of rollouts gives {with_noun(samples, 'sample')}, no multiple of {batch.text}"
         notes = (f"{with_noun(samples, 'sample')}: {product}", "RLinf's actor fails at its first update")
         # If environments and the batch divide evenly, all processes of the actor have equally many
         # samples, but no whole batches.
-        processes = [work.processes(name) or 0 for name in ("env", "rollout", "actor")]
+        processes = [mode.processes(name) or 0 for name in ("env", "rollout", "actor")]
         stages = settings.whole("rollout.pipeline_stage_num", DEMANDS)
         is_even = stages and all(processes) and total.value % lcm(*(count * stages.value for count in processes)) == 0
         # 0.1 and 0.2 stop earlier, because the key is missing.
-        is_missed = work.until("0.3") and epochs.scalar is None
+        is_missed = mode.until("0.3") and epochs.scalar is None
         is_proved = is_even and batch.value % processes[2] == 0 and not is_missed
         micro = settings.whole("actor.micro_batch_size", DEMANDS)
         sizes = [size for size in divisors(samples) if size % ((micro.value if micro else 1) * (processes[2] or 1)) == 0]
         better = " or ".join(map(str, near(batch.value, sizes)))
         help = f"set `{batch.name}` to {better}" if better else f"choose `{total.name}` so that `{batch.name}` divides the samples"
-        report = work.notes.error if is_proved else work.notes.warn
-        report(DEMANDS, "actor", message, batch.span or work.settings.top, f"no divisor of {samples}", help, None, *notes)
+        report = mode.notes.error if is_proved else mode.notes.warn
+        report(DEMANDS, "actor", message, batch.span or mode.settings.top, f"no divisor of {samples}", help, None, *notes)

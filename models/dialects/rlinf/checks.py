@@ -9,13 +9,11 @@ from __future__ import annotations
 from typing import Iterable
 
 from ...findings.finding import Severity
-from ...findings.span import Span
 from ...findings.wording import with_noun
 from ...releases.release import Range
 from ..checks import MULTIPLE, AtLeast, Check, Condition, Divides, Equals, Excludes, Facts, Number, OneOf, Requires, run_checks
 from .known import CHECKED, DEGREE, FSDP, LATE, MEGATRON, SETTING
-from .modes.state import Placer
-from .work import DEMANDS, RlinfWork
+from .modes.state import DEMANDS, Mode, Placer
 
 REASONING = ("reasoning", "coding_online_rl")
 GROUPED = ("grpo", "grpo_dynamic", "reinpp_baseline")
@@ -25,25 +23,7 @@ SHARDING, WHOLE = "actor.fsdp_config.sharding_strategy", ("full_shard", "shard_g
 STAGES = "rollout.pipeline_stage_num"
 
 
-class JobFacts(Facts):
-    """Settings of a job with task, placement class and components; `phases` of its environments."""
-
-    def __init__(self, work: RlinfWork, phases: Iterable[str] = (), subject: str = "") -> None:
-        super().__init__(work.notes, work.settings, subject)
-        self.work, self.phases, self.held = work, tuple(phases), work.held
-        self.task, self.placer, self.has = work.mode.task, work.mode.placer, work.mode.names.__contains__
-
-    @property
-    def top(self) -> Span:
-        """See `Facts.top`."""
-        return self.work.mode.owner
-
-    def about(self, subject: str) -> JobFacts:
-        """Return the same facts for checks of another component."""
-        return JobFacts(self.work, self.phases, subject)
-
-
-def _packs(facts: JobFacts) -> bool:
+def _packs(facts: Mode) -> bool:
     """Return True for training jobs with packed processes: only these use an old policy."""
     return facts.placer in (Placer.MODEL_PARALLEL, Placer.MULTI_AGENT)
 
@@ -57,7 +37,7 @@ def _says(facts: Facts, path: str) -> bool:
     return facts.settings.at(path) is not None
 
 
-def _is_whole_fsdp(facts: JobFacts) -> bool | None:
+def _is_whole_fsdp(facts: Mode) -> bool | None:
     """Return True if FSDP 1 shards the trained model; FSDP 2 ignores the sharding strategy."""
     settings = facts.settings
     if facts.task.endswith("_eval") or not settings.has(SHARDING) or not facts.has("actor") or _flag(facts, "runner.only_eval"):
@@ -71,12 +51,12 @@ def _is_staged(key: str) -> Condition:
     return lambda facts: bool(facts.phases) and facts.has("env") and facts.task != "offline" and bool(_flag(facts, key))
 
 
-def _has_rewards(facts: JobFacts) -> bool | None:
+def _has_rewards(facts: Mode) -> bool | None:
     used = facts.has("env") and "train" in facts.phases and _flag(facts, "reward.use_reward_model")
     return bool(used) and _flag(facts, "reward.standalone_realworld") is False
 
 
-def _serves_rewards(facts: JobFacts) -> bool | None:
+def _serves_rewards(facts: Mode) -> bool | None:
     """Return True if RLinf itself starts the server of the reward model; None if unknown."""
     settings, base = facts.settings, "reward.api.api_base"
     if not _has_rewards(facts) or settings.word("reward.worker_type", SETTING) != "api":
@@ -84,7 +64,7 @@ def _serves_rewards(facts: JobFacts) -> bool | None:
     return None if settings.is_open(base, SETTING) else not (settings.word(base, SETTING) or "").strip()
 
 
-def _is_grouped(facts: JobFacts) -> bool:
+def _is_grouped(facts: Mode) -> bool:
     kind, choice = facts.settings.word("algorithm.adv_type", DEMANDS), facts.notes.choice
     if kind not in GROUPED or not facts.task or facts.task.endswith("_eval"):
         return False
@@ -93,7 +73,7 @@ def _is_grouped(facts: JobFacts) -> bool:
     return facts.task != "sft" and _flag(facts, "runner.only_eval") is False
 
 
-def _chunk(facts: JobFacts) -> Number | None:
+def _chunk(facts: Mode) -> Number | None:
     """Return the actions per chunk of the trained model, else of rollout's model."""
     trains = "train" in facts.phases or facts.task == "offline"
     return facts.number(f"{'actor' if trains else 'rollout'}.model.num_action_chunks", DEMANDS)
@@ -109,7 +89,7 @@ def _samples(facts: Facts) -> Number | None:
     return Number(samples, noun, note=f"{noun}: `data.rollout_batch_size` x `algorithm.group_size`")
 
 
-def _rollout_accelerators(facts: JobFacts) -> Number | None:
+def _rollout_accelerators(facts: Mode) -> Number | None:
     count = facts.held("rollout")
     return None if count is None else Number(count, f"the {with_noun(count, 'accelerator')} of rollout")
 
@@ -125,7 +105,7 @@ def _server(facts: Facts) -> Number | None:
     return Number(tp.value * pp.value, f"the {tp.value * pp.value} of a server", tp.amount) if tp and pp else None
 
 
-def _is_validated(facts: JobFacts) -> bool:
+def _is_validated(facts: Mode) -> bool:
     """Return True if `validate_cfg` checks the training backend; evaluations return earlier."""
     return bool(facts.task) and not facts.task.endswith("_eval") and facts.settings.at("actor.training_backend") is not None
 
@@ -230,7 +210,7 @@ BATCHES: tuple[tuple[str, tuple[Check, ...]], ...] = (
 )  # fmt: skip
 
 
-def check_settings(facts: JobFacts, checks: Iterable[tuple[str, tuple[Check, ...]]] = SETTINGS) -> None:
+def check_settings(facts: Mode, checks: Iterable[tuple[str, tuple[Check, ...]]] = SETTINGS) -> None:
     """Run checks; their findings are about the component of their group."""
-    for subject, group in checks:
-        run_checks(group, facts.about(subject))
+    for facts.subject, group in checks:
+        run_checks(group, facts)

@@ -33,44 +33,39 @@ def split_by_commas(notes: Notes, value: MapNode, component: str = "") -> MapNod
     In `component_placement` itself, RLinf refuses the key without a value; in the placement of a
     `component` RLinf ignores it silently, and so the intended value is not used.
     """
+    if not value.flow:
+        return value
     entries: list[Entry] = []
     names: list[Entry] = []  # bare entries before the key that they belong to
-    tails: dict[int, list[Entry]] = {}  # index of an entry -> bare entries that continue its value
-    for entry in value.entries if value.flow else ():
+    for entry in value.entries:
         is_bare, last = notes.is_bare(entry), entries[-1] if entries and not names else None
         goes_on = nearest(entry.key.text.partition(" ")[0], KEYS) is None if component else bool(_RANKS.fullmatch(entry.key.text))
         if is_bare and goes_on and last is not None and isinstance(last.value, Scalar) and not notes.is_bare(last):
-            tails.setdefault(len(entries) - 1, []).append(entry)
+            entries[-1] = Entry(last.key, _joined(last.value, entry.key))
         elif is_bare and not component and not _RANKS.fullmatch(entry.key.text):
             names.append(entry)
         else:
-            key = _joined(notes, "", [*(name.key for name in names), entry.key], "the comma ends the key here") if names else entry.key
+            key = _joined(names[0].key, entry.key, *(name.key for name in names[1:])) if names else entry.key
             entries, names = [*entries, Entry(key, entry.value)], []
-    for index, tail in tails.items():
-        entry = entries[index]
-        pieces = [entry.value, *(part.key for part in tail)]
-        joined = _joined(notes, component or entry.key.text, pieces, "the comma ends the value here", bool(component))
-        entries[index] = entry if component else Entry(entry.key, joined)
-    return MapNode((*entries, *names), value.span, value.flow) if value.flow else value
+    for entry in entries:
+        for part, noun in ((entry.key, "key"), (entry.value, "value")):
+            if isinstance(part, Scalar) and part.tag == _JOINED:
+                why = "RLinf ignores the rest silently" if component else "RLinf takes the rest for components without a placement"
+                report, quoted = notes.warn if component else notes.error, f'"{part.text}"'
+                subject, message = component or entry.key.text.partition(",")[0], f"the comma ends the {noun} here"
+                report("PW118", subject, message, part.span, "split by a comma", f"write {quoted} in quotes", Edit(part.span, quoted), why)
+    used = (Entry(entry.key, value.get(entry.key.text) or entry.value) for entry in entries) if component else entries
+    return MapNode((*used, *names), value.span, value.flow)
 
 
-def _joined(notes: Notes, subject: str, pieces: list[Value], message: str, is_ignored: bool = False) -> Scalar:
-    """Return the text of pieces with commas; note a finding with quotes as the edit."""
-    first, last, text = pieces[0].span, pieces[-1].span, ",".join(piece.text for piece in pieces if isinstance(piece, Scalar))
-    span = Span(first.file, first.start, last.end, first.line, first.column)
-    why = "RLinf ignores the rest silently" if is_ignored else "RLinf takes the rest for components without a placement"
-    report = notes.warn if is_ignored else notes.error
-    report(
-        "PW118",
-        subject or text.partition(",")[0],
-        message,
-        span,
-        "split by a comma",
-        f'write "{text}" in quotes',
-        Edit(span, f'"{text}"'),
-        why,
-    )
-    return Scalar(text, "tag:yaml.org,2002:str", span, span)
+_JOINED = "!joined"
+"""Tag of texts that a comma had split."""
+
+
+def _joined(first: Scalar, last: Scalar, *between: Scalar) -> Scalar:
+    text = ",".join(piece.text for piece in (first, *between, last))
+    span = Span(first.span.file, first.span.start, last.span.end, first.span.line, first.span.column)
+    return Scalar(text, _JOINED, span, span)
 
 
 def component_placement(notes: Notes, section: MapNode, value: Value | None, hinted: bool) -> MapNode | None:

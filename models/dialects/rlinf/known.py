@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any, Iterable, Iterator
+from typing import Any, Iterable, Iterator, Sequence
 
 from ...configuration.settings import Settings
 from ...hints.block import timed_names
@@ -20,7 +20,7 @@ from ...releases.evidence import choose_by_masks, mask_of
 from ...releases.release import Range, read_releases
 from ...text.document import Document
 from ...text.tree import ListNode, MapNode, Scalar, Value, find
-from ..released import present_in
+from ..released import infer_release, present_in
 
 AT_LAUNCH = "RLinf notices this only at launch, after Ray is up and all nodes have joined"
 LATE = "RLinf notices this only after workers have started"
@@ -179,6 +179,11 @@ def names(kind: str, choice: ReleaseChoice | None = None) -> tuple[str, ...]:
     """Return the names of a kind in a release (default: all), oldest first."""
     known = sorted(_known()[kind].items(), key=lambda item: item[1][0].since)
     return tuple(name for name, runs in known if choice is None or any(choice.has(run) for run in runs))
+
+
+def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice:
+    """See `Dialect.release_of`."""
+    return infer_release(RELEASES, document, roots, shown_release)
 
 
 def shown_release(document: Document) -> ReleaseChoice:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Sequence
+from typing import Sequence
 
 from ...configuration.notes import Notes
 from ...findings.wording import with_noun
@@ -12,28 +12,23 @@ from ...machines.node import Alike, Hardware, Node, Nodes, accelerators, numbere
 from ...machines.node_group import NODE, NodeGroup
 from ...machines.shorthand import AsDeclared
 from ...ranks import merge, without
-from ...text.tree import Scalar, Value
+from ...text.tree import Value
 from .node_groups import DeclaredGroup
 
 
-def machines_of(
-    notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster | AsDeclared | None,
-    fits: Callable[[Cluster], bool] | None = None,
-) -> Cluster:  # fmt: skip
+def machines_of(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster | AsDeclared | None) -> Cluster:
     """Return `count` nodes in rank order; accelerators of undescribed nodes are not counted.
 
     A cluster of the caller with too few nodes is an error (RLinf waits for more forever); the rest
     is then judged on nodes like those. Of too many nodes the first `count` are used, as RLinf does.
-    `fits(cluster)` returns True if all placements of the file fit a cluster.
     """
     if isinstance(machines, Cluster) and len(machines.nodes) < count:
         has = len(machines.nodes)
         message = f"`num_nodes` is {count}, but the cluster has {with_noun(has, 'node')}"
-        help, edit = f"give a cluster of {with_noun(count, 'node')}", None
-        in_range = all(not group.ranks or group.ranks.last < has for group in groups)
-        if fits and in_range and fits(_with_groups(machines.nodes, machines.counted, groups)):
-            help, edit = f"set `num_nodes: {has}`, or {help}", notes.instead(at, str(has)) if isinstance(at, Scalar) else None
-        notes.error("PW114", "", message, at, f"{has} exist{'s' * (has == 1)}", help, edit, "RLinf waits for the others without a limit")
+        notes.error(
+            "PW114", "", message, at, f"{has} exist{'s' * (has == 1)}", f"give a cluster of {with_noun(count, 'node')}", None,
+            "RLinf waits for the others without a limit",
+        )  # fmt: skip
         kinds = {tuple((device.model, len(alike.node.accelerators)) for device in alike.node.accelerators[:1]) for alike in machines.alike}
         kind = kinds.pop() if len(kinds) == 1 else ()
         return machines_of(notes, count, at, groups, AsDeclared(kind[0][1], kind[0][0]) if kind else None)

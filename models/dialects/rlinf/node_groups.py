@@ -7,7 +7,7 @@ ClusterConfig, reserved labels) and node.py (NodeProbe: no label twice).
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Iterator
+from typing import Iterator, Sequence
 
 from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit
@@ -18,7 +18,7 @@ from ...placements.placement_text import Numbered
 from ...placements.sound import Claims
 from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, without, write_ranks
 from ...record import dataclass
-from ...text.edit import as_list, in_flow_map, plain_or_quoted, split_item
+from ...text.edit import in_flow_map, plain_or_quoted
 from ...text.tree import ListNode, MapNode, Scalar, Value, find, kind_of, plain
 from .hardware import GroupHardware, read_hardware
 from .known import RESERVED_LABELS
@@ -77,85 +77,56 @@ def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, wh
 _SOFTWARE_KEYS = ("node_ranks", "env_vars", "python_interpreter_path")
 
 
-@dataclass(frozen=True)
-class _Software:
-    """Reader of the `env_configs` of a group, which has each node and variable once."""
-
-    part: ClusterSection
-    nodes: Ranks
-    size: int | None
-    claims: Claims = field(default_factory=Claims)
-    names: set[str] = field(default_factory=set)
-
-    def read(self, configs: ListNode) -> tuple[EnvConfig, ...]:
-        """Return the readable items."""
-        return tuple(item for config in configs.items if (item := self._item(configs, config)) is not None)
-
-    def _item(self, configs: ListNode, value: Value) -> EnvConfig | None:
-        part, group = self.part, self.part.subject
-        item = part.mapping(value, f"an item of `env_configs` of group `{group}`", "write `- node_ranks: ...`")
+def _environments(part: ClusterSection, value: Value, nodes: Ranks, size: int | None) -> tuple[EnvConfig, ...]:
+    """Return the readable `env_configs` of a group, which has each node and variable once."""
+    claims, names, configs = Claims(), set[str](), list[EnvConfig]()
+    group = part.subject
+    for value_of_item in part.items(value, f"`env_configs` of group `{group}`") or ():
+        item = part.mapping(value_of_item, f"an item of `env_configs` of group `{group}`", "write `- node_ranks: ...`")
         if item is None:
-            return None
+            continue
         item = part.notes.unknown_keys(item, group, _SOFTWARE_KEYS, True, "an item of `env_configs`")
-        variables = tuple(self._variables(item.get("env_vars")))
+        variables = tuple(_variables(part, item.get("env_vars"), names))
         written, path = item.get("node_ranks"), item.get("python_interpreter_path")
         if written is None:
             part.missing(item, "node_ranks", f"an item of `env_configs` of group `{group}` has no `node_ranks`", "all")
-            return None
-        ranks = read_node_ranks(part.notes, written, group, self.size, self.nodes, item.flow)
+            continue
+        ranks = read_node_ranks(part.notes, written, group, size, nodes, item.flow)
         if ranks is None:
-            return None
-        if outside := without(ranks.ranges, self.nodes.ranges):
-            inside = without(ranks.ranges, outside)
-            text = write_ranks(inside) or "all" if inside or (len(configs.items) == 1 and self.nodes) else ""
-            help = f"write `{text}`" if text else f"name nodes of {self.nodes}"
-            message = (
-                f"`env_configs` names node {outside[0].start}, but group `{group}` has the nodes {self.nodes if self.nodes else 'none'}"
-            )
-            part.error(message, written, "not a node of the group", help, self._instead(item, written, text) if text else None)
-            return None
+            continue
+        if outside := without(ranks.ranges, nodes.ranges):
+            message = f"`env_configs` names node {outside[0].start}, but group `{group}` has the nodes {nodes if nodes else 'none'}"
+            part.error(message, written, "not a node of the group", f"name nodes of {nodes}, or `all`")
+            continue
+        duplicates = tuple(stretch for interval in ranks.ranges for stretch in claims.claim(interval))
+        if duplicates:
+            message = f"node {duplicates[0].start} is in two items of `env_configs` of group `{group}`"
+            part.error(message, written, "again here", "name each node in one item")
         interpreter = path.text if isinstance(path, Scalar) and not is_absent(path) else None
-        return EnvConfig(self._unclaimed(configs, item, written, ranks).members, variables, interpreter)
+        configs.append(EnvConfig(Ranks(without(ranks.ranges, duplicates)).members, variables, interpreter))
+    return tuple(configs)
 
-    def _instead(self, owner: MapNode, value: Value, text: str) -> Edit | None:
-        return self.part.notes.instead(value, in_flow_map(text) if owner.flow else plain_or_quoted(text))
 
-    def _unclaimed(self, configs: ListNode, item: MapNode, written: Value, ranks: Ranks) -> Ranks:
-        """Return the nodes without those of earlier items; RLinf refuses duplicates."""
-        duplicates = tuple(stretch for interval in ranks.ranges for stretch in self.claims.claim(interval))
-        if not duplicates:
-            return ranks
-        unclaimed = without(ranks.ranges, duplicates)
-        help, edit = "remove this item", self.part.without(configs, item)
-        if unclaimed:
-            help, edit = f"write `{write_ranks(unclaimed)}`", self._instead(item, written, write_ranks(unclaimed))
-        message = f"node {duplicates[0].start} is in two items of `env_configs` of group `{self.part.subject}`"
-        self.part.error(message, written, "again here", help, edit)
-        return Ranks(unclaimed)
-
-    def _variables(self, value: Value | None) -> Iterator[tuple[str, str]]:
-        """Yield the variables; RLinf refuses the same one again, even for different nodes."""
-        part = self.part
-        if value is None or is_absent(value):
-            return
-        if not isinstance(value, ListNode):
-            edit = as_list(part.text(value), value, per_entry=True) if isinstance(value, MapNode) else None
-            help = "write each variable as `- NAME: value`: is a `-` missing?"
-            part.wrong(f"`env_vars` of group `{part.subject}`", "a list of one-key maps", value, help, edit)
-            return
-        for item in value.items:
-            if isinstance(item, MapNode) and len(item.entries) == 1:
-                name, setting = str(item.entries[0].key.value), item.entries[0].value
-                if name in self.names:
-                    message = f"`{name}` is in the `env_vars` of group `{part.subject}` twice, which RLinf refuses"
-                    part.error(message, item, "again here", "put these nodes into a group of their own")
-                self.names.add(name)
-                yield name, str(setting.value) if isinstance(setting, Scalar) else ""
-            elif not is_unknown(item):
-                has = f"a map of {with_noun(len(item.entries), 'key')}" if isinstance(item, MapNode) else kind_of(item)
-                edit = split_item(part.text(value), value, item) if isinstance(item, MapNode) else None
-                message = f"each item of `env_vars` must be a map of one key, but this one is {has}"
-                part.error(message, item, has, "write one `- NAME: value` per variable", edit)
+def _variables(part: ClusterSection, value: Value | None, names: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield the variables; RLinf refuses the same one again (in `names`), even for different nodes."""
+    if value is None or is_absent(value):
+        return
+    if not isinstance(value, ListNode):
+        help = "write each variable as `- NAME: value`: is a `-` missing?"
+        part.wrong(f"`env_vars` of group `{part.subject}`", "a list of one-key maps", value, help)
+        return
+    for item in value.items:
+        if isinstance(item, MapNode) and len(item.entries) == 1:
+            name, setting = str(item.entries[0].key.value), item.entries[0].value
+            if name in names:
+                message = f"`{name}` is in the `env_vars` of group `{part.subject}` twice, which RLinf refuses"
+                part.error(message, item, "again here", "put these nodes into a group of their own")
+            names.add(name)
+            yield name, str(setting.value) if isinstance(setting, Scalar) else ""
+        elif not is_unknown(item):
+            has = f"a map of {with_noun(len(item.entries), 'key')}" if isinstance(item, MapNode) else kind_of(item)
+            message = f"each item of `env_vars` must be a map of one key, but this one is {has}"
+            part.error(message, item, has, "write one `- NAME: value` per variable")
 
 
 @dataclass(frozen=True)
@@ -201,20 +172,18 @@ def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> Dec
     if value is None or not _is_said(value) or (isinstance(value, MapNode) and not value.entries):
         return result
 
-    def read(groups: ListNode) -> bool:
-        labels: set[str] = set()
-        members = 0
-        for item in groups.items:
-            _read_group(notes, item, size, result, labels)
-            members += len(result.groups[-1].ranks) if result.groups else 0
-            if members > MAX_MEMBERS:
-                notes.error("PW002", "node_groups", f"the node groups have more than {MAX_MEMBERS:,} nodes in all", item, "too many")
-                result.nameless = True
-                break
-        _check_over_groups(notes, groups, result.groups)
-        return True
-
-    result.nameless |= not ClusterSection(notes, "PW105", "node_groups").items(value, "`node_groups`", read, False)
+    items = ClusterSection(notes, "PW105", "node_groups").items(value, "`node_groups`")
+    result.nameless |= items is None
+    labels: set[str] = set()
+    members = 0
+    for item in items or ():
+        _read_group(notes, item, size, result, labels)
+        members += len(result.groups[-1].ranks) if result.groups else 0
+        if members > MAX_MEMBERS:
+            notes.error("PW002", "node_groups", f"the node groups have more than {MAX_MEMBERS:,} nodes in all", item, "too many")
+            result.nameless = True
+            break
+    _check_over_groups(notes, items or (), result.groups)
     return result
 
 
@@ -231,9 +200,7 @@ def _read_group(notes: Notes, value: Value, size: int | None, result: DeclaredGr
     subject = label or "node_groups"
     written = item.get("node_ranks")
     if written is None:
-        default_ranks = _nodes_of_hardware(item, size)
-        help, added = f"add `node_ranks: {default_ranks}`", (item, "node_ranks", plain_or_quoted(default_ranks))
-        notes.missing(subject, "node_ranks", item.span, help, shared=False, added=added)
+        notes.missing(subject, "node_ranks", item.span, "add `node_ranks: all`", shared=False, added=(item, "node_ranks", "all"))
     ranks = read_node_ranks(notes, written, subject, size, in_flow=item.flow) if written is not None else None
     if label is None:
         result.nameless = True
@@ -257,23 +224,14 @@ def _is_said(value: Value | None) -> bool:
     return value is not None and not (isinstance(value, Scalar) and value.is_null)
 
 
-def _nodes_of_hardware(item: MapNode, size: int | None) -> str:
-    """Return the nodes that a group's hardware names, else `all`."""
-    configs = find(item, "hardware.configs")
-    named = [find(config, "node_rank") for config in configs.items] if isinstance(configs, ListNode) else []
-    ranks = {value.value for value in named if isinstance(value, Scalar) and type(value.value) is int and 0 <= value.value < (size or 0)}
-    return write_ranks(merge([range(rank, rank + 1) for rank in ranks if isinstance(rank, int)])) if ranks else "all"
-
-
 def _declared(notes: Notes, item: MapNode, label: str, nodes: Ranks, size: int | None) -> DeclaredGroup:
     """Return the group with hardware and software; without them if the node count is unknown."""
     flag, named, hardware_value, environment = (item.get(key) for key in ("ignore_hardware", "hardware_type", "hardware", "env_configs"))
     configs: tuple[EnvConfig, ...] = ()
     if environment is not None and size is not None:
-        part = ClusterSection(notes, "PW115", label)
-        configs = part.items(environment, f"`env_configs` of group `{label}`", _Software(part, nodes, size).read, ())
+        configs = _environments(ClusterSection(notes, "PW115", label), environment, nodes, size)
     has_hardware = _is_said(hardware_value)
-    hardware = read_hardware(notes, hardware_value, label, nodes, size) if hardware_value and has_hardware and size is not None else None
+    hardware = read_hardware(notes, hardware_value, label, nodes) if hardware_value and has_hardware and size is not None else None
     ignores = bool(flag.value) if isinstance(flag, Scalar) and not is_unknown(flag) else False
     has_type = isinstance(named, Scalar) and not named.is_null
     for key, is_said in (("ignore_hardware", ignores), ("hardware_type", has_type)):
@@ -300,11 +258,8 @@ def _read_label(notes: Notes, group: MapNode, labels: set[str]) -> str | None:
     if value is None or is_unknown(value):
         return None
     if not isinstance(value, Scalar):
-        label = str(plain(value))
-        message = f"`label` should be a name, but it is {kind_of(value)}: RLinf takes it for the label `{label[:60]}`"
-        notes.warn("PW113", "node_groups", message, value, kind_of(value), "write one word, such as `a800`")
-        labels.add(label)
-        return label
+        labels.add(str(plain(value)))  # as RLinf does
+        return str(plain(value))
     text = notes.text(value, value.text)
     label, without_comma = text.text, "_".join(piece.strip() for piece in text.text.split(",") if piece.strip())
     report, better, mark = notes.error, "", "reserved"
@@ -324,23 +279,17 @@ def _read_label(notes: Notes, group: MapNode, labels: set[str]) -> str | None:
     return label
 
 
-def _check_over_groups(notes: Notes, value: ListNode, groups: list[DeclaredGroup]) -> None:
-    """Note nodes with the same hardware (RLinf refuses it) or different interpreters in two groups."""
-    first: dict[tuple[int, str], tuple[str, str]] = {}
+def _check_over_groups(notes: Notes, items: Sequence[Value], groups: list[DeclaredGroup]) -> None:
+    """Note nodes whose hardware is configured in two groups, which RLinf refuses."""
+    first: dict[tuple[int, str], str] = {}
     reported = set()
     for group in groups:
-        devices = [(rank, device.type, "") for rank, device in (group.hardware.devices if group.hardware else ())]
-        paths = [(config.node_ranks, config.python_interpreter_path) for config in group.env_configs if config.python_interpreter_path]
-        for rank, kind, path in [*devices, *((rank, "interpreter", path) for ranks, path in paths for rank in ranks)]:
-            before, label = first.setdefault((rank, kind), (path, group.label))
-            if label == group.label or (before == path and path) or (kind, label, group.label) in reported:
+        for rank, device in group.hardware.devices if group.hardware else ():
+            label = first.setdefault((rank, device.type), group.label)
+            if label == group.label or (device.type, label, group.label) in reported:
                 continue
-            reported.add((kind, label, group.label))
-            named = ((item, find(item, "label")) for item in value.items)
-            item = next((item for item, name in named if isinstance(name, Scalar) and str(name.value) == group.label), value)
-            if path:
-                message = f"node {rank} has the interpreter `{before}` in group `{label}` and `{path}` in group `{group.label}`"
-                notes.warn("PW115", group.label, message, item.span, "another interpreter", "write the same path in both groups")
-            else:
-                message = f"node {rank} has its {kind} configured in group `{label}` and in group `{group.label}`"
-                notes.error("PW116", group.label, message, item.span, kind_of(item), "configure it in one group")
+            reported.add((device.type, label, group.label))
+            named = ((item, find(item, "label")) for item in items)
+            at = next(item for item, name in named if isinstance(name, Scalar) and str(name.value) == group.label)
+            message = f"node {rank} has its {device.type} configured in group `{label}` and in group `{group.label}`"
+            notes.error("PW116", group.label, message, at, kind_of(at), "configure it in one group")

@@ -9,14 +9,13 @@ node.py for checks at the start of the workers.
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
 from dataclasses import field, replace
 from itertools import accumulate
-from typing import Iterator, Mapping, Sequence
+from typing import Mapping, Sequence
 
 from ...component import UNBOUNDED, Component
 from ...configuration.notes import Notes, ScalarText, is_unknown
-from ...findings.finding import Fix, Severity, UnusableInput
+from ...findings.finding import Fix, Severity
 from ...findings.span import Edit, Span
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, Numbering, Stretch
@@ -24,7 +23,6 @@ from ...machines.shorthand import MAX_NODES
 from ...placements.mend import corrected
 from ...placements.placement_text import Numbered, PlacementFault, PlacementText, is_counted, numbered, read_placement, runs_of, runs_over
 from ...placements.run import Run
-from ...placements.runs_text import placement_text
 from ...placements.sound import twice, why_not
 from ...record import dataclass
 from ...releases.release import Range
@@ -87,16 +85,13 @@ def read_labels(notes: Notes, value: Value, name: str, declared: DeclaredGroups,
         edit = notes.instead(value, CLUSTER_LABEL)
         notes.error("PW107", name, message, value, "this is the label `None`", f"write `{CLUSTER_LABEL}`, or remove the key", edit)
         return Labels(value=value) if edit else None
-    written: list[tuple[str, Span | Scalar, Edit | None]]
-    if isinstance(value, Scalar):
-        written = _labels_in(notes, notes.text(value, name), known, in_flow)
-    elif isinstance(value, ListNode) and value.items and all(isinstance(item, Scalar) and not is_unknown(item) for item in value.items):
-        texts = [notes.text(item, name) for item in value.items if isinstance(item, Scalar)]
-        better = [_meant(notes, text.text, known) for text in texts]
-        written = [(text.text, text.scalar, text.replaced(label, True) if label else None) for text, label in zip(texts, better)]
-    else:
+    items = value.items if isinstance(value, ListNode) else (value,)
+    if not items or not all(isinstance(item, Scalar) and not is_unknown(item) for item in items):
         notes.wrong_type(name, "node_group", value, "the label of a node group", "write a label such as `a800`, or `a800,4090`")
         return None
+    in_list = in_flow or isinstance(value, ListNode)
+    texts = [notes.text(item, name) for item in items if isinstance(item, Scalar)]
+    written = [label for text in texts for label in _labels_in(notes, text, known, in_list)]
     if len(written) > MAX_LABELS:
         message = f"`{name}` names {len(written):,} node groups, more than the {MAX_LABELS} that are read"
         notes.error("PW002", name, message, value, "too many", "name each group once")
@@ -276,10 +271,6 @@ def _check_kinds(notes: Notes, written: Written, runs: Sequence[Run], broken: st
     return broken == "PW302"
 
 
-Form = tuple[tuple[str, ...], str]
-"""(labels of the node groups, placement)."""
-
-
 @dataclass(frozen=True)
 class Written:
     """Placement of a component as written: text, node groups, and whether in a flow map."""
@@ -290,58 +281,26 @@ class Written:
     in_flow: bool
 
     def correction(self, context: Context, broken: bool) -> Fix | None:
-        """Return the closest form that RLinf starts; None if correct or without a known correction."""
-        names = self.labels.names
-        if not broken and not self.labels.listed and len(set(names)) == len(names):
-            return None
-        cluster, forms = context.cluster, dict.fromkeys(self._forms(context.cluster))
-        started = ((form, read_placement(form[1], numbered_by(cluster, form[0]))) for form in forms)
-        better = next((form for form, placement in started if _starts(placement, form[0], cluster)), None)
-        if better is None or (better == (names, self.text.text) and not self.labels.listed):
-            return None
-        fix = self._fix(better, context.notes)
-        if fix.edit is not None:
-            context.notes.absorb(fix.edit)
-        return fix
+        """Return the closest form that RLinf starts; None if correct or without a known correction.
 
-    def _forms(self, cluster: Cluster | None) -> Iterator[Form]:
-        text, unique = self.text.text, tuple(dict.fromkeys(self.labels.names))
-        yield unique, text
+        Each node group is named once, in a text; then the ranks are corrected.
+        """
+        names, text, cluster = self.labels.names, self.text.text, context.cluster
+        unique = tuple(dict.fromkeys(names))
+        is_listed = self.labels.listed or len(unique) < len(names)
+        if not broken and not is_listed:
+            return None
         numbered = numbered_by(cluster, unique)
         numbering = cluster.numbering(unique) if cluster and numbered.size is not None else None
+        if is_listed and _starts(read_placement(text, numbered), unique, cluster):
+            value, joined = self.labels.value, ",".join(unique)
+            is_here = value is not None and not (isinstance(value, Scalar) and value.origin is not None)
+            edit = Edit(value.span, in_flow_map(joined) if self.in_flow else plain_or_quoted(joined)) if value and is_here else None
+            return Fix(f"write `node_group: {plain_or_quoted(joined)}`", edit)
         better = corrected(text, numbered, numbering, lambda candidate: _starts(candidate, unique, cluster))
-        if better is not None:
-            yield unique, better
-        if len(unique) > 1 and cluster is not None:
-            yield from (((label,), text) for label in unique)
-            yield from self._in_order_of_nodes(unique, cluster)
-
-    def _in_order_of_nodes(self, labels: tuple[str, ...], cluster: Cluster) -> Iterator[Form]:
-        """Yield the same accelerators with groups and processes in the order of the nodes."""
-        placement, ranked, rank = read_placement(self.text.text, numbered_by(cluster, labels)), list[Run](), 0
-        runs = runs_of(placement.pairs, cluster, labels) if not placement.faults else ()
-        for run in sorted(runs, key=lambda run: (run.node, run.first)):
-            ranked.append(replace(run, ranks=range(rank, rank + len(run.ranks))))
-            rank += len(run.ranks)
-        used = tuple(dict.fromkeys(run.node_group for run in ranked))
-        with suppress(UnusableInput):
-            yield from [(used, placement_text(self.name, ranked, cluster, used))] if used else []
-
-    def _fix(self, form: Form, notes: Notes) -> Fix:
-        """Return the fix that writes this form; a single edit, even if both values change."""
-        labels, text = form
-        of_text = self.text.replaced(text, self.in_flow) if text != self.text.text else None
-        says = f"`{text if self.text.shift == 1 else plain_or_quoted(text)}`"
-        if labels == self.labels.names and not self.labels.listed:
-            return Fix(f"write {says}", of_text)
-        joined, value = ",".join(labels), self.labels.value
-        shown, of_labels = f"`node_group: {plain_or_quoted(joined)}`", None
-        is_here = value is not None and not (isinstance(value, Scalar) and value.origin is not None)
-        if value is not None and is_here and value.span.file == self.text.scalar.span.file:
-            of_labels = Edit(value.span, in_flow_map(joined) if self.in_flow else plain_or_quoted(joined))
-        if text == self.text.text:
-            return Fix(f"write {shown}", of_labels)
-        return Fix(f"write {shown} with {says}", notes.joined(of_labels, of_text) if of_labels and of_text else None)
+        if better is None or is_listed:
+            return None
+        return Fix(f"write `{better if self.text.shift == 1 else plain_or_quoted(better)}`", self.text.replaced(better, self.in_flow))
 
 
 def _starts(placement: PlacementText, labels: tuple[str, ...], cluster: Cluster | None) -> bool:

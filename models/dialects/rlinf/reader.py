@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
-from functools import partial
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...derivation import Figure
-from ...findings.finding import Finding, Severity
+from ...findings.finding import Finding
 from ...hints.block import may_leave_degrees
 from ...job import HintedJob, Job
 from ...level import DEFAULT_LEVEL
@@ -23,24 +23,25 @@ from ...text.tree import MapNode, Scalar, Value
 from ..skeleton import HINTS
 from ..skeleton import Reader as Skeleton
 from ..unread import counting_keys
-from .batches import batches, environments, facts_of
+from .batches import batches, environments
 from .checks import check_settings
 from .components import accelerators_per_node, component_placement, names_in, read_components
-from .known import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled
+from .known import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled, release_of
 from .machines import machines_of, warn_of_hidden
 from .modes import Mode, read_mode, with_own_degrees
 from .modes.plans import undivided_components
-from .node_groups import DeclaredGroups, read_node_groups
+from .node_groups import read_node_groups
 from .planning.hints import PlannedPart, hints_of_started, measured_on_of, with_phases_of_idle
 from .ranks import Context
-from .section import check_keys, read_num_nodes, read_profiling, section_of
-from .work import RlinfWork, models, sizes
+from .section import check_keys, check_profiling, read_num_nodes, section_of
+from .work import models, sizes
 
 Machines = Cluster | AsDeclared | None
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
     """See `Dialect.read`."""
+    document = document if document.release is not None else replace(document, release=release_of(document))
     reading, hints = read_with(document, machines, level), document.root.get(HINTS)
     if not is_profiled(document.root, hints):
         return reading
@@ -119,10 +120,10 @@ class RlinfReader(Skeleton):
             self.notes, self.settings, cluster, names_in(placed), (placed or section).span, merged, frozenset(self.planned.own),
             self.is_profiled,
         )  # fmt: skip
-        work = self._work(mode)
+        self._work(mode)
         check_keys(self.notes, self.settings, root)
         self._note_missing(root, bool(mode.task) or self.settings.at("runner.task_type") is not None)
-        return Problem(cluster, self._job(mode, work, merged))
+        return Problem(cluster, self._job(mode, merged))
 
     def _note_missing(self, root: MapNode, has_task: bool) -> None:
         """Note an unread configuration, and degrees that count by an unknown task."""
@@ -146,11 +147,10 @@ class RlinfReader(Skeleton):
         notes, num_nodes = self.notes, self._value(section, "num_nodes")
         count = read_num_nodes(notes, section, num_nodes)
         groups = read_node_groups(notes, self._value(section, "node_groups"), count)
-        read_profiling(notes, self._value(section, "profiling"))
+        check_profiling(notes, self._value(section, "profiling"))
         self.block, measured = measured_on_of(notes, self.document.root, self.hints())
         anchor = num_nodes or section
-        fits = partial(_fits, notes, groups, placed) if self.block is None else None
-        cluster = None if count is None else machines_of(notes, count, anchor, groups.groups, self.machines, fits)
+        cluster = None if count is None else machines_of(notes, count, anchor, groups.groups, self.machines)
         per_node = self.machines.count if isinstance(self.machines, AsDeclared) and not groups.groups else 0
         if cluster is not None and cluster.counted:
             warn_of_hidden(notes, cluster)
@@ -174,7 +174,7 @@ class RlinfReader(Skeleton):
         notes, settings, root, components = self.notes, self.settings, self.document.root, self.planned.components
         whole, names = self.block, [component.name for component in components]
         if whole is not None and is_profiled(root, whole):
-            self.block = hints_of_started(notes, settings, root, whole, components, self.planned)
+            self.block = hints_of_started(settings, root, whole, components, self.planned)
         if is_placed and (self.block is not None or root.get(KEY) is not None):
             from .planning.opening import misspelt_times
 
@@ -190,24 +190,22 @@ class RlinfReader(Skeleton):
             merged = with_own_degrees(settings, merged, bool(self.planned.own))
         return replace(merged, components=with_phases_of_idle(settings, cluster, whole, self.block, names, merged.components))
 
-    def _work(self, mode: Mode) -> RlinfWork:
+    def _work(self, mode: Mode) -> None:
         """Apply the job's demands on sizes, environments, models and, by level, batches."""
-        work = RlinfWork(self.notes, self.settings, mode)
-        check_settings(facts_of(work))
-        sizes(work)
-        environments(work)
-        models(work)
+        check_settings(mode)
+        sizes(mode)
+        environments(mode)
+        models(mode)
         if self.is_training:
-            batches(work)
-        elif self.planned.own:
-            quiet = Notes(self.document, self.FRAMEWORK)  # a plan must also hold at `training`
-            batch_work = RlinfWork(quiet, Settings(quiet, self.interpolator), mode)
-            batches(batch_work)
-            work.shares += batch_work.shares
-        self.derivations += work.derivations
-        return work
+            batches(mode)
+        elif self.planned.own:  # a plan must also hold at `training`
+            quiet = copy(mode)
+            quiet.notes, quiet.derivations = Notes(self.document, self.FRAMEWORK), []
+            quiet.settings = Settings(quiet.notes, self.interpolator)
+            batches(quiet)
+        self.derivations += mode.derivations
 
-    def _job(self, mode: Mode, work: RlinfWork, merged: HintedJob) -> Job:
+    def _job(self, mode: Mode, merged: HintedJob) -> Job:
         components, shaped, planning = tuple(mode.components.values()), mode.shaped, PlanningSpec(workload=merged.workload)
         # Explicit ranks have the degrees of the file, with which RLinf starts them.
         if self.is_profiled and not self.is_anew:
@@ -222,16 +220,7 @@ class RlinfReader(Skeleton):
             planning = PlanningSpec(workload=workload, ways=tuple(mode.ways), own=self.planned.own, shapes=mode.shapes)
         notices = {**CAPABILITIES.notices, **AT_PLACEMENT} if mode.packs else CAPABILITIES.notices
         return Job(
-            components, (*mode.relations, *work.relations), replace(CAPABILITIES, packs=mode.packs, notices=notices),
-            {name: degrees for name, degrees in merged.choices.items() if name not in shaped}, tuple(work.shares),
-            models=work.models, links=merged.links, preference=merged.preference, planning=planning,
+            components, tuple(mode.relations), replace(CAPABILITIES, packs=mode.packs, notices=notices),
+            {name: degrees for name, degrees in merged.choices.items() if name not in shaped}, tuple(mode.shares),
+            models=mode.models, links=merged.links, preference=merged.preference, planning=planning,
         )  # fmt: skip
-
-
-def _fits(notes: Notes, groups: DeclaredGroups, placed: MapNode | None, cluster: Cluster) -> bool:
-    """Return True if all placed components fit, possibly after edits of other faults."""
-    quiet = Notes(notes.document, notes.framework)
-    components = read_components(Context(quiet, cluster, groups), placed) if placed is not None else ()
-    wrong = [finding for finding in quiet.findings if finding.severity is Severity.ERROR]
-    is_wrong = any(finding.code == "PW102" or finding.edit is None for finding in wrong)
-    return not groups.broken and not groups.nameless and not is_wrong and not any(component.fixes for component in components)

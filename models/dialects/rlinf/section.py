@@ -7,7 +7,7 @@ its profiling backends in hardware/accelerators; other keys are read by their us
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Iterable, TypeVar
+from typing import Iterable, Sequence
 
 from ...configuration.notes import Notes, is_unknown
 from ...configuration.settings import Settings
@@ -16,14 +16,11 @@ from ...findings.span import Edit, Span
 from ...machines.shorthand import MAX_NODES
 from ...record import dataclass
 from ...text.document import DocumentKind
-from ...text.edit import as_list, without_item
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
 from ..unread import counting_keys, report_unread
 from .known import FOLDER, before, names
-
-Read = TypeVar("Read")
 
 
 def is_absent(value: Value | None) -> bool:
@@ -56,26 +53,19 @@ class ClusterSection:
             self.wrong(noun, "a map", value, help)
         return None
 
-    def items(self, value: Value, noun: str, read: Callable[[ListNode], Read], empty: Read) -> Read:
-        """Read a list; a map without `-` counts as a single item, with an edit."""
+    def items(self, value: Value, noun: str) -> Sequence[Value] | None:
+        """Return the items of a list; None and a finding for another kind of value."""
         if isinstance(value, ListNode):
-            return read(value)
+            return value.items
         if is_absent(value):
-            return empty
-        edit = as_list(self.text(value), value, per_entry=False) if isinstance(value, MapNode) else None
-        self.wrong(noun, "a list", value, "start each item with `- `: is a `-` missing?", edit)
-        if edit is None:
-            return empty
-        first = len(self.notes.findings)
-        meant = read(ListNode((value,), value.span))
-        self.notes.in_new_form(first)
-        return meant
+            return ()
+        self.wrong(noun, "a list", value, "start each item with `- `: is a `-` missing?")
+        return None
 
-    def word(self, value: Value, names: Iterable[str], message: str, label: str, refused: bool = True) -> str | None:
-        """Return the word if it is in `names`; else a similar name, with a finding.
+    def word(self, value: Value, names: Iterable[str], message: str, label: str) -> str | None:
+        """Return the word if it is in `names`; else a similar name, with an error.
 
-        `message` has a placeholder for the written word; it is an error if RLinf has `refused` the
-        word, else a warning.
+        `message` has a placeholder for the written word.
         """
         known = tuple(names)
         written = ("" if value.is_null else value.text) if isinstance(value, Scalar) else kind_of(value)
@@ -83,22 +73,13 @@ class ClusterSection:
             return written if written in known else None
         close = nearest(written, known)
         help, edit = (f"write `{close}`", self.notes.instead(value, close)) if close else (f"write one of {', '.join(known)}", None)
-        report = self.notes.error if refused else self.notes.warn
-        report(self.code, self.subject, message.format(written or "nothing"), value, label, help, edit)
+        self.error(message.format(written or "nothing"), value, label, help, edit)
         return close
 
     def missing(self, owner: MapNode, key: str, message: str, value: str = "") -> None:
         """Add an error for a required key; `value` is the correction."""
         edit = self.notes.added(owner, key, value) if value else None
         self.notes.error("PW101", self.subject, message, owner.span, "here", f"add `{key}: {value or '...'}`", edit)
-
-    def without(self, owner: Value, item: Value) -> Edit | None:
-        """Return the edit that removes an item from a list."""
-        return without_item(self.text(owner), owner, item) if isinstance(owner, ListNode) else None
-
-    def text(self, value: Value) -> str:
-        """Return the text of the file that contains a value."""
-        return self.notes.document.text_of(value.span.file)
 
 
 _REQUIRED = ("num_nodes", "component_placement")
@@ -121,41 +102,28 @@ def section_of(notes: Notes, interpolator: Interpolator, root: MapNode) -> MapNo
 
 
 def _as_meant(notes: Notes, section: MapNode) -> MapNode:
-    """Correct misspelt keys; other unknown keys may be the user's own."""
-    open_, known = [key for key in _KEYS if section.get(key) is None], names("cluster_key")
-    entries = []
+    """Correct misspelt required keys."""
     for entry in section:
-        name = entry.key.text
-        close = None if name in _KEYS else nearest(name, open_) or nearest(name, _KEYS)
+        close = None if entry.key.text in _KEYS else nearest(entry.key.text, [key for key in _REQUIRED if section.get(key) is None])
+        if close and not notes.partial:
+            message = f"`cluster` has no `{close}`, but `{entry.key.text}`, which RLinf does not know"
+            notes.error("PW101", "cluster", message, entry.key.span, "not a key", f"write `{close}`", notes.renamed(entry, close))
         if close:
-            is_free = close in open_
-            help, edit = f"remove it: `{close}` is set too", notes.removed(section, entry)
-            if is_free:
-                open_.remove(close)
-                help, edit = f"write `{close}`", notes.renamed(entry, close)
-            if is_free and close in _REQUIRED and not notes.partial:
-                message = f"`cluster` has no `{close}`, but `{name}`, which RLinf does not know"
-                notes.error("PW101", "cluster", message, entry.key.span, "not a key", help, edit)
-            else:
-                _warn(notes, "cluster", entry, f"cluster.{name}", f"`cluster` has no key `{name}`", help, edit)
-            if is_free and close in _REQUIRED:
-                entry = Entry(replace(entry.key, text=close), entry.value)
-        elif name not in _KEYS and name not in known:
-            report_unread(notes, "PW104", counting_keys(entry, f"cluster.{name}"), "`cluster.component_placement`")
-        entries.append(entry)
-    return replace(section, entries=tuple(entries))
+            renamed = Entry(replace(entry.key, text=close), entry.value)
+            section = replace(section, entries=tuple(renamed if old is entry else old for old in section.entries))
+    return section
 
 
-def _warn(notes: Notes, subject: str, entry: Entry, path: str, message: str, help: str, edit: Edit | None) -> None:
+def _warn(notes: Notes, entry: Entry, path: str, help: str, edit: Edit | None) -> None:
     """Warn of a key that RLinf ignores, and Hydra refuses on the command line."""
     fate, changes = "RLinf ignores it silently", [f"{item.key}." for item in notes.document.settings if item.kind is DocumentKind.CHANGE]
     if notes.partial and any(key.startswith(f"{path}.") for key in changes):
         fate = "Hydra refuses it unless `defaults` have it"
         notes.unsure("PW104", path, f"Hydra refuses `{path}` unless `defaults` that could not be read have it", True, FOLDER)
-    notes.warn("PW104", subject, message, entry.key.span, "not a key", help, edit, fate)
+    notes.warn("PW104", path, f"no release of RLinf has `{path}`", entry.key.span, "not a key", help, edit, fate)
 
 
-_APART = ("cluster", "placewright", "profile_data", "hydra", "defaults")
+_APART = ("placewright", "profile_data", "hydra", "defaults")
 """Sections whose keys are judged elsewhere."""
 _DEPTH, _TYPING_ERROR, _ALIKE = 3, 2, 0.85
 
@@ -163,18 +131,22 @@ _DEPTH, _TYPING_ERROR, _ALIKE = 3, 2, 0.85
 def check_keys(notes: Notes, settings: Settings, root: MapNode) -> None:
     """Note keys that no release knows: a warning if similar, unchecked if they count machines."""
     read_paths, known = settings.asked, frozenset(names("key"))
+    corrected = [finding.span for finding in notes.findings if finding.code == "PW101"]
 
     def check(owner: MapNode, before: str) -> None:
         siblings = [path.removeprefix(before) for path in read_paths if path.startswith(before) and "." not in path.removeprefix(before)]
+        siblings = list(_KEYS) if before == "cluster." else siblings
         for entry in owner:
             path = before + entry.key.text
             is_known, is_deepest = path in read_paths or path in known, path.count(".") == _DEPTH - 1
-            if path in _APART:
+            if path in (*_APART, *(f"cluster.{key}" for key in _KEYS)):
                 continue
             if is_known and isinstance(entry.value, MapNode) and not is_deepest:
                 check(entry.value, f"{path}.")
+            elif entry.key.span in corrected:
+                continue
             elif not is_known and (close := _meant(entry.key.text, siblings)):
-                _warn(notes, path, entry, path, f"no release of RLinf has `{path}`", *notes.to_rename(owner, entry, close))
+                _warn(notes, entry, path, *notes.to_rename(owner, entry, close))
             elif path not in read_paths and not (is_known and isinstance(entry.value, Scalar)):
                 report_unread(notes, "PW104", counting_keys(entry, path), "`cluster.component_placement`")
 
@@ -216,73 +188,27 @@ def read_num_nodes(notes: Notes, section: MapNode, value: Value | None) -> int |
     return number
 
 
-_COMMON = ("backend", "enabled", "worker_groups", "steps", "output_dir")
-_BACKENDS = {"nsight": ("options", "flags"), "rocprof_sys": ("args", "env")}
-_NAMED = ("a name or a list of names", "write names such as `[ActorGroup]`")
-_LISTS = {"steps": ("a list of numbers", "write `[5, 10]`"), "worker_groups": _NAMED, "flags": _NAMED}
-"""Key of `profiling` with a list -> its kind, and help."""
-_EXCLUSIVE = (("stop-on-range-end", "capture-range-end"), ("o", "output"))
-"""Options of nsight that exclude each other."""
-_CODE = "PW117"
+_PROFILING = ("backend", "enabled", "worker_groups", "steps", "output_dir", "options", "flags", "args", "env")
+_BACKENDS = ("nsight", "rocprof_sys")
+"""Keys of `profiling`, those of both backends, and the backends."""
 
 
-def read_profiling(notes: Notes, value: Value | None) -> None:
-    """Note every fault of the section."""
+def check_profiling(notes: Notes, value: Value | None) -> None:
+    """Note a section that the release ignores, that is no map, or has unknown keys."""
     if value is None or is_absent(value):
         return
-    part = ClusterSection(notes, _CODE, "profiling")
-    if older := before("cluster_key", "profiling"):
+    part = ClusterSection(notes, "PW117", "profiling")
+    older = before("cluster_key", "profiling")
+    if older:
         message = f"RLinf before {older.until} ignores `profiling`"
-        notes.judge(older, Severity.WARNING, _CODE, part.subject, message, value, "ignored", f"run RLinf {older.until}, or remove it")
-        if notes.choice is not None and notes.choice.has(older):
-            return
+        notes.judge(older, Severity.WARNING, part.code, part.subject, message, value, "ignored", f"run RLinf {older.until}, or remove it")
+    if older and notes.choice is not None and notes.choice.has(older):
+        return
     section = part.mapping(value, "`profiling`", "write `backend: nsight` below it")
     if section is None:
         return
-    backend = section.get("backend")
-    if backend is None:
+    if (backend := section.get("backend")) is None:
         notes.missing(part.subject, "backend", section.span, f"add `backend:` with {' or '.join(_BACKENDS)}")
-        return
-    name = part.word(backend, _BACKENDS, "`{}` is no profiling backend", "not known")
-    if name is None or not isinstance(backend, Scalar) or name != backend.text:
-        return
-    section = notes.unknown_keys(section, part.subject, (*_COMMON, *_BACKENDS[name]), True, f"`profiling` with {name}")
-    for entry in section:
-        key, inner = entry.key.text, entry.value
-        is_name = isinstance(inner, Scalar) and isinstance(inner.value, str) and key != "steps"
-        if is_absent(inner) or key in ("backend", "enabled", "output_dir"):
-            continue
-        if key not in _LISTS:
-            part.mapping(inner, f"`{key}`", "write `name: value` lines")
-        elif not isinstance(inner, ListNode) and not is_name:
-            kind, help = _LISTS[key]
-            part.wrong(f"`{key}`", kind, inner, help)
-        for item in inner.items if key == "steps" and isinstance(inner, ListNode) else ():
-            if not _is_step(item):
-                help, edit = "write numbers such as `5`", part.without(inner, item)
-                part.error("`steps` must be whole numbers from 0", item, kind_of(item), help, edit)
-    if name == "nsight":
-        _check_nsight(part, section)
-
-
-def _is_step(item: Value) -> bool:
-    """Return True if RLinf may read the value as a whole number from 0."""
-    try:
-        return is_unknown(item) or (isinstance(item, Scalar) and isinstance(item.value, (int, float, str)) and int(item.value) >= 0)
-    except (ValueError, OverflowError):
-        return False
-
-
-def _check_nsight(part: ClusterSection, section: MapNode) -> None:
-    options, flags = section.get("options"), section.get("flags")
-    if not isinstance(options, MapNode):
-        return
-    for preferred, excluded in _EXCLUSIVE:
-        entry = options.entry(excluded)
-        if options.entry(preferred) and entry:
-            message, edit = f"nsight's options `{preferred}` and `{excluded}` exclude each other", part.notes.removed(options, entry)
-            part.error(message, entry.key.span, f"with `{preferred}`", "remove one of the two", edit)
-    for item in flags.items if isinstance(flags, ListNode) else (flags,) if isinstance(flags, Scalar) else ():
-        if isinstance(item, Scalar) and options.entry(item.text) and flags is not None:
-            message, edit = f"`{item.text}` is both a flag and an option of nsight", part.without(flags, item)
-            part.error(message, item, "also an option", "remove one of the two", edit)
+    else:
+        part.word(backend, _BACKENDS, "`{}` is no profiling backend", "not known")
+    notes.unknown_keys(section, part.subject, _PROFILING, True, "`profiling`")

@@ -13,85 +13,29 @@ rollout/{sglang,vllm} (offload_engine); rlinf/runners/reasoning_runner.py.
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Iterator
 
-from ...component import Component, Relation
-from ...configuration.notes import Notes
 from ...configuration.settings import Amount, Plain, Settings, percent, plain_value, whole_number
 from ...derivation import DATA_PARALLEL_SIZE, NOT_KNOWN, REPLICA_SIZE, REPLICAS, WORLD_SIZE, Derivation, Figure
 from ...estimate import DISTRIBUTED, FSDP, FULL, NONE, SELECTIVE, ZERO2, MemoryInput
 from ...estimate import MEGATRON as MEGATRON_SHARDING
 from ...findings.wording import with_noun
-from ...job import Share
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, vocabulary_split, with_sizes
 from ...model_cards.stages import places_of
-from ...placements.assignment import Assignment
-from ...record import dataclass
 from .known import AT_LAUNCH, DEGREE, INFERENCE, MEGATRON
 from .modes import Mode
-from .modes.state import ParallelSettings, Placer
-
-SHARES, DEMANDS = "PW401", "PW403"
-"""Codes of amounts without a division among processes, and of other mismatches."""
+from .modes.state import ParallelSettings, Placer, figure_of
 
 
-def figure_of(amount: Amount) -> Figure:
-    """Return the amount as part of a derivation; a default gets its file in RLinf."""
-    source = "rlinf/utils/placement.py" if amount.name.endswith("_parallel_size") else "rlinf/config.py"
-    return Figure(amount.name, amount.value, amount.span, "" if amount.scalar else f"RLinf, {source}")
-
-
-@dataclass
-class RlinfWork:
-    """Shares, relations, derivations and models collected from the settings."""
-
-    notes: Notes
-    settings: Settings
-    mode: Mode
-    shares: list[Share] = field(default_factory=list)
-    relations: list[Relation] = field(default_factory=list)
-    derivations: list[Derivation] = field(default_factory=list)
-    models: dict[str, ModelUse] = field(default_factory=dict)
-
-    def component(self, name: str) -> Component | None:
-        """Return the component; None if unreadable."""
-        return self.mode.components.get(name)
-
-    def held(self, name: str) -> int | None:
-        """Return the number of accelerators of a component with explicit ranks, else None."""
-        component = self.component(name)
-        return Assignment({name: component.runs}).held(name) if component and component.runs else None
-
-    def processes(self, name: str) -> int | None:
-        """Return the number of processes of a component with explicit ranks, else None."""
-        component = self.component(name)
-        return max((run.ranks.stop for run in component.runs), default=0) if component and component.runs is not None else None
-
-    def share(self, component: str, amount: Amount, multiple: int, multiple_name: str, noun: str, reason: str, proved: bool = True) -> None:
-        """Demand that an amount divides among the processes of a component."""
-        if self.component(component):
-            self.shares.append(Share(component, amount.value, multiple, noun, amount.name, multiple_name, amount.span, reason, proved))
-
-    def derive(self, component: str, name: str, value: int, formula: str, *amounts: Amount) -> int:
-        """Add the derivation of an existing component's number, and return the number."""
-        if self.component(component):
-            self.derivations.append(Derivation(component, name, value, formula, tuple(map(figure_of, amounts))))
-        return value
-
-    def until(self, name: str) -> bool:
-        """Return True if the release at hand is older than the named release."""
-        return self.notes.choice is not None and self.notes.choice.until(name)
-
-
-def inference_replicas(work: RlinfWork) -> Iterator[tuple[str, ParallelSettings]]:
+def inference_replicas(mode: Mode) -> Iterator[tuple[str, ParallelSettings]]:
     """Yield the components that Megatron divides into replicas, with degrees; none in auto mode."""
-    if work.mode.placer is not Placer.MODEL_PARALLEL or work.settings.flag("cluster.auto_scheduler", DEGREE):
+    if mode.placer is not Placer.MODEL_PARALLEL or mode.settings.flag("cluster.auto_scheduler", DEGREE):
         return
     for name, role in INFERENCE.items():
-        component = work.component(name)
-        if component and work.settings.word(f"{role}.training_backend", DEGREE) == MEGATRON:
-            degrees = work.mode.degrees(name)
+        component = mode.components.get(name)
+        if component and mode.settings.word(f"{role}.training_backend", DEGREE) == MEGATRON:
+            degrees = mode.degrees(name)
             # Otherwise the component has no shape, or is not started.
             if degrees.parallel == component.parallel:
                 yield name, degrees
@@ -101,45 +45,45 @@ TRAINED = {Placer.MODEL_PARALLEL: ("actor", "critic"), Placer.MULTI_AGENT: ("act
 """Components with degrees that the modes read."""
 
 
-def sizes(work: RlinfWork) -> None:
+def sizes(mode: Mode) -> None:
     """Derive the sizes of trained, inference and rollout components."""
-    roles = TRAINED.get(work.mode.placer, ())
+    roles = TRAINED.get(mode.placer, ())
     divided = [
-        (role, work.mode.degrees(role))
+        (role, mode.degrees(role))
         for role in roles
-        if work.processes(role) and work.settings.word(f"{role}.training_backend", DEGREE) == MEGATRON
+        if mode.processes(role) and mode.settings.word(f"{role}.training_backend", DEGREE) == MEGATRON
     ]
-    for name, degrees in [*divided, *inference_replicas(work)]:
-        processes, tp, pp, cp = work.processes(name), degrees.tp, degrees.pp, degrees.cp
+    for name, degrees in [*divided, *inference_replicas(mode)]:
+        processes, tp, pp, cp = mode.processes(name), degrees.tp, degrees.pp, degrees.cp
         if not processes or tp is None or pp is None or cp is None:
             continue
         size = tp.value * pp.value * cp.value
-        work.derive(name, REPLICA_SIZE, size, f"tp {tp.value} x pp {pp.value} x cp {cp.value}", tp, pp, cp)
+        mode.derive(name, REPLICA_SIZE, size, f"tp {tp.value} x pp {pp.value} x cp {cp.value}", tp, pp, cp)
         if processes % size == 0:
             replicas = f"{with_noun(processes, 'process')} // {size} a replica"
-            work.derive(name, DATA_PARALLEL_SIZE, processes // size, replicas, tp, pp, cp)
-    if work.mode.packs:
-        _engines(work)
+            mode.derive(name, DATA_PARALLEL_SIZE, processes // size, replicas, tp, pp, cp)
+    if mode.packs:
+        _engines(mode)
 
 
-def _engines(work: RlinfWork) -> None:
+def _engines(mode: Mode) -> None:
     """Derive the size of rollout: an engine per process, of tp alone on the actor's accelerators."""
-    rollout, processes = work.component("rollout"), work.processes("rollout")
+    rollout, processes = mode.components.get("rollout"), mode.processes("rollout")
     if rollout is None or not processes:
         return
-    tp, pp, per_process = work.mode.tp("rollout"), work.mode.degrees("rollout").pp, rollout.per_process
+    tp, pp, per_process = mode.tp("rollout"), mode.degrees("rollout").pp, rollout.per_process
     if not tp or not pp or per_process < tp.value:
         why = f"depends on degrees that are not known, or do not fit: see {DEGREE}"
-        work.derivations.append(Derivation("rollout", WORLD_SIZE, NOT_KNOWN, why))
+        mode.derivations.append(Derivation("rollout", WORLD_SIZE, NOT_KNOWN, why))
         return
     if per_process not in (tp.value, tp.value * pp.value):
         return
     degrees, engine = ((tp, pp), f"tp {tp.value} x pp {pp.value}") if per_process > tp.value else ((tp,), f"tp {tp.value}")
     formula, span = f"{with_noun(processes * per_process, 'accelerator')} // {per_process} a process ({engine})", rollout.span("placement")
-    placed = [Figure("placement", work.notes.document.excerpt(span), span)] if span else []
-    work.derivations.append(Derivation("rollout", WORLD_SIZE, processes, formula, (*placed, *map(figure_of, degrees))))
-    work.derive("rollout", REPLICA_SIZE, per_process, engine, *degrees)
-    work.derive("rollout", REPLICAS, processes, f"{with_noun(processes, 'process')}, an engine in each")
+    placed = [Figure("placement", mode.notes.document.excerpt(span), span)] if span else []
+    mode.derivations.append(Derivation("rollout", WORLD_SIZE, processes, formula, (*placed, *map(figure_of, degrees))))
+    mode.derive("rollout", REPLICA_SIZE, per_process, engine, *degrees)
+    mode.derive("rollout", REPLICAS, processes, f"{with_noun(processes, 'process')}, an engine in each")
 
 
 HINTS = "placewright.components"
@@ -147,20 +91,20 @@ _SHARDINGS = {"full_shard": FSDP, "shard_grad_op": ZERO2, "no_shard": NONE}
 _PATH = "rollout.model.model_path"
 
 
-def runs(work: RlinfWork) -> None:
+def runs(mode: Mode) -> None:
     """Add the run of each model with a hint for an estimate."""
-    settings = work.settings
+    settings = mode.settings
     sequence = whole_number(plain_value(settings, "runner.seq_length"))  # the longest prompt with its answer
     for name in ("actor", "critic", "rollout"):
-        if work.component(name) is None or settings.at(f"{HINTS}.{name}.estimate") is None:
+        if mode.components.get(name) is None or settings.at(f"{HINTS}.{name}.estimate") is None:
             continue
         part = percent(plain_value(settings, "rollout.gpu_memory_utilization", 0.65))
         served = MemoryInput(utilization=part, sequence=sequence, offload=True)
         run = served if name == "rollout" else replace(_trained_run(settings, name), sequence=sequence)
         key = _PATH if plain_value(settings, _PATH) else f"{name}.model.model_path"
         # A component that divides nothing has no model yet.
-        use = work.models.get(name) or ModelUse(str(plain_value(settings, key)), key, ())
-        work.models[name] = replace(use, run=run)
+        use = mode.models.get(name) or ModelUse(str(plain_value(settings, key)), key, ())
+        mode.models[name] = replace(use, run=run)
 
 
 def _trained_run(settings: Settings, name: str) -> MemoryInput:
@@ -189,43 +133,43 @@ WITH_MODEL = "RLinf notices this only after workers have started, when they buil
 IN_ENGINE = "RLinf notices this only after workers have started, when they start the engine"
 
 
-def models(work: RlinfWork) -> None:
+def models(mode: Mode) -> None:
     """Add the models of the job; embodied models on Hugging Face workers divide nothing."""
-    task, key = work.mode.task, "rollout.model.model_path"
+    task, key = mode.task, "rollout.model.model_path"
     if not task or task == "embodied_eval":
         return
     if task != "reasoning_eval":
-        _trained(work, "actor", "actor", "actor.model.model_path" if task == "sft" else key)
-        if work.settings.flag("critic.use_critic_model", DIVIDES):
-            _trained(work, "critic", "critic", key)
+        _trained(mode, "actor", "actor", "actor.model.model_path" if task == "sft" else key)
+        if mode.settings.flag("critic.use_critic_model", DIVIDES):
+            _trained(mode, "critic", "critic", key)
         for name, role in INFERENCE.items():
-            _trained(work, name, role, key)
-    if work.mode.placer is not Placer.HYBRID:
-        degrees = work.mode.degrees("rollout")
-        _add(work, "rollout", key, degrees, engine_splits(places_of(tp=degrees.tp), IN_ENGINE))
-    runs(work)
+            _trained(mode, name, role, key)
+    if mode.placer is not Placer.HYBRID:
+        degrees = mode.degrees("rollout")
+        _add(mode, "rollout", key, degrees, engine_splits(places_of(tp=degrees.tp), IN_ENGINE))
+    runs(mode)
 
 
-def _trained(work: RlinfWork, name: str, role: str, key: str) -> None:
+def _trained(mode: Mode, name: str, role: str, key: str) -> None:
     """Add the model of a trained or inference component; only Megatron divides a model."""
-    if not work.component(name) or work.settings.word(f"{role}.training_backend", DIVIDES) != MEGATRON:
+    if not mode.components.get(name) or mode.settings.word(f"{role}.training_backend", DIVIDES) != MEGATRON:
         return
-    degrees, engine = work.mode.degrees(name), work.mode.degrees("rollout").tp
+    degrees, engine = mode.degrees(name), mode.degrees("rollout").tp
     # Inference components ignore experts.
-    experts = work.settings.whole(f"{role}.model.expert_model_parallel_size", DIVIDES, 1) if name == role else None
+    experts = mode.settings.whole(f"{role}.model.expert_model_parallel_size", DIVIDES, 1) if name == role else None
     places = places_of(tp=degrees.tp, pp=degrees.pp, ep=experts) if name == role else places_of(tp=degrees.tp, pp=degrees.pp)
     # RLinf asserts the vocabulary for the actor alone, but the critic's embedding is as large.
     vocabulary = vocabulary_split(places, AT_LAUNCH if name == "actor" else WITH_MODEL)
     splits = [*(split for split in megatron_splits(places, when=WITH_MODEL) if name == role or split.degree != "ep"), vocabulary]
     # An engine's tp is at most that of the actor, so both are lowered together.
-    if name == "actor" and work.component("rollout") and work.mode.placer is not Placer.HYBRID and engine:
+    if name == "actor" and mode.components.get("rollout") and mode.placer is not Placer.HYBRID and engine:
         least = (engine.name, engine.value)
         splits = [replace(split, at_least=least) if split.degree == "tp" else split for split in splits]
-    _add(work, name, key, degrees, tuple(splits), experts)
+    _add(mode, name, key, degrees, tuple(splits), experts)
 
 
-def _add(work: RlinfWork, name: str, key: str, degrees: ParallelSettings, splits: tuple[Split, ...], experts: Amount | None = None) -> None:
-    component, parallel, path = work.component(name), degrees.parallel, work.settings.word(key, DIVIDES)
+def _add(mode: Mode, name: str, key: str, degrees: ParallelSettings, splits: tuple[Split, ...], experts: Amount | None = None) -> None:
+    component, parallel, path = mode.components.get(name), degrees.parallel, mode.settings.word(key, DIVIDES)
     if component is not None and parallel is not None and path is not None:
-        written, place = replace(parallel, ep=experts.value if experts else 1), work.settings.at(key)
-        work.models[name] = ModelUse(path, key, with_sizes(splits, written, component.parallel), place.span if place else None)
+        written, place = replace(parallel, ep=experts.value if experts else 1), mode.settings.at(key)
+        mode.models[name] = ModelUse(path, key, with_sizes(splits, written, component.parallel), place.span if place else None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.findings.span import Edit, apply_edits
-from placewright.models.text.edit import as_list, split_item, with_entry, without_entry, without_item
+from placewright.models.text.edit import with_entry, without_entry
 from placewright.models.text.source import Source
 from placewright.models.text.tree import ListNode, MapNode
 
@@ -37,22 +37,6 @@ def test_without_an_entry(before: str, position: int, after: str | None) -> None
 
 
 @pytest.mark.parametrize(
-    ("before", "position", "after"),
-    [
-        ("a:\n  - x: 1\n    y: 2\n  - z: 3\n", 0, "a:\n  - z: 3\n"),
-        ("a:\n  - x: 1\n  - z: 3 # last\n# end\n", 1, "a:\n  - x: 1\n# end\n"),
-        ("a: [1, 2, 3]", 0, "a: [2, 3]"),
-        ("a: [1, 2, 3]", 2, "a: [1, 2]"),
-        ("a: [1]", 0, None),
-    ],
-)
-def test_without_an_item(before: str, position: int, after: str | None) -> None:
-    value = at(before)
-    assert isinstance(value, ListNode)
-    assert edited(before, without_item(before, value, value.items[position])) == after
-
-
-@pytest.mark.parametrize(
     ("before", "after"),
     [
         ("a:\n    x: 1 # one\nb: 2", "a:\n    x: 1 # one\n    n: all\nb: 2"),
@@ -66,37 +50,3 @@ def test_with_an_entry(before: str, after: str | None) -> None:
     value = at(before)
     assert isinstance(value, MapNode)
     assert edited(before, with_entry(before, value, "n", "all")) == after
-
-
-@pytest.mark.parametrize(
-    ("before", "each", "after"),
-    [
-        ("a:\n  x: 1\n  y:\n    z: 2\n", False, "a:\n  - x: 1\n    y:\n      z: 2\n"),
-        ("a:\n  x: 1\n  y: 2 # two\n", True, "a:\n  - x: 1\n  - y: 2 # two\n"),
-        ("a: {x: 1, y: 2}", False, "a: [{x: 1, y: 2}]"),
-        ("a: {x: 1, y: 2}", True, "a: [{x: 1}, {y: 2}]"),
-        ("a: {}", True, None),
-    ],
-)
-def test_a_map_as_a_list(before: str, each: bool, after: str | None) -> None:
-    value = at(before)
-    assert isinstance(value, MapNode)
-    assert edited(before, as_list(before, value, each)) == after
-    if after is not None:
-        assert isinstance(at(after), ListNode)
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("a:\n  - x: 1\n    y: 2\n", "a:\n  - x: 1\n  - y: 2\n"),
-        ("a:\n  - {x: 1, y: 2}\n", "a:\n  - {x: 1}\n  - {y: 2}\n"),
-        ("a: [{x: 1, y: 2}]\n", "a: [{x: 1}, {y: 2}]\n"),
-    ],
-)
-def test_an_item_of_several_entries_as_several_items(before: str, after: str) -> None:
-    value = at(before)
-    assert isinstance(value, ListNode)
-    item = value.items[0]
-    assert isinstance(item, MapNode)
-    assert edited(before, split_item(before, value, item)) == after

@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Callable, Mapping
 
-from ....component import COLOCATED, DISJOINT, IN_ORDER, SUBSET, Parallel
+from ....component import COLOCATED, DISJOINT, IN_ORDER, SUBSET
 from ....configuration.notes import Notes, is_unknown
 from ....configuration.settings import Settings
 from ....findings.finding import Severity
@@ -31,7 +31,7 @@ from ....text.nearest import nearest
 from ....text.tree import MapNode
 from ..known import CRITICS, CRITICS_INFERENCE, DEGREE, FOLDER, FSDP, IDLE, INFERENCE, INFERRING, MEGATRON, SETTING, all_tasks, listed
 from .arrangement import APART, Arrangement, arrangement, check_arrangement, check_engine_tp, check_inference, relate
-from .packing import IGNORED, check_degrees, engine_degrees, fits_in, fits_whole, pack, packed_runs, raise_minimum, shape_of_rollout
+from .packing import IGNORED, engine_degrees, fits_in, fits_whole, pack, packed_runs, raise_minimum, shape_of_rollout
 from .plans import arrangements, check_engine_weights, check_inference_weights, clear_degrees, sections_of_inference, shapes_of_choices
 from .state import Extent, Mode, Placer, degrees_in_section, placer_of, placing_tp
 
@@ -53,8 +53,6 @@ def _model_parallel(mode: Mode) -> None:
     shape = _rollout(mode, current)
     degrees = engine_degrees(mode, shape)
     pack(mode, "rollout", shape, degrees)
-    if current is Arrangement.NONE or (shape is not None and degrees is None):
-        _check_degrees_without_ranks(mode)
     if current is Arrangement.DISAGGREGATED and "actor" not in mode.planned:
         check_engine_weights(mode)
     if current in APART:
@@ -68,20 +66,6 @@ def _model_parallel(mode: Mode) -> None:
         if actor and actor.count < total:
             message = f"in auto mode RLinf starts `actor` on all {with_noun(total, 'accelerator')}, with {actor} as its share at the start"
             mode.notes.info(IGNORED, "actor", message, mode.place("actor"), "at the start")
-
-
-def _check_degrees_without_ranks(mode: Mode) -> None:
-    """Check hinted degrees in either arrangement, while that of actor and rollout is unknown."""
-    rollout = mode.degrees("rollout")
-    possible = {"rollout": [Parallel(rollout.tp.value, rollout.pp.value), Parallel(rollout.tp.value)]} if rollout.tp and rollout.pp else {}
-    for name, role in INFERENCE.items():
-        degrees = mode.degrees(name).parallel if mode.has(name) else None
-        if degrees and mode.backend(role) == MEGATRON:
-            possible[name] = [degrees]
-    for name, candidates in possible.items():
-        component = mode.on_accelerators(name) if mode.profiled else None
-        if component and "placement" in component.spans:
-            check_degrees(mode, component, candidates)
 
 
 def _pack_trained(mode: Mode, name: str) -> None:

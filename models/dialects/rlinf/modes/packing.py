@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import gcd
-from typing import Sequence
 
 from ....component import UNBOUNDED, Component, Parallel
 from ....configuration.settings import Amount
-from ....findings.finding import Fix, UnusableInput
-from ....findings.span import Edit
+from ....findings.finding import UnusableInput
 from ....findings.wording import are, with_noun
 from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ....placements.assignment import Assignment
@@ -153,16 +151,16 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
             report(HINTS if is_hint else IGNORED, name, message, help, at=at, notes=mode.placed_by)
         return
     _check_group(mode, component)
-    possible, extent = (parallel,) if parallel else (), mode.extent(name)
+    extent = mode.extent(name)
     if extent is None:
         if mode.is_open(name):
             mode.components[name] = _hinted(mode, component, shape, parallel) if shape else replace(component, contiguous=True)
         elif mode.profiled:
-            check_degrees(mode, component, possible)
+            _check_degrees(mode, component, parallel)
             mode.components[name] = replace(component, parallel=parallel or component.parallel)
         return
     if not extent.solid and not fills:
-        mode.components[name] = replace(component, contiguous=True, fixes=_without_holes(mode, component, extent))
+        mode.components[name] = replace(component, contiguous=True)
         return
     if not extent.solid:
         message = f"RLinf places `{name}` on all of {extent}, not on the {with_noun(extent.count, 'rank')} that {are(extent.count)} written"
@@ -171,7 +169,7 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
         mode.components[name] = replace(component, contiguous=not fills)
         return
     if mode.profiled:
-        check_degrees(mode, component, possible)
+        _check_degrees(mode, component, parallel)
     runs, amount = packed_runs(mode, component, extent, shape), extent.size
     written, count = Assignment({name: component.runs or ()}).world_size(name), amount // shape.per_process
     if count != written != extent.count:
@@ -181,13 +179,6 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
         component, least=amount, most=amount, per_process=shape.per_process, parallel=parallel or component.parallel,
         contiguous=True, stride=shape.stride, runs=runs, fixes={},
     )  # fmt: skip
-
-
-def _without_holes(mode: Mode, component: Component, extent: Extent) -> dict[str, Fix]:
-    """Return a fix of PW205 with equally many contiguous ranks."""
-    span, text = component.spans.get("placement"), str(Extent(extent.first, extent.first + extent.count - 1, extent.count))
-    is_plain = span is not None and not {"$", "\n"} & set(mode.notes.document.excerpt(span))
-    return {"PW205": Fix(f"write `{text}`", Edit(span, text) if span and is_plain else None)}
 
 
 def packed_runs(mode: Mode, component: Component, extent: Extent, shape: ProcessShape) -> Runs | None:
@@ -208,7 +199,7 @@ def _hinted(mode: Mode, component: Component, shape: ProcessShape, parallel: Par
     for key, field, demanded in (("accelerators_per_process", "per_process", shape.per_process), ("stride", "stride", shape.stride)):
         if field in component.spans and getattr(component, field) != demanded:
             _contradicts(mode, component, key, field, getattr(component, field), demanded)
-    check_degrees(mode, component, (parallel,) if parallel else ())
+    _check_degrees(mode, component, parallel)
     shaped = replace(
         _in_processes(mode, component, shape.per_process), per_process=shape.per_process, stride=shape.stride, contiguous=True,
         parallel=parallel or component.parallel,
@@ -240,14 +231,12 @@ def _in_processes(mode: Mode, component: Component, per_process: int) -> Compone
     return replace(component, least=component.least // old_size * per_process, most=most, counts=counts)
 
 
-def check_degrees(mode: Mode, component: Component, possible: Sequence[Parallel]) -> None:
-    """Note an error if hints state degrees and exclude all `possible` ones."""
+def _check_degrees(mode: Mode, component: Component, parallel: Parallel | None) -> None:
+    """Note an error if hints state degrees and exclude those of the settings."""
     choices = mode.merged.choices.get(component.name) or (component.parallel,)
     is_planned = component.timed is not None and len(choices) > 1
-    if "parallel" not in component.spans or not possible or is_planned or any(candidate in choices for candidate in possible):
-        return
-    hint, made = (" or ".join(map(str, dict.fromkeys(degrees))) for degrees in (choices, possible))
-    _contradicts(mode, component, "parallel", "parallel", hint, made)
+    if parallel and "parallel" in component.spans and not is_planned and parallel not in choices:
+        _contradicts(mode, component, "parallel", "parallel", " or ".join(map(str, dict.fromkeys(choices))), parallel)
 
 
 def _check_group(mode: Mode, component: Component) -> None:

@@ -12,17 +12,20 @@ from typing import Mapping, Sequence
 from ....component import Component, Parallel, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Amount, Settings
+from ....derivation import Derivation, Figure
 from ....findings.finding import Severity
 from ....findings.span import Edit, Span
-from ....job import HintedJob
+from ....job import HintedJob, Share
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
+from ....model_cards import ModelUse
 from ....placements.assignment import Assignment
 from ....placements.run import Run
 from ....planning.way import FrameworkArrangement, ProcessShape
 from ....record import dataclass
 from ....text.nearest import nearest
-from ....text.tree import Scalar
+from ....text.tree import MapNode, Scalar, find
+from ...checks import Facts
 from ..known import (
     CRITICS_INFERENCE,
     DEGREE,
@@ -46,6 +49,15 @@ SECTIONS = {
     **{role: (f"{role}.model", {"tp": TP, "pp": PP, "cp": _CP}) for role in ("actor", "critic", "inference")},
 }
 """Component -> section with its degrees, and key per degree."""
+
+
+def degree_keys(root: MapNode, name: str, parallel: Parallel) -> dict[str, int]:
+    """Return path -> degree of the keys in RLinf's sections that state degrees."""
+    path, keys = SECTIONS.get(name, ("", {}))
+    section, sizes = find(root, path) if path else None, {degree: int(getattr(parallel, degree)) for degree in keys}
+    if not isinstance(section, MapNode):
+        return {}
+    return {f"{path}.{key}": sizes[degree] for degree, key in keys.items() if section.get(key) is not None or sizes[degree] > 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +207,20 @@ def placer_of(settings: Settings, task: str) -> Placer:
     return Placer(facts.agents if is_multi else facts.placer)
 
 
-class Mode:
-    """Components of a job by name, changed by the rules of the task's placement class.
+SHARES, DEMANDS = "PW401", "PW403"
+"""Codes of amounts without a division among processes, and of other mismatches."""
+WITH_ENVIRONMENTS = ("embodied", "embodied_eval", "offline")
+"""Tasks with environments."""
+
+
+def figure_of(amount: Amount) -> Figure:
+    """Return the amount as part of a derivation; a default gets its file in RLinf."""
+    source = "rlinf/utils/placement.py" if amount.name.endswith("_parallel_size") else "rlinf/config.py"
+    return Figure(amount.name, amount.value, amount.span, "" if amount.scalar else f"RLinf, {source}")
+
+
+class Mode(Facts):
+    """Components of a job, changed by the rules of the task's placement class.
 
     Attributes
     ----------
@@ -212,13 +236,16 @@ class Mode:
     ways : arrangements that the mode leaves to a plan.
     shapes : shape of the processes per component and choice of its degrees.
     faulty : components with unreadable hints (noted).
+    shares, derivations, models : demands of batches, origins of derived numbers, and model by
+        component.
     """
 
     def __init__(
         self, notes: Notes, settings: Settings, cluster: Cluster, written: dict[str, Span], owner: Span, merged: HintedJob,
         planned: frozenset[str], profiled: bool,
     ) -> None:  # fmt: skip
-        self.notes, self.settings, self.cluster, self.written, self.owner = notes, settings, cluster, written, owner
+        super().__init__(notes, settings)
+        self.cluster, self.written, self.owner = cluster, written, owner
         self.task = task_of(notes, settings)
         self.placer = placer_of(settings, self.task)
         self.merged, self.planned, self.profiled = merged, planned, profiled
@@ -228,6 +255,29 @@ class Mode:
         self.ways: list[FrameworkArrangement] = []
         self.shapes: Mapping[str, Mapping[Parallel, ProcessShape]] = {}
         self.faulty: frozenset[str] = frozenset()
+        self.shares: list[Share] = []
+        self.derivations: list[Derivation] = []
+        self.models: dict[str, ModelUse] = {}
+
+    @property
+    def top(self) -> Span:
+        """See `Facts.top`."""
+        return self.owner
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """Phases with environments, of `train` and `eval`; empty if unknown."""
+        if self.task not in WITH_ENVIRONMENTS:
+            return ()
+        only = self.settings.flag("runner.only_eval", SHARES)
+        interval = self.settings.whole("runner.val_check_interval", SHARES, -1, least=-(10**9))
+        if self.task == "embodied_eval":
+            return ("eval",)
+        if only is None or (interval is None and not only):
+            return ()
+        # validate_embodied_cfg of 0.1 checks environments to train even without training.
+        trains = self.task == "embodied" and (not only or self.until("0.2"))
+        return ("train",) * trains + ("eval",) * bool(only or (interval is not None and interval.value > 0))
 
     @property
     def facts(self) -> TaskFacts:
@@ -268,6 +318,31 @@ class Mode:
     def plans_both(self) -> bool:
         """True if a plan decides how actor and rollout share accelerators."""
         return {"actor", "rollout"} <= self.planned
+
+    def until(self, name: str) -> bool:
+        """Return True if the release at hand is older than the named release."""
+        return self.notes.choice is not None and self.notes.choice.until(name)
+
+    def held(self, name: str) -> int | None:
+        """Return the number of accelerators of a component with explicit ranks, else None."""
+        component = self.components.get(name)
+        return Assignment({name: component.runs}).held(name) if component and component.runs else None
+
+    def processes(self, name: str) -> int | None:
+        """Return the number of processes of a component with explicit ranks, else None."""
+        component = self.components.get(name)
+        return max((run.ranks.stop for run in component.runs), default=0) if component and component.runs is not None else None
+
+    def share(self, component: str, amount: Amount, multiple: int, multiple_name: str, noun: str, reason: str, proved: bool = True) -> None:
+        """Demand that an amount divides among the processes of a component."""
+        if component in self.components:
+            self.shares.append(Share(component, amount.value, multiple, noun, amount.name, multiple_name, amount.span, reason, proved))
+
+    def derive(self, component: str, name: str, value: int, formula: str, *amounts: Amount) -> int:
+        """Add the derivation of an existing component's number, and return the number."""
+        if component in self.components:
+            self.derivations.append(Derivation(component, name, value, formula, tuple(map(figure_of, amounts))))
+        return value
 
     def error(
         self, code: str, name: str, message: str, help: str = "", label: str = "",

@@ -12,12 +12,11 @@ from typing import Collection, Mapping, Sequence
 from ....component import Component, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
-from ....findings.finding import Finding, UnusableInput
+from ....findings.finding import UnusableInput
 from ....hints.block import BlockForm, FileForm, timed_names, without
 from ....hints.forms import HintForm
 from ....machines.cluster import Cluster
 from ....placements.run import Run
-from ....planning.workload import Measured, TimedComponent
 from ....record import dataclass
 from ....text.form import Form, fill, form_of, key, map_of
 from ....text.tree import Entry, MapNode, Value, find, with_value
@@ -57,6 +56,11 @@ class RLinfFileForm(FileForm):
     placewright = key(
         form_of(RLinfBlockForm), default=RLinfBlockForm(), description="hints such as `{components: {actor: {seconds: {8: 120}}}}`"
     )
+
+
+def file_form() -> type[Form]:
+    """See `Dialect.file_form`."""
+    return RLinfFileForm
 
 
 @dataclass(frozen=True)
@@ -112,12 +116,12 @@ def _without(block: Value | None, names: Collection[str]) -> Value | None:
 
 
 def hints_of_started(
-    notes: Notes, settings: Settings, root: MapNode, block: Value, components: tuple[Component, ...], planned: PlannedPart
+    settings: Settings, root: MapNode, block: Value, components: tuple[Component, ...], planned: PlannedPart
 ) -> Value | None:
     """Return the hints of a file with times, without components that RLinf does not start.
 
     None if nothing remains. Where actor and rollout share accelerators, inference without ranks is
-    not started; elsewhere it is left to solve.
+    not started; elsewhere it is left to solve. Explicit ranks use no `plan`.
     """
     known = planned.own.keys() | placed_in(root)
     idle = [name for name in INFERENCE if name not in known]
@@ -125,8 +129,9 @@ def hints_of_started(
         return _without(block, idle)
     actor, rollout = (next((masks(part) for part in components if part.name == name), {}) for name in ("actor", "rollout"))
     shares = actor and actor == rollout
-    started_block = _without(block, idle if shares else unstarted_inference(settings, known, timed_names(block)))
-    return _judged_plan(started_block, components, notes.findings)
+    started = _without(block, idle if shares else unstarted_inference(settings, known, timed_names(block)))
+    left = with_value(started, "plan", None) if isinstance(started, MapNode) else None
+    return left if left and left.entries else None
 
 
 def with_phases_of_idle(
@@ -150,23 +155,6 @@ def with_phases_of_idle(
             started.add(hinted.name)
             components[worker.name] = replace(worker, phases=tuple(dict.fromkeys((*worker.phases, *hinted.phases))))
     return tuple(components.values())
-
-
-def _judged_plan(block: Value | None, components: Sequence[Component], findings: list[Finding]) -> Value | None:
-    """Return the block without `plan`, checked as if all had times; None if nothing remains."""
-    plan = block.get("plan") if isinstance(block, MapNode) else None
-    if plan is None or not isinstance(block, MapNode):
-        return block
-    from ....hints.plan import read_plan
-    from ....hints.times import stages_of
-
-    placeholder = TimedComponent((Measured(1, 1, next(iter(stages_of(plan)), "")),))
-    known = {"inference": Component("inference"), **{component.name: component for component in components}}
-    read_plan(
-        plan, [replace(component, timed=component.timed or placeholder) for component in known.values()], findings, "placewright.plan"
-    )
-    remaining = with_value(block, "plan", None)
-    return remaining if remaining.entries else None
 
 
 def is_separate(settings: Settings, name: str, placed: Collection[str], timed: Collection[str]) -> bool:

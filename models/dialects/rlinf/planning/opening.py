@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Collection, Mapping
 
-from ....component import COLOCATED, UNBOUNDED, Component, Parallel, Relation
+from ....component import COLOCATED, UNBOUNDED, Component, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Finding, Severity
@@ -24,11 +24,11 @@ from ....reading import Reading
 from ....roles import ROLES
 from ....text.document import Document
 from ....text.nearest import nearest
-from ....text.tree import Entry, ListNode, MapNode, Scalar, Value, find, kind_of, with_value
+from ....text.tree import Entry, MapNode, Scalar, Value, find, with_value
 from ...all_refused import Chosen, all_refused
 from ...following import interpolates, with_dependent_degrees, with_hint
 from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, listed, task_facts, time_advice
-from ..modes.state import SECTIONS, TASKS, Placer, placer_of
+from ..modes.state import TASKS, Placer, degree_keys, placer_of
 from .hints import PlannedPart, hinted_entries, infers, is_separate, unstarted_inference
 from .tables import BY_ENVIRONMENTS, read_profile
 from .times import BATCH, TimedFile
@@ -137,25 +137,13 @@ def _why_not(file: TimedFile) -> tuple[str, str] | None:
 
 _KNOWN = frozenset((*ROLES, *INFERENCE))
 """Possible components of RLinf's programs, in addition to those of a file."""
-_BY_KEY = {key: name for name, key in BY_ENVIRONMENTS.items()}
 
 
 def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, placed: Collection[str], task: str) -> Value | None:
     """Return the hints without misspelt components; note unknown keys of `profile_data`."""
-    entries = profile.entries if isinstance(profile, MapNode) else ()
-    maps = [(f"{KEY}.{entry.key.text}", entry.value) for entry in entries if entry.key.text in _BY_KEY]
-    for path, value in [(KEY, profile), *maps]:
-        if isinstance(value, ListNode) or (isinstance(value, Scalar) and not value.is_null and "${" not in value.text):
-            message, help = f"`{path}` is {kind_of(value)}, not a map of seconds: it is ignored", "{actor_cost: 95.7, rollout_cost: 59.9}"
-            notes.warn("PW105", KEY, message, value.span, "ignored", f"write a map such as `{help}`")
-    known = [*(f"{name}{COST}" for name in dict.fromkeys((*placed, *INFERENCE))), *_BY_KEY]
-    for entry in entries:
-        name = entry.key.text
-        component = _BY_KEY.get(name) or (name.removesuffix(COST) if name.endswith(COST) else "")
-        if component in _KNOWN and component not in (*placed, *INFERENCE):
-            message, help = f"`{KEY}.{name}` is not used: the file places no `{component}`", f"place `{component}`, or drop it"
-            notes.info("PW104", KEY, message, entry.key.span, "", help)
-        elif name not in known and component not in _KNOWN:
+    known = [*(f"{name}{COST}" for name in dict.fromkeys((*placed, *INFERENCE))), *BY_ENVIRONMENTS.values()]
+    for entry in profile.entries if isinstance(profile, MapNode) else ():
+        if (name := entry.key.text) not in known and name.removesuffix(COST) not in _KNOWN:
             message, close = f"`{KEY}.{name}` belongs to no component of the file: it is ignored", nearest(name, known)
             help = f"write `{close}`" if close else f"its keys are {listed(known)}"
             notes.warn("PW104", KEY, message, entry.key.span, "not known", help, notes.renamed(entry, close) if close else None)
@@ -166,19 +154,6 @@ def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, pla
             notes.error("PW104", name, f"`{name}` is no component of this job", entry.key.span, "not placed", help, edit)
             misspelt.append(entry)
     return without(hints, misspelt) if misspelt else hints
-
-
-def _with_degrees(root: MapNode, degrees: Mapping[str, Parallel]) -> MapNode:
-    """Return the tree with new degrees, at the keys of the writer."""
-    for name, parallel in degrees.items():
-        root = with_hint(root, name, parallel)
-        path, keys = SECTIONS.get(name, ("", {}))
-        section = find(root, path) if path else None
-        for degree, key in keys.items() if isinstance(section, MapNode) else ():
-            value, current = int(getattr(parallel, degree)), section.get(key) if isinstance(section, MapNode) else None
-            if (isinstance(current, Scalar) and current.value != value) or (current is None and value > 1):
-                root = with_value(root, f"{path}.{key}", value)
-    return root
 
 
 Read = Callable[[Document], Reading]
@@ -212,7 +187,12 @@ def choices_refused(read: Read, document: Document) -> tuple[Finding, ...]:
 
 def _job_with(read: Read, document: Document, degrees: Chosen) -> Job | str:
     """Return the job of the file with these degrees, or the reason of RLinf's refusal."""
-    reading = read(replace(document, root=_with_degrees(document.root, degrees)))
+    root = document.root
+    for name, parallel in degrees.items():
+        root = with_hint(root, name, parallel)
+        for path, degree in degree_keys(root, name, parallel).items():
+            root = with_value(root, path, degree)
+    reading = read(replace(document, root=root))
     if reading.problem is not None and not reading.failed:
         return reading.problem.job
     return next((finding.message for finding in reading.findings if finding.severity is Severity.ERROR), "the file cannot be read")

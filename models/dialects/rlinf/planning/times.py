@@ -14,13 +14,13 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Callable, Collection, Mapping, Sequence
 
 from ....component import Component, Parallel
 from ....configuration.notes import Notes
 from ....configuration.settings import Amount, Settings
 from ....findings.finding import UnusableInput
-from ....findings.wording import do, with_noun
+from ....findings.wording import with_noun
 from ....hints.block import said_of_plan, timed_names
 from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
@@ -28,7 +28,7 @@ from ....planning.workload import STEADY, TABLE, After, Measured, TimedComponent
 from ....record import dataclass
 from ....text.tree import MapNode, Value, find
 from ....times import as_it_runs
-from ..known import INFERENCE, INFERRING, KEY, PLANS
+from ..known import INFERENCE, INFERRING, PLANS
 from ..modes.state import degrees_by_arrangement, degrees_of
 from .hints import hinted_entries, infers, is_separate
 from .tables import BY_ENVIRONMENTS, Batch, ProfileData, Table, formula_of, generated_table, simulated_table, trained_table
@@ -157,26 +157,8 @@ class TimedFile:
         return measured, (taken, f"actor and rollout share {noun} in this file") if measured < total else ()
 
     def check(self, times: Mapping[str, TimedComponent]) -> None:
-        """Note findings where the settings of the job do not suit the times."""
-        if self.task == "embodied":
-            self._check_environments(times)
-            return
-        batch, updates = batch_of(self.settings), self.settings.whole("algorithm.n_minibatches", PLANS, 1)
-        if self.profile.costs and batch and updates and batch.samples % batch.updates:
-            message = f"{with_noun(batch.samples, 'sample')} of a step {do(batch.samples)} not divide into {updates.text}"
-            help, why = "choose a number that divides them", "RLinf's own tool refuses that"
-            self.notes.warn(PLANS, KEY, message, updates.span or self.settings.top, "", help, None, why)
-
-    def _check_environments(self, times: Mapping[str, TimedComponent]) -> None:
-        """Note differing numbers of environments, and tables without a usable share."""
-        settings, profile = self.settings, self.profile
-        tools, workers = (settings.whole(path, PLANS) if settings.has(path) else None for path in ENVIRONMENTS)
-        if profile.shares and tools and workers and tools.value != workers.value:
-            message = f"`{tools.name}` is {tools.value}, but `{workers.name}` is {workers.value}"
-            why = f"RLinf's tool takes times of {with_noun(tools.value, 'environment')}, but its workers start {workers.value}"
-            help = f"write the same number for both, or drop `{tools.name}`"
-            self.notes.warn(PLANS, KEY, message, tools.span or settings.top, "", help, None, why)
-        amount = environments(settings)
+        """Note an error for tables without a time for any share of the environments."""
+        amount, profile = environments(self.settings) if self.task == "embodied" else None, self.profile
         for name, rows in profile.shares.items():
             if amount is None or name not in times or times[name].measured:
                 continue
@@ -268,8 +250,7 @@ def with_rlinf_defaults(
     """
     stated_keys, is_embodied, names = said_of_plan(hints), task == "embodied", [component.name for component in components]
     if is_embodied:
-        assumed = (*workload.assumed, *_counts_of_actor(components, timed_names(hints)))
-        workload = _as_started(settings, replace(workload, assumed=assumed), stated_keys, names)
+        workload = _as_started(settings, workload, stated_keys, names)
     by_environment = workload.model == EMBODIED_MODEL
     if "workflow" not in stated_keys:
         chain = [name for name in ("env", "rollout", "actor") if name in names]
@@ -288,11 +269,3 @@ def with_rlinf_defaults(
         batch = batch_of(settings)
         workload = replace(workload, batches=batch.prompts if batch else 1)
     return replace(workload, nested=True) if is_embodied and "nested" not in stated_keys else workload
-
-
-def _counts_of_actor(components: Sequence[Component], hinted: Collection[str]) -> Iterator[str]:
-    """Yield a note if RLinf's tool plans an embodied actor on at most two counts."""
-    timed = next((component.timed for component in components if component.name == "actor" and component.name not in hinted), None)
-    if timed is not None and timed.scaling == TABLE and len(timed.measured) <= 2:
-        counts = " or ".join(str(count) for count in sorted({row.accelerators for row in timed.measured}))
-        yield f"actor: on {counts} alone, as RLinf's tool has it; `seconds` of it in `placewright.components`, by count, let it be on others"

@@ -90,7 +90,7 @@ def test_components_of_one_key_are_placed_alike_each_with_its_own_name(read) -> 
         ("{node_group: low}", "PW101", "actor", "`actor` has no `placement`", "{node_group: low, placement: all}"),
         ("[0, 1]", "PW105", "[0, 1]", "must be ranks, but it is a list", "0,1"),
         ("", "PW112", None, "names nothing", "actor: all"),
-        ("{node_group: 'bare,low', placement: '0-1'}", "PW108", "'bare,low'", "node 0 is in several node groups of `actor`", "{node_group: bare, placement: '0-1'}"),
+        ("{node_group: 'bare,low', placement: '0-1'}", "PW108", "'bare,low'", "node 0 is in several node groups of `actor`", None),
         ("{node_group: 'high,arms', placement: '7-8:0'}", "PW302", "'7-8:0'", "would hold Accelerator and Turtle2", "'0-1:0'"),
     ],
 )  # fmt: skip

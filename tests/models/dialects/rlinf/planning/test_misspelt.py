@@ -22,15 +22,7 @@ def test_a_key_of_the_profile_that_belongs_to_nothing(read: Read, key: str, mean
     assert finding.severity.value == "warning" and (finding.edit and finding.edit.text) == meant
 
 
-@pytest.mark.parametrize(("key", "whose"), [("critic_cost", "critic"), ("env_cost", "env"), ("env_profile_data", "env")])
-def test_what_other_files_of_rlinf_have_is_no_slip_but_not_used(read: Read, key: str, whose: str) -> None:
-    """The same profile serves jobs with a critic, or without: that is a remark."""
-    (finding,) = told(read, text().replace("actor_cost: 40", f"actor_cost: 40, {key}: 3"))
-    assert finding.severity.value == "note" and finding.edit is None
-    assert finding.message == f"`profile_data.{key}` is not used: the file places no `{whose}`"
-
-
-@pytest.mark.parametrize("key", ["reward_cost", "critic_inference_cost", "actor_inference_cost"])
+@pytest.mark.parametrize("key", ["reward_cost", "critic_inference_cost", "actor_inference_cost", "critic_cost", "env_cost"])
 def test_of_what_is_placed_or_is_a_part_of_it_nothing_is_said(read: Read, key: str) -> None:
     assert not told(read, text().replace("actor_cost: 40", f"actor_cost: 40, {key}: 3"))
 
@@ -52,19 +44,3 @@ def test_one_slip_is_one_finding(read: Read) -> None:
     """Of a name that nobody has it is not also told how large it is, or where it may be."""
     (finding,) = read(text() + "placewright: {components: {rolout: {parallel: {tp: 2}}}}\n").findings
     assert finding.message == "`rolout` is no component of this job"
-
-
-@pytest.mark.parametrize(
-    ("written", "message"),
-    [
-        ("profile_data: [40, 60]", "`profile_data` is a list, not a map of seconds: it is ignored"),
-        ("profile_data: {env_profile_data: 3}", "`profile_data.env_profile_data` is a whole number, not a map of seconds: it is ignored"),
-        ("profile_data: {rollout_profile_data: null}", ""),
-        ("profile_data:", ""),
-    ],
-)
-def test_what_is_no_map_of_seconds_is_not_left_out_silently(read: Read, written: str, message: str) -> None:
-    """A list was taken for a file without times: its own ranks were told as verified, without a word."""
-    job = "".join(line for line in text().splitlines(keepends=True) if not line.startswith("profile_data"))
-    found = [(each.message, each.severity.value) for each in read(f"{job}{written}\n").findings if each.code == "PW105"]
-    assert found == ([(message, "warning")] if message else [])

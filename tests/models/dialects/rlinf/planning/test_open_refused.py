@@ -8,7 +8,7 @@ from placewright.models.findings.finding import Severity
 from placewright.models.parallel import Parallel
 from placewright.models.planning.way import CountConstraint
 
-from .opened import APART, EMBODIED, Read, problem, said, text
+from .opened import APART, Read, problem, text
 
 
 def test_apart_is_left_out_where_the_file_has_no_settings_for_it(read: Read) -> None:
@@ -38,15 +38,6 @@ def test_a_job_that_has_no_way_left_is_impossible(read: Read) -> None:
     coding = text(APART).replace("task_type: reasoning", "task_type: coding_online_rl, enable_dynamic_batch_size: true")
     (finding,) = (each for each in read(coding).to_solve.findings if each.code == "PW601")
     assert finding.severity is Severity.ERROR and "neither share their accelerators nor be apart" in finding.message
-
-
-def test_numbers_that_contradict_each_other_are_warned_of(read: Read) -> None:
-    assert any("but `env.train.total_num_envs` is 64" in message for message in said(read(EMBODIED + "data: {env_num: 32}\n").to_solve))
-    assert said(read(EMBODIED + "data: {env_num: 64}\n").to_solve) == []
-    assert any(
-        "do not divide into `algorithm.n_minibatches: 5`" in each
-        for each in said(read(text().replace("n_minibatches: 1", "n_minibatches: 5")).to_solve)
-    )
 
 
 def test_counts_apart_leave_no_engine_without_weights(read: Read) -> None:

@@ -39,12 +39,8 @@ cluster:
         reward:
             placement: 0
         actor: all:0-7
-        agent:
-            node_group: node
-            placement: all:0-15
-        env:
-            node_group: high
-            placement: 1:0-1,3:2-3
+        agent: {node_group: node, placement: "all:0-15"}
+        env: {node_group: high, placement: "1:0-1,3:2-3"}
     node_groups:
       - {label: high, node_ranks: 1}
 
@@ -78,11 +74,11 @@ def test_lines_are_added_in_the_file_s_own_style_and_nothing_else_changes(read, 
         ),
         (
             "cluster:\n  num_nodes: 2 # two\nplacewright: {components: {}}\n",
-            "cluster:\n  num_nodes: 2 # two\n  component_placement:\n    actor: all\nplacewright: {components: {}}\n",
+            "cluster:\n  num_nodes: 2 # two\n  component_placement: {actor: all}\nplacewright: {components: {}}\n",
         ),
         (
             "placewright: {components: {}}\ncluster:\n   num_nodes: 2\n   component_placement: # here\n   tracer: x",
-            "placewright: {components: {}}\ncluster:\n   num_nodes: 2\n   component_placement: # here\n      actor: all\n   tracer: x",
+            "placewright: {components: {}}\ncluster:\n   num_nodes: 2\n   component_placement: {actor: all} # here\n   tracer: x",
         ),
     ],
 )
