@@ -23,7 +23,7 @@ from ..solver.explaining.explain import Explanation
 from ..solver.explaining.explain import explain as explained
 from ..solver.session import Session
 from .assumptions import assumed, bases, emptied
-from .baseline import baseline_of, baseline_of_file, left_open, without_ranks
+from .baseline import baseline_of, baseline_of_file, left_open
 from .benders import as_listed
 from .bills import bills
 from .check import price
@@ -143,7 +143,7 @@ def account(
         ]
         traffic = workload is not None and bool(workload.bandwidth)
         base = replace(base, sensitivity=sensitivity(planned, searches, left, places, traffic, session, ranges(base)))
-    return replace(base, without_ranks=without_ranks(problem, solve) if solve is not None and not session.cancelled else None)
+    return base
 
 
 def ranges(account: Account) -> dict[str, tuple[int, int]]:
@@ -167,7 +167,6 @@ def account_of(problem: Problem, planned: PlanningResult, placed: Assignment | N
         needs,
         rests,
         reported(planned.alternatives),
-        reported([alternative.priced for alternative in planned.further]),
         baseline_of_file(problem, planned),
         resources={name: problem.kind(problem[name]) for name in question.components if not best.blocks_of(name)},
         assumed=(*assumed(problem, question), *emptied(needs)),

@@ -1,9 +1,8 @@
 """Front door of the planner: plan components with times, then place everything.
 
 The policies wrap each other: `solve_in_turn` (pools), `within_estimates` (memory estimates),
-`with_even_degrees` (degrees that divide the model), `with_companions` (untimed components),
-`with_further` (alternatives) and `over_leading_choices` (degrees of followers) around `plan` for
-one problem.
+`with_even_degrees` (degrees that divide the model), `with_companions` (untimed components) and
+`over_leading_choices` (degrees of followers) around `plan` for one problem.
 """
 
 from __future__ import annotations
@@ -81,10 +80,8 @@ class Solver:
 
     def _planned(self, problem: Problem, workload: Workload, place: Solve) -> Answer:
         """Return the answer for a problem with times; the innermost policy runs first."""
-        from .alternatives import with_further
         from .dividing import with_even_degrees
         from .placing.laying import in_pool_layouts
-        from .placing.lying_over import lying_over
         from .policies import over_leading_choices, within_estimates
         from .untimed import with_companions
 
@@ -94,7 +91,6 @@ class Solver:
         laid = in_pool_layouts(place) if self.refuses is accept_all else in_pool_layouts(place, partial(_refused, self.refuses, problem))
         plan_one = partial(self._plan, workload, laid, refused)
         with_ties = over_leading_choices(plan_one, self.limit, self.session)
-        with_ties = with_further(with_ties, partial(lying_over, laid), refused, self.limit, self.session)
         answer = within_estimates(problem, with_even_degrees(with_companions(with_ties, self.session)), self.limit, self.session)
         if answer.plan is not None and answer.planned is not None:
             answer = replace(answer, plan=_with_degrees(answer.plan, answer.planned.best.design, problem))

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
 from typing import Callable, Iterator, Sequence
 
 from ..models.account import BETWEEN, BEYOND, DECLARED, ESTIMATED, FITTED, FORMULA, KEPT, MEASURED, WORKS, Basis, BlockBill
-from ..models.component import Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.parallel import DEGREES, Parallel
 from ..models.planning.design import Design
@@ -15,7 +13,6 @@ from ..models.planning.option import NO_KIND, AcceleratorKind
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import LINEAR, SECONDS, Measured, TimedComponent
 from ..models.problem import Problem
-from ..models.quantity import write_memory
 from ..solver.wording import listed
 from .capacity import model_on
 from .dividing import refused_degrees
@@ -29,7 +26,6 @@ def assumed(problem: Problem, question: PlanningProblem) -> Iterator[str]:
         return
     yield from workload.assumed
     yield from refused_degrees(problem)
-    yield from never_shared(problem, question)
     yield from _left_alone(problem, question)
     if workload.flows:
         yield from _beside(question)
@@ -159,42 +155,3 @@ def _emptied(bill: BlockBill, capacity: int) -> Iterator[str]:
             rest = {name for name in away if name not in large}
             gone |= large | (rest if sum(needs.get(name, 0) for name in rest) > left else set())
     return (name for name in bill.block.components if name in gone)
-
-
-def never_shared(problem: Problem, question: PlanningProblem) -> Iterator[str]:
-    """Yield a sentence on components whose resident memory alone keeps them from sharing."""
-    parted = {frozenset(pair) for pair in question.sharing.apart}
-    open_ = [
-        component
-        for name in question.options
-        if (component := problem[name]).runs is None and component.timed is not None and component.memory
-    ]
-    pairs = [
-        pair for pair in combinations(open_, 2) if frozenset(part.name for part in pair) not in parted and _only_in_turns(question, *pair)
-    ]
-    if not pairs:
-        return
-    names = [component.name for component in open_ if any(component in pair for pair in pairs)]
-    phases = [name for name in names if name in question.memory.resident]
-    if len(pairs) == 1:
-        (first, second) = pairs[0]
-        both = f"{write_memory(first.memory)} and {write_memory(second.memory)}"
-        reason = f"never on the same accelerators: {both} at once are more than the {write_memory(_room(question, first, second))} of one"
-    else:
-        reason = "not all on the same accelerators, where they would need more memory at once than there is"
-    yield f"{listed(names)}: {reason} (write a `phase` of {'each' if phases == names else listed(phases)} if they take turns)"
-
-
-def _only_in_turns(question: PlanningProblem, first: Component, second: Component) -> bool:
-    """Return True if two resident components fit together only by taking turns."""
-    if question.memory.resident.isdisjoint((first.name, second.name)) or question.idle.among((first.name, second.name)):
-        return False
-    in_turns = max(first.memory + second.offloaded, second.memory + first.offloaded)
-    return in_turns <= _room(question, first, second) < first.memory + second.memory
-
-
-def _room(question: PlanningProblem, first: Component, second: Component) -> int:
-    """Return the MiB of the largest accelerators open to both; 0 if unknown or none."""
-    kinds = {option.kind for option in question.options[first.name]} & {option.kind for option in question.options[second.name]} - {NO_KIND}
-    sizes = [question.kinds[kind].memory for kind in kinds]
-    return 0 if None in sizes else max((size for size in sizes if size is not None), default=0)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from ..models.account import DECLARED, Baseline, WithoutRanks
-from ..models.answer import Solve
+from ..models.account import DECLARED, Baseline
 from ..models.component import UNBOUNDED, Component
 from ..models.findings.finding import Severity
 from ..models.placements.assignment import Assignment
@@ -158,16 +157,6 @@ def _traffic(problem: Problem) -> int:
     """Return the ns of traffic across the topology, if traffic counts as time."""
     workload = problem.job.planning.workload
     return Traffic(problem, workload).nanoseconds(_ranks(problem)) if workload is not None and workload.bandwidth else 0
-
-
-def without_ranks(problem: Problem, solve: Solve) -> WithoutRanks | None:
-    """Return the plan without the fixed ranks; None without such ranks or plans."""
-    names = tuple(component.name for component in problem.components if component.timed and component.runs is not None)
-    if not names:
-        return None
-    parts = tuple(left_open(component) if component.name in names else component for component in problem.components)
-    planned = solve(replace(problem, job=replace(problem.job, components=parts))).planned
-    return WithoutRanks(names, planned) if planned is not None else None
 
 
 def left_open(component: Component) -> Component:

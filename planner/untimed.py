@@ -83,8 +83,7 @@ def _on_more(plan: Plan, problem: Problem, answer: Answer) -> Answer:
         return answer
     question = answer.planned.question  # what was asked: that it is on no fewer is no demand
     known = all(option in question.options[name] for name, option in more.planned.best.design.options.items())
-    further = answer.planned.further  # on fewer accelerators it may be on fewer too
-    planned = replace(more.planned, bound=answer.planned.bound, proved=answer.planned.proved, further=further)
+    planned = replace(more.planned, bound=answer.planned.bound, proved=answer.planned.proved)
     return replace(more, planned=replace(planned, question=question) if known else planned)
 
 
@@ -125,10 +124,7 @@ def may_be_apart(problem: Problem) -> Problem | None:
 
 def _not_all_compared(answer: Answer) -> Answer:
     """Return the answer without alternatives found for only a part of the variants."""
-    if answer.planned is None:
-        return answer
-    further = tuple(replace(alternative, proved=False) for alternative in answer.planned.further)
-    return replace(answer, planned=replace(answer.planned, further=further, alternatives_open=True))
+    return answer if answer.planned is None else replace(answer, planned=replace(answer.planned, alternatives_open=True))
 
 
 def _unproved(answer: Answer) -> Answer:

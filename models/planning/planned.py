@@ -65,17 +65,6 @@ class Filled:
 
 
 @dataclass(frozen=True)
-class RelatedPlan:
-    """Plan of any structure on fewer accelerators, or with different degrees of a component.
-
-    `proved`: it is optimal among these.
-    """
-
-    priced: CostedDesign
-    proved: bool
-
-
-@dataclass(frozen=True)
 class PlanningResult:
     """Answer of planning.
 
@@ -88,9 +77,6 @@ class PlanningResult:
         all components.
     proved : True if the objective of `best` is proved optimal among designs with a placement.
     alternatives : best designs of other structures with a placement, the best first.
-    further : if there are few other structures, the best on fewer accelerators (on any number, if
-        accelerators are the objective) and with other degrees of a component, each with its
-        placement, the best first.
     unplaceable : better designs, or designs among the others, without a placement, in the order of
         the search.
     without_estimates : best design without memory estimates, if different and better.
@@ -120,7 +106,6 @@ class PlanningResult:
     without_estimates: CostedDesign | None = None
     without_question: PlanningProblem | None = None
     not_placed: tuple[CostedDesign, ...] = ()
-    further: tuple[RelatedPlan, ...] = ()
     is_own: bool = False
     filled: Mapping[str, Filled] = field(default_factory=dict)
     lean: Design | None = None
