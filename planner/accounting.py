@@ -17,7 +17,6 @@ from ..models.planning.problem import PlanningProblem, Task
 from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..models.reading import Reading
-from ..models.tied_degrees import with_leading_degrees
 from ..solver.explaining.demands import in_seconds
 from ..solver.explaining.explain import Explanation
 from ..solver.explaining.explain import explain as explained
@@ -32,7 +31,6 @@ from .dividing import evenly
 from .memory import without_estimates
 from .placing.laying import in_pool_layouts
 from .problem import planning_problem
-from .scope import as_it_spans
 from .search.search import search
 from .sensitivity import SEARCHES, SPENT, Placeable, sensitivity
 from .verify import verify
@@ -136,11 +134,7 @@ def account(
     left, workload = max(limit - planned.spent, SHARE * limit), problem.job.planning.workload
     if not (problem.job.planning.not_read or problem.job.planning.sizes_not_read):  # else nobody knows what is better
         parts = planned.parts or (planned.question,)
-        places = [
-            Placeable(as_it_spans(with_leading_degrees(problem, part), part), part, in_pool_layouts(solve))
-            for part in parts
-            if solve is not None
-        ]
+        places = [Placeable(part.source, part, in_pool_layouts(solve)) for part in parts if solve is not None and part.source is not None]
         traffic = workload is not None and bool(workload.bandwidth)
         base = replace(base, sensitivity=sensitivity(planned, searches, left, places, traffic, session, ranges(base)))
     return base

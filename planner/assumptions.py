@@ -9,14 +9,14 @@ from ..models.account import BETWEEN, BEYOND, DECLARED, ESTIMATED, FITTED, FORMU
 from ..models.machines.node_group import ACCELERATOR
 from ..models.parallel import DEGREES, Parallel
 from ..models.planning.design import Design
-from ..models.planning.option import NO_KIND, AcceleratorKind
+from ..models.planning.option import NO_KIND
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import LINEAR, SECONDS, Measured, TimedComponent
 from ..models.problem import Problem
 from ..solver.wording import listed
-from .capacity import model_on
+from .capacity import timed_model
 from .dividing import refused_degrees
-from .times import evenly_on, model_of, rests_on, slowest, time_of, times_on
+from .times import evenly_on, rests_on, slowest, time_of, times_on
 
 
 def assumed(problem: Problem, question: PlanningProblem) -> Iterator[str]:
@@ -76,7 +76,7 @@ def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: T
     at_once = open_on if len(open_on) > 1 else evenly_on(problem, problem[task.component])
     times = times_on(timed, at_once)
     model, alike = slowest(times, task.phase, option.amount, option.parallel)
-    model = model or (open_on[0] if open_on else _model(problem, task.component, on))
+    model = model or (open_on[0] if open_on else timed_model(problem, problem[task.component], on))
     timed = times.get(model, timed)
     rows = rests_on(timed, task.phase, option.amount, option.parallel, model)
     counts = tuple(row.accelerators for row in rows)
@@ -106,15 +106,6 @@ def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: T
 
 def _guessed(row: Measured) -> str:
     return FITTED if row.assumed.startswith(FITTED) else ESTIMATED
-
-
-def _model(problem: Problem, name: str, on: AcceleratorKind | None) -> str:
-    """Return the model for the times of a component on a kind of accelerators."""
-    if on is None:
-        return ""
-    if on.mixed and len(on.models) > 1:
-        return model_of(problem, problem[name]) or on.model
-    return model_on(problem, problem[name]) if on.holders else on.model
 
 
 def _without_effect(choices: Sequence[Parallel], parallel: Parallel, is_as_long: Callable[[Parallel], bool]) -> str:

@@ -17,7 +17,6 @@ from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import Workload
 from ..models.problem import AMOUNT, Problem
 from ..models.quantity import write_estimate, write_memory
-from ..models.tied_degrees import as_chosen
 from ..models.tied_degrees import as_written as as_written_degrees
 from ..solver.wording import listed
 from .assumptions import bases
@@ -28,7 +27,7 @@ from .costs import cost_model, costed
 from .memory import without_estimates
 from .own_design import NoPrice, as_it_lies, design_of_ranks, refused, runs_of, seats_of
 from .placing.lying_over import all_held
-from .problem import planning_problem, source
+from .problem import planning_problem
 from .related import related
 from .scope import counts_by_model
 from .traffic import Traffic
@@ -47,10 +46,8 @@ def baseline_of_file(problem: Problem, planned: PlanningResult) -> Baseline | No
 
 def _as_written(problem: Problem, planned: PlanningResult) -> tuple[Problem, PlanningProblem]:
     """Return the problem with the degrees of the file, and its planning problem."""
-    found = source(as_chosen(problem, planned), planned.question)
-    workload = found.job.planning.workload if found is not None else None
-    if workload is None:
-        return problem, planned.question
+    source = planned.question.source or problem
+    workload = source.job.planning.workload or Workload()
     written = as_written_degrees(problem if workload.heeds_estimates else without_estimates(problem) or problem)
     return written, planning_problem(written, workload)
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 from dataclasses import field
 from functools import cached_property
 from itertools import combinations
-from typing import Iterable, Mapping
+from typing import TYPE_CHECKING, Iterable, Mapping
 
-from ..parallel import Parallel
 from ..record import dataclass
 from .option import AcceleratorKind, Area, Crossing, Idle, Option, RefusedCount, Shared
 from .way import FrameworkArrangement
 from .workload import SECONDS, Budget
+
+if TYPE_CHECKING:
+    from ..problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +161,7 @@ class PlanningProblem:
     barred : no-goods.
     crossing : traffic across the topology, if it counts as time; the price of a design has its
         lower bound.
-    leading : component that others follow -> its degrees in this problem; the options state them,
-        if there are any.
+    source : problem that this one was made of, with its chosen degrees and models; None for others.
     flow, memory, sharing, given, scope : see these classes.
     """
 
@@ -178,7 +179,7 @@ class PlanningProblem:
     areas: tuple[Area, ...] = ()
     barred: tuple[RefusedCount, ...] = ()
     crossing: Crossing | None = None
-    leading: Mapping[str, Parallel] = field(default_factory=dict, compare=False)
+    source: Problem | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def accelerators(self) -> int:
