@@ -37,19 +37,13 @@ def baseline_of_file(problem: Problem, planned: PlanningResult) -> Baseline | No
     """Return the baseline by the ranks of the file; None without ranks."""
     if not problem.job.planning.own:
         return None
-    if planned.question.scope.over_kinds:  # its ranks may be on other models, or on one
-        written = as_written_degrees(problem)
-        return baseline_of(written, planning_problem(written, written.job.planning.workload or Workload()), cost_model(planned.model))
-    written, question = (problem, planned.question) if not planned.in_part else _as_written(problem, planned)
+    written, question = problem, planned.question
+    if planned.parts or question.scope.over_kinds:  # its degrees and models may be others than those of the plan
+        workload = question.source.job.planning.workload if question.source is not None else None
+        unheeded = without_estimates(problem) if workload is not None and not workload.heeds_estimates else None
+        written = as_written_degrees(unheeded or problem)
+        question = planning_problem(written, written.job.planning.workload or Workload())
     return baseline_of(written, question, cost_model(planned.model))
-
-
-def _as_written(problem: Problem, planned: PlanningResult) -> tuple[Problem, PlanningProblem]:
-    """Return the problem with the degrees of the file, and its planning problem."""
-    source = planned.question.source or problem
-    workload = source.job.planning.workload or Workload()
-    written = as_written_degrees(problem if workload.heeds_estimates else without_estimates(problem) or problem)
-    return written, planning_problem(written, workload)
 
 
 def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Baseline:

@@ -72,7 +72,7 @@ def _better(open_: Problem, planned: PlanningResult, plan: Solve, limit: float, 
     workload = source.job.planning.workload if source is not None else None
     if source is None or workload is None:
         return None
-    if workload.bandwidth or planned.in_part or planned.question.scope.over_kinds:
+    if workload.bandwidth or planned.parts or planned.question.scope.over_kinds:
         answer = plan(open_)
         relaxed = answer.planned
         if relaxed is None or answer.plan is None or relaxed.price >= planned.price:
@@ -92,8 +92,6 @@ def _bills(problem: Problem, winner: _Without) -> tuple[BlockBill, ...]:
 
 SHARE = 0.1
 """Share of the search time for lower bounds."""
-MOST_BESIDE = 8
-"""Maximum number of choices planned only for alternatives beside the best plan."""
 MOST_TOLD = 4
 """Maximum number of reasons, and of choices listed for a reason."""
 
@@ -185,28 +183,15 @@ def _beside(planned: PlanningResult, question: PlanningProblem) -> tuple[Sequenc
 
 def cheapest_first(plan: Solve, every: Sequence[Problem], limit: float, session: Session) -> tuple[dict[int, Answer], bool, int | None]:
     """Return answers by number, whether interrupted, and a lower bound of the rest, if any."""
-    bounds, answers, beside = lower_bounds(every, SHARE * limit, session), dict[int, Answer](), 0
+    bounds, answers = lower_bounds(every, SHARE * limit, session), dict[int, Answer]()
     for number in sorted(range(len(every)), key=lambda index: bounds[index]):
         if answers and session.cancelled:
             return answers, True, None
-        planned, least = [answer.planned for answer in answers.values() if answer.planned is not None], bounds[number]
-        if planned and least > min(result.price[0] for result in planned):
-            beside += 1
-            if least >= ENDLESS:
-                break
-            if beside > MOST_BESIDE or _are_known(planned, least):
-                return answers, False, least
+        prices, least = [answer.planned.price[0] for answer in answers.values() if answer.planned is not None], bounds[number]
+        if prices and least > min(prices):
+            return answers, False, least if least < ENDLESS else None
         answers[number] = plan(every[number])
     return answers, False, None
-
-
-def _are_known(planned: Sequence[PlanningResult], least: int) -> bool:
-    """Return True if the best other structures are known, given the bound of the rest."""
-    best = min(planned, key=lambda result: result.price)
-    by_time = best.question.aim == SECONDS
-    beside = (priced for result in planned for priced in (result.best, *result.alternatives))
-    less = (priced for priced in beside if (priced.total if by_time else priced.accelerators(best.question)) < least)
-    return len({priced.design.structure() for priced in less} - {best.best.design.structure()}) >= ALTERNATIVES
 
 
 def lower_bounds(every: Sequence[Problem], limit: float, session: Session) -> list[int]:

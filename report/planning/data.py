@@ -75,10 +75,7 @@ def to_data(account: Account) -> Data:
         data["not_started"] = {"components": sorted(way.without), "where": way.name}
     if planned.filled:
         needs = planned.compared.options
-        data["filled"] = {
-            name: {"needs": needs[name].amount, "asked_at_most": filled.most, "proved": filled.proved}
-            for name, filled in planned.filled.items()
-        }
+        data["filled"] = {name: {"needs": needs[name].amount, "asked_at_most": most} for name, most in planned.filled.items()}
     if planned.without_estimates is not None:
         data["without_estimates"] = priced_data(planned.without_question or question, planned.without_estimates)
     if account.own is not None or account.given:
