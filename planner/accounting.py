@@ -30,7 +30,7 @@ from .costs import cost_model, costed
 from .dividing import evenly
 from .memory import without_estimates
 from .placing.laying import in_pool_layouts
-from .problem import planning_problem
+from .problem import planning_problem, source_of
 from .search.search import search
 from .sensitivity import SEARCHES, SPENT, Placeable, sensitivity
 from .verify import verify
@@ -134,7 +134,8 @@ def account(
     left, workload = max(limit - planned.spent, SHARE * limit), problem.job.planning.workload
     if not (problem.job.planning.not_read or problem.job.planning.sizes_not_read):  # else nobody knows what is better
         parts = planned.parts or (planned.question,)
-        places = [Placeable(part.source, part, in_pool_layouts(solve)) for part in parts if solve is not None and part.source is not None]
+        sources = [(source_of(part), part) for part in parts] if solve is not None else []
+        places = [Placeable(source, part, in_pool_layouts(solve)) for source, part in sources if source is not None and solve is not None]
         traffic = workload is not None and bool(workload.bandwidth)
         base = replace(base, sensitivity=sensitivity(planned, searches, left, places, traffic, session, ranges(base)))
     return base

@@ -27,7 +27,7 @@ from .costs import cost_model, costed
 from .memory import without_estimates
 from .own_design import NoPrice, as_it_lies, design_of_ranks, refused, runs_of, seats_of
 from .placing.lying_over import all_held
-from .problem import planning_problem
+from .problem import planning_problem, source_of
 from .related import related
 from .scope import counts_by_model
 from .traffic import Traffic
@@ -39,7 +39,8 @@ def baseline_of_file(problem: Problem, planned: PlanningResult) -> Baseline | No
         return None
     written, question = problem, planned.question
     if planned.parts or question.scope.over_kinds:  # its degrees and models may be others than those of the plan
-        workload = question.source.job.planning.workload if question.source is not None else None
+        source = source_of(question)
+        workload = source.job.planning.workload if source is not None else None
         unheeded = without_estimates(problem) if workload is not None and not workload.heeds_estimates else None
         written = as_written_degrees(unheeded or problem)
         question = planning_problem(written, written.job.planning.workload or Workload())

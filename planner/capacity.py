@@ -292,7 +292,7 @@ def model_on(problem: Problem, component: Component) -> str:
 
 
 def timed_model(problem: Problem, component: Component, kind: AcceleratorKind | None) -> str:
-    """Return the model for a component's times on a kind; "" if several are possible, or without a kind."""
+    """Return the model for a component's times on a kind; "" if several or none."""
     if kind is None:
         return ""
     if kind.holders:

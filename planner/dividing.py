@@ -73,7 +73,10 @@ def refused_degrees(problem: Problem) -> Iterator[str]:
 
 
 def _dropped(problem: Problem, even: Problem, refused: bool) -> Iterator[tuple[str, Split, list[int]]]:
-    """Yield component, part of its model and degrees that `even` leaves out, `refused` by the engine or not."""
+    """Yield component, part of its model, and degrees that `even` leaves out.
+
+    `refused` : those that the engine refuses, or the others.
+    """
     for name, kept in even.job.choices.items():
         card, torn = card_of(problem, name), dict[Split, set[int]]()
         for parallel in problem.job.choices[name] if card is not None else ():

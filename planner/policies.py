@@ -23,7 +23,7 @@ from .bills import bills, decides, none_fits
 from .check import price
 from .costs import cost_model, costed
 from .memory import without_estimates
-from .problem import planning_problem
+from .problem import planning_problem, source_of
 from .scope import choices_of_models
 from .search.found import ENDLESS
 from .search.search import search
@@ -68,7 +68,8 @@ class _Without(NamedTuple):
 
 def _better(open_: Problem, planned: PlanningResult, plan: Solve, limit: float, session: Session) -> _Without | None:
     """Return the winner without estimates, if it is better than the plan."""
-    source = without_estimates(planned.question.source) if planned.question.source is not None else None
+    heeding = source_of(planned.question)
+    source = without_estimates(heeding) if heeding is not None else None
     workload = source.job.planning.workload if source is not None else None
     if source is None or workload is None:
         return None

@@ -65,6 +65,11 @@ def planning_problem(
     )  # fmt: skip
 
 
+def source_of(question: PlanningProblem) -> Problem | None:
+    """Return the problem that a planning problem was made of; None for others."""
+    return question.source if isinstance(question.source, Problem) else None
+
+
 def _sharing(
     problem: Problem, workload: Workload, parts: Sequence[Component], relations: Related, nested: bool, led: frozenset[tuple[str, str]]
 ) -> Sharing:

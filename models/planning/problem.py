@@ -8,15 +8,12 @@ from __future__ import annotations
 from dataclasses import field
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Iterable, Mapping
+from typing import Iterable, Mapping
 
 from ..record import dataclass
 from .option import AcceleratorKind, Area, Crossing, Idle, Option, RefusedCount, Shared
 from .way import FrameworkArrangement
 from .workload import SECONDS, Budget
-
-if TYPE_CHECKING:
-    from ..problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +158,8 @@ class PlanningProblem:
     barred : no-goods.
     crossing : traffic across the topology, if it counts as time; the price of a design has its
         lower bound.
-    source : problem that this one was made of, with its chosen degrees and models; None for others.
+    source : Problem that this one was made of, with its chosen degrees and models; None for others.
+        `source_of` in planner/problem.py has it with its type.
     flow, memory, sharing, given, scope : see these classes.
     """
 
@@ -179,7 +177,7 @@ class PlanningProblem:
     areas: tuple[Area, ...] = ()
     barred: tuple[RefusedCount, ...] = ()
     crossing: Crossing | None = None
-    source: Problem | None = field(default=None, compare=False, repr=False)
+    source: object = field(default=None, compare=False, repr=False)
 
     @cached_property
     def accelerators(self) -> int:

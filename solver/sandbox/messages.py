@@ -327,7 +327,7 @@ class Messages:
     """
 
     def __init__(self, cluster: Cluster) -> None:
-        self._codec = Codec({Cluster: cluster, Problem: None}, compact=False, names={"PlanningResult": PlanningResult, "Problem": Problem})
+        self._codec = Codec({Cluster: cluster, object: None}, compact=False, names={"PlanningResult": PlanningResult})
 
     def write(self, message: Message) -> bytes:
         """Return the message as a line."""
