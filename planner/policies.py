@@ -93,6 +93,8 @@ def _bills(problem: Problem, winner: _Without) -> tuple[BlockBill, ...]:
 
 SHARE = 0.1
 """Share of the search time for lower bounds."""
+MOST_BESIDE = 8
+"""Maximum number of choices planned only for alternatives beside the best plan."""
 MOST_TOLD = 4
 """Maximum number of reasons, and of choices listed for a reason."""
 
@@ -184,15 +186,28 @@ def _beside(planned: PlanningResult, question: PlanningProblem) -> tuple[Sequenc
 
 def cheapest_first(plan: Solve, every: Sequence[Problem], limit: float, session: Session) -> tuple[dict[int, Answer], bool, int | None]:
     """Return answers by number, whether interrupted, and a lower bound of the rest, if any."""
-    bounds, answers = lower_bounds(every, SHARE * limit, session), dict[int, Answer]()
+    bounds, answers, beside = lower_bounds(every, SHARE * limit, session), dict[int, Answer](), 0
     for number in sorted(range(len(every)), key=lambda index: bounds[index]):
         if answers and session.cancelled:
             return answers, True, None
-        prices, least = [answer.planned.price[0] for answer in answers.values() if answer.planned is not None], bounds[number]
-        if prices and least > min(prices):
-            return answers, False, least if least < ENDLESS else None
+        planned, least = [answer.planned for answer in answers.values() if answer.planned is not None], bounds[number]
+        if planned and least > min(result.price[0] for result in planned):
+            beside += 1
+            if least >= ENDLESS:
+                break
+            if beside > MOST_BESIDE or _are_known(planned, least):
+                return answers, False, least
         answers[number] = plan(every[number])
     return answers, False, None
+
+
+def _are_known(planned: Sequence[PlanningResult], least: int) -> bool:
+    """Return True if the best other structures are known, given the bound of the rest."""
+    best = min(planned, key=lambda result: result.price)
+    by_time = best.question.aim == SECONDS
+    beside = (priced for result in planned for priced in (result.best, *result.alternatives))
+    less = (priced for priced in beside if (priced.total if by_time else priced.accelerators(best.question)) < least)
+    return len({priced.design.structure() for priced in less} - {best.best.design.structure()}) >= ALTERNATIVES
 
 
 def lower_bounds(every: Sequence[Problem], limit: float, session: Session) -> list[int]:
