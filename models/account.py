@@ -268,14 +268,6 @@ class Baseline:
         return (self.priced.total - takes) / takes
 
 
-@dataclass(frozen=True)
-class WithoutRanks:
-    """Plan without the fixed ranks of components that have times and could be planned."""
-
-    names: tuple[str, ...]
-    planned: PlanningResult
-
-
 @dataclass(frozen=True, slots=True)
 class Flip:
     """Nearest factor on a component's times with another optimal plan.
@@ -338,13 +330,9 @@ class Account:
     bills : memory of each block, then of accelerators with given ranks that are not planned.
     bases : measurements behind the time of each task.
     alternatives : best designs of other structures, and why they are slower.
-    further : the same for fewer accelerators and for other degrees, if there are few other
-        structures.
     own : baseline under the same cost model; None if the file has no ranks.
     sensitivity : sensitivity to wrong hints; None if not requested.
     resources : component without accelerators -> kind of its resource, such as a robot type.
-    without_ranks : plan without fixed ranks of timed components; None if there are none, or if not
-        requested.
     assumed : assumptions about an iteration besides the times, one sentence each.
     given : True if the ranks are those of the file and `alternatives` were searched beside them.
     """
@@ -356,13 +344,11 @@ class Account:
     bills: tuple[BlockBill, ...]
     bases: tuple[Basis, ...]
     alternatives: tuple[ReportedAlternative, ...]
-    further: tuple[ReportedAlternative, ...] = ()
     own: Baseline | None = None
     sensitivity: Sensitivity | None = None
     resources: Mapping[str, str] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
     given: bool = False
-    without_ranks: WithoutRanks | None = None
 
     @property
     def bounds(self) -> tuple[int, int]:

@@ -7,8 +7,6 @@ from itertools import product
 from typing import Iterator, Mapping
 
 from .parallel import Parallel
-from .planning.planned import PlanningResult
-from .planning.problem import PlanningProblem
 from .planning.spec import DegreeChoice
 from .problem import Problem
 
@@ -16,17 +14,6 @@ from .problem import Problem
 def as_written(problem: Problem) -> Problem:
     """Return the problem with the file's own degrees for all leaders."""
     return with_degrees(problem, {leader: problem.own_degrees(problem[leader]) for leader in problem.job.leaders})
-
-
-def as_chosen(problem: Problem, planned: PlanningResult) -> Problem:
-    """Return the problem with the best design's degrees for all leaders."""
-    options = planned.best.design.options
-    return with_degrees(problem, {leader: options[leader].parallel for leader in problem.job.leaders if leader in options})
-
-
-def with_leading_degrees(problem: Problem, question: PlanningProblem) -> Problem:
-    """Return the problem with the leading degrees of a planning problem."""
-    return with_degrees(problem, question.leading)
 
 
 def with_degrees(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:

@@ -17,13 +17,12 @@ from ..models.planning.problem import PlanningProblem, Task
 from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..models.reading import Reading
-from ..models.tied_degrees import with_leading_degrees
 from ..solver.explaining.demands import in_seconds
 from ..solver.explaining.explain import Explanation
 from ..solver.explaining.explain import explain as explained
 from ..solver.session import Session
 from .assumptions import assumed, bases, emptied
-from .baseline import baseline_of, baseline_of_file, left_open, without_ranks
+from .baseline import baseline_of, baseline_of_file, left_open
 from .benders import as_listed
 from .bills import bills
 from .check import price
@@ -31,8 +30,7 @@ from .costs import cost_model, costed
 from .dividing import evenly
 from .memory import without_estimates
 from .placing.laying import in_pool_layouts
-from .problem import planning_problem
-from .scope import as_it_spans
+from .problem import planning_problem, source_of
 from .search.search import search
 from .sensitivity import SEARCHES, SPENT, Placeable, sensitivity
 from .verify import verify
@@ -136,14 +134,11 @@ def account(
     left, workload = max(limit - planned.spent, SHARE * limit), problem.job.planning.workload
     if not (problem.job.planning.not_read or problem.job.planning.sizes_not_read):  # else nobody knows what is better
         parts = planned.parts or (planned.question,)
-        places = [
-            Placeable(as_it_spans(with_leading_degrees(problem, part), part), part, in_pool_layouts(solve))
-            for part in parts
-            if solve is not None
-        ]
+        sources = [(source_of(part), part) for part in parts] if solve is not None else []
+        places = [Placeable(source, part, in_pool_layouts(solve)) for source, part in sources if source is not None and solve is not None]
         traffic = workload is not None and bool(workload.bandwidth)
         base = replace(base, sensitivity=sensitivity(planned, searches, left, places, traffic, session, ranges(base)))
-    return replace(base, without_ranks=without_ranks(problem, solve) if solve is not None and not session.cancelled else None)
+    return base
 
 
 def ranges(account: Account) -> dict[str, tuple[int, int]]:
@@ -167,7 +162,6 @@ def account_of(problem: Problem, planned: PlanningResult, placed: Assignment | N
         needs,
         rests,
         reported(planned.alternatives),
-        reported([alternative.priced for alternative in planned.further]),
         baseline_of_file(problem, planned),
         resources={name: problem.kind(problem[name]) for name in question.components if not best.blocks_of(name)},
         assumed=(*assumed(problem, question), *emptied(needs)),
@@ -216,28 +210,12 @@ def account_of_given_ranks(
     bound = min(value, least) if baseline.on_several_kinds else least
     # What is near enough to the bound of what was not placed stays as it is: then no placement is looked for.
     far = (value - bound) * 100 > bound * KEEP
-    placed = _placed(opened, question, solve) if solve is not None and far else None
+    found = solve(opened).planned if solve is not None and far else None
     unsure = alternatives
-    if placed is not None:
-        plan, known = placed
-        every = known if known and plan.proved else (*known, *alternatives)
-        by_cost = sorted(every, key=lambda alternative: _costs(question, alternative), reverse=True)
-        cheapest = {alternative.design.structure(): alternative for alternative in by_cost if _costs(question, alternative) >= plan.bound}
-        alternatives = tuple(sorted(cheapest.values(), key=lambda alternative: _costs(question, alternative)))[:OTHERS]
-        unsure = tuple(alternative for alternative in alternatives if alternative not in known or alternative in plan.not_placed)
-        bound = max(bound, min(value, plan.bound))
+    if found is not None:
+        is_alike = found.question.kinds == question.kinds and found.question.scope.over_kinds == question.scope.over_kinds
+        every = (*(() if found.is_own else (found.best,)), *found.alternatives) if is_alike else ()
+        alternatives, unsure = every[:OTHERS], found.not_placed
+        bound = max(bound, min(value, found.bound))
     planned = PlanningResult(question, model.name, priced, bound, value <= bound, alternatives, (), searched.structures, not_placed=unsure)
     return replace(account_of(baseline.problem, replace(planned, question=baseline.question), problem.given()), given=True)
-
-
-def _placed(opened: Problem, question: PlanningProblem, solve: Solve) -> tuple[PlanningResult, tuple[CostedDesign, ...]] | None:
-    """Return the plan of a problem with open counts, and designs beside the ranks."""
-    planned = solve(opened).planned
-    if planned is None:
-        return None
-    is_alike = planned.question.kinds == question.kinds and planned.question.scope.over_kinds == question.scope.over_kinds
-    return planned, (planned.best,) * (is_alike and not planned.is_own) + planned.alternatives * is_alike
-
-
-def _costs(question: PlanningProblem, priced: CostedDesign) -> int:
-    return priced.total if question.aim == SECONDS else priced.accelerators(question)

@@ -1,9 +1,8 @@
 """Front door of the planner: plan components with times, then place everything.
 
 The policies wrap each other: `solve_in_turn` (pools), `within_estimates` (memory estimates),
-`with_even_degrees` (degrees that divide the model), `with_companions` (untimed components),
-`with_further` (alternatives) and `over_leading_choices` (degrees of followers) around `plan` for
-one problem.
+`with_even_degrees` (degrees that divide the model), `with_companions` (untimed components) and
+`over_leading_choices` (degrees of followers) around `plan` for one problem.
 """
 
 from __future__ import annotations
@@ -57,15 +56,12 @@ class Solver:
         return solve_in_turn(self._answer)(problem)
 
     def _answer(self, problem: Problem) -> Answer:
-        return self._answer_placing(problem, self.place)
-
-    def _answer_placing(self, problem: Problem, place: Solve) -> Answer:
-        """Return the answer, with `place` for problems with decided counts."""
+        """Return the answer of a problem by what is open in it: places, counts without times, or counts by time."""
         from .accepting import with_accepted_counts
         from .dividing import with_even_degrees
         from .splits import with_splits
 
-        workload = problem.job.planning.workload
+        place, workload = self.place, problem.job.planning.workload
         if workload is None:
             accepted = with_accepted_counts(place, self.refuses, self.elsewhere, self.session)
             return with_even_degrees(with_splits(accepted))(problem)
@@ -77,24 +73,22 @@ class Solver:
         from .unplaced import around_nothing
 
         pair = overlaps(problem, [component for component in problem.components if component.timed])
-        return around_nothing(*pair) if pair else self._planned(problem, workload, place)
+        return around_nothing(*pair) if pair else self._planned(problem, workload)
 
-    def _planned(self, problem: Problem, workload: Workload, place: Solve) -> Answer:
+    def _planned(self, problem: Problem, workload: Workload) -> Answer:
         """Return the answer for a problem with times; the innermost policy runs first."""
-        from .alternatives import with_further
         from .dividing import with_even_degrees
         from .placing.laying import in_pool_layouts
-        from .placing.lying_over import lying_over
         from .policies import over_leading_choices, within_estimates
         from .untimed import with_companions
 
         refused = partial(self._refused, problem)
         # Without a check of the written file, only arrangements are used that are right for every
         # file.
-        laid = in_pool_layouts(place) if self.refuses is accept_all else in_pool_layouts(place, partial(_refused, self.refuses, problem))
+        judge = accept_all if self.refuses is accept_all else partial(_refused, self.refuses, problem)
+        laid = in_pool_layouts(self.place, judge)
         plan_one = partial(self._plan, workload, laid, refused)
         with_ties = over_leading_choices(plan_one, self.limit, self.session)
-        with_ties = with_further(with_ties, partial(lying_over, laid), refused, self.limit, self.session)
         answer = within_estimates(problem, with_even_degrees(with_companions(with_ties, self.session)), self.limit, self.session)
         if answer.plan is not None and answer.planned is not None:
             answer = replace(answer, plan=_with_degrees(answer.plan, answer.planned.best.design, problem))

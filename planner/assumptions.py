@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
 from typing import Callable, Iterator, Sequence
 
 from ..models.account import BETWEEN, BEYOND, DECLARED, ESTIMATED, FITTED, FORMULA, KEPT, MEASURED, WORKS, Basis, BlockBill
-from ..models.component import Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.parallel import DEGREES, Parallel
 from ..models.planning.design import Design
-from ..models.planning.option import NO_KIND, AcceleratorKind
+from ..models.planning.option import NO_KIND
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import LINEAR, SECONDS, Measured, TimedComponent
 from ..models.problem import Problem
-from ..models.quantity import write_memory
 from ..solver.wording import listed
-from .capacity import model_on
+from .capacity import timed_model
 from .dividing import refused_degrees
-from .times import evenly_on, model_of, rests_on, slowest, time_of, times_on
+from .times import evenly_on, rests_on, slowest, time_of, times_on
 
 
 def assumed(problem: Problem, question: PlanningProblem) -> Iterator[str]:
@@ -29,7 +26,6 @@ def assumed(problem: Problem, question: PlanningProblem) -> Iterator[str]:
         return
     yield from workload.assumed
     yield from refused_degrees(problem)
-    yield from never_shared(problem, question)
     yield from _left_alone(problem, question)
     if workload.flows:
         yield from _beside(question)
@@ -80,7 +76,7 @@ def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: T
     at_once = open_on if len(open_on) > 1 else evenly_on(problem, problem[task.component])
     times = times_on(timed, at_once)
     model, alike = slowest(times, task.phase, option.amount, option.parallel)
-    model = model or (open_on[0] if open_on else _model(problem, task.component, on))
+    model = model or (open_on[0] if open_on else timed_model(problem, problem[task.component], on))
     timed = times.get(model, timed)
     rows = rests_on(timed, task.phase, option.amount, option.parallel, model)
     counts = tuple(row.accelerators for row in rows)
@@ -110,15 +106,6 @@ def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: T
 
 def _guessed(row: Measured) -> str:
     return FITTED if row.assumed.startswith(FITTED) else ESTIMATED
-
-
-def _model(problem: Problem, name: str, on: AcceleratorKind | None) -> str:
-    """Return the model for the times of a component on a kind of accelerators."""
-    if on is None:
-        return ""
-    if on.mixed and len(on.models) > 1:
-        return model_of(problem, problem[name]) or on.model
-    return model_on(problem, problem[name]) if on.holders else on.model
 
 
 def _without_effect(choices: Sequence[Parallel], parallel: Parallel, is_as_long: Callable[[Parallel], bool]) -> str:
@@ -159,42 +146,3 @@ def _emptied(bill: BlockBill, capacity: int) -> Iterator[str]:
             rest = {name for name in away if name not in large}
             gone |= large | (rest if sum(needs.get(name, 0) for name in rest) > left else set())
     return (name for name in bill.block.components if name in gone)
-
-
-def never_shared(problem: Problem, question: PlanningProblem) -> Iterator[str]:
-    """Yield a sentence on components whose resident memory alone keeps them from sharing."""
-    parted = {frozenset(pair) for pair in question.sharing.apart}
-    open_ = [
-        component
-        for name in question.options
-        if (component := problem[name]).runs is None and component.timed is not None and component.memory
-    ]
-    pairs = [
-        pair for pair in combinations(open_, 2) if frozenset(part.name for part in pair) not in parted and _only_in_turns(question, *pair)
-    ]
-    if not pairs:
-        return
-    names = [component.name for component in open_ if any(component in pair for pair in pairs)]
-    phases = [name for name in names if name in question.memory.resident]
-    if len(pairs) == 1:
-        (first, second) = pairs[0]
-        both = f"{write_memory(first.memory)} and {write_memory(second.memory)}"
-        reason = f"never on the same accelerators: {both} at once are more than the {write_memory(_room(question, first, second))} of one"
-    else:
-        reason = "not all on the same accelerators, where they would need more memory at once than there is"
-    yield f"{listed(names)}: {reason} (write a `phase` of {'each' if phases == names else listed(phases)} if they take turns)"
-
-
-def _only_in_turns(question: PlanningProblem, first: Component, second: Component) -> bool:
-    """Return True if two resident components fit together only by taking turns."""
-    if question.memory.resident.isdisjoint((first.name, second.name)) or question.idle.among((first.name, second.name)):
-        return False
-    in_turns = max(first.memory + second.offloaded, second.memory + first.offloaded)
-    return in_turns <= _room(question, first, second) < first.memory + second.memory
-
-
-def _room(question: PlanningProblem, first: Component, second: Component) -> int:
-    """Return the MiB of the largest accelerators open to both; 0 if unknown or none."""
-    kinds = {option.kind for option in question.options[first.name]} & {option.kind for option in question.options[second.name]} - {NO_KIND}
-    sizes = [question.kinds[kind].memory for kind in kinds]
-    return 0 if None in sizes else max((size for size in sizes if size is not None), default=0)

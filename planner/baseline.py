@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from ..models.account import DECLARED, Baseline, WithoutRanks
-from ..models.answer import Solve
+from ..models.account import DECLARED, Baseline
 from ..models.component import UNBOUNDED, Component
 from ..models.findings.finding import Severity
 from ..models.placements.assignment import Assignment
@@ -18,7 +17,6 @@ from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import Workload
 from ..models.problem import AMOUNT, Problem
 from ..models.quantity import write_estimate, write_memory
-from ..models.tied_degrees import as_chosen
 from ..models.tied_degrees import as_written as as_written_degrees
 from ..solver.wording import listed
 from .assumptions import bases
@@ -29,7 +27,7 @@ from .costs import cost_model, costed
 from .memory import without_estimates
 from .own_design import NoPrice, as_it_lies, design_of_ranks, refused, runs_of, seats_of
 from .placing.lying_over import all_held
-from .problem import planning_problem, source
+from .problem import planning_problem, source_of
 from .related import related
 from .scope import counts_by_model
 from .traffic import Traffic
@@ -39,21 +37,14 @@ def baseline_of_file(problem: Problem, planned: PlanningResult) -> Baseline | No
     """Return the baseline by the ranks of the file; None without ranks."""
     if not problem.job.planning.own:
         return None
-    if planned.question.scope.over_kinds:  # its ranks may be on other models, or on one
-        written = as_written_degrees(problem)
-        return baseline_of(written, planning_problem(written, written.job.planning.workload or Workload()), cost_model(planned.model))
-    written, question = (problem, planned.question) if not planned.in_part else _as_written(problem, planned)
+    written, question = problem, planned.question
+    if planned.parts or question.scope.over_kinds:  # its degrees and models may be others than those of the plan
+        source = source_of(question)
+        workload = source.job.planning.workload if source is not None else None
+        unheeded = without_estimates(problem) if workload is not None and not workload.heeds_estimates else None
+        written = as_written_degrees(unheeded or problem)
+        question = planning_problem(written, written.job.planning.workload or Workload())
     return baseline_of(written, question, cost_model(planned.model))
-
-
-def _as_written(problem: Problem, planned: PlanningResult) -> tuple[Problem, PlanningProblem]:
-    """Return the problem with the degrees of the file, and its planning problem."""
-    found = source(as_chosen(problem, planned), planned.question)
-    workload = found.job.planning.workload if found is not None else None
-    if workload is None:
-        return problem, planned.question
-    written = as_written_degrees(problem if workload.heeds_estimates else without_estimates(problem) or problem)
-    return written, planning_problem(written, workload)
 
 
 def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Baseline:
@@ -158,16 +149,6 @@ def _traffic(problem: Problem) -> int:
     """Return the ns of traffic across the topology, if traffic counts as time."""
     workload = problem.job.planning.workload
     return Traffic(problem, workload).nanoseconds(_ranks(problem)) if workload is not None and workload.bandwidth else 0
-
-
-def without_ranks(problem: Problem, solve: Solve) -> WithoutRanks | None:
-    """Return the plan without the fixed ranks; None without such ranks or plans."""
-    names = tuple(component.name for component in problem.components if component.timed and component.runs is not None)
-    if not names:
-        return None
-    parts = tuple(left_open(component) if component.name in names else component for component in problem.components)
-    planned = solve(replace(problem, job=replace(problem.job, components=parts))).planned
-    return WithoutRanks(names, planned) if planned is not None else None
 
 
 def left_open(component: Component) -> Component:

@@ -32,7 +32,7 @@ from .check import faults
 from .costs import cost_model, costed
 from .counting import Counting, OnCounting, silent
 from .placing.lying_over import all_held
-from .placing.placing import placing
+from .placing.placing import placing, with_ranks
 from .problem import planning_problem
 from .search.found import Price, Searched, SearchResult
 from .search.search import search
@@ -301,16 +301,7 @@ def as_written(problem: Problem, question: PlanningProblem, design: Design) -> P
     components = tuple(
         replace(part, runs=own.get(part.name, part.runs), server=servers.get(part.name, part.server)) for part in placed.components
     )
-    return replace(
-        placed,
-        job=replace(
-            placed.job,
-            components=components,
-            relations=relations,
-            choices={},
-            planning=replace(placed.job.planning, laying=None, accepted={}),
-        ),
-    )
+    return with_ranks(replace(placed, job=replace(placed.job, relations=relations)), components)
 
 
 def as_listed(design: Design, question: PlanningProblem, model: CostModel, first: PlanningProblem) -> Design:

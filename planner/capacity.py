@@ -54,12 +54,6 @@ class AcceleratorCapacity:
         node_kind = self.kinds[kind]
         return frozenset(node.accelerator_memory for node in self.nodes[kind]) if node_kind.mixed else frozenset((node_kind.memory,))
 
-    def model(self, problem: Problem, component: Component, kind: int) -> str:
-        """Return the model for a component's times on a kind; "" if several are possible."""
-        if len(self.kinds[kind].models) > 1:
-            return model_of(problem, component) or "" if self.kinds[kind].mixed else self.kinds[kind].model
-        return self.kinds[kind].model if self.own(kind) is None else model_on(problem, component)
-
     def allowed(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
         """Return the nodes of a kind open to a component; its own with given ranks."""
         if component.runs is not None:
@@ -295,6 +289,15 @@ def model_on(problem: Problem, component: Component) -> str:
         return component.accelerator_model
     models = {problem.cluster.nodes[node].accelerator_model for node, _ in problem.given().masks(component.name)}
     return models.pop() if len(models) == 1 else ""
+
+
+def timed_model(problem: Problem, component: Component, kind: AcceleratorKind | None) -> str:
+    """Return the model for a component's times on a kind; "" if several or none."""
+    if kind is None:
+        return ""
+    if kind.holders:
+        return model_on(problem, component)
+    return model_of(problem, component) or "" if kind.mixed and len(kind.models) > 1 else kind.model
 
 
 def own_kinds(problem: Problem, parts: Sequence[Component], kinds: Sequence[KindNodes]) -> tuple[OwnKind, ...]:

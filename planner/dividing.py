@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Iterator, Mapping
+from typing import Iterator, Mapping
 
 from ..models.answer import IMPOSSIBLE, Answer, Solve
 from ..models.component import Component
@@ -14,9 +14,6 @@ from ..models.parallel import Parallel
 from ..models.problem import Problem
 from ..solver.rules.amounts.model_divides import is_open
 from ..solver.wording import few
-
-if TYPE_CHECKING:
-    from ..models.planning.planned import PlanningResult
 
 CODE = "PW404"
 
@@ -59,36 +56,36 @@ def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
 
 def _left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
     """Yield findings for degrees left out although they only cause a warning."""
-    for name, kept in even.job.choices.items():
-        component, card = problem[name], card_of(problem, name)
-        dropped = (choice for choice in problem.job.choices[name] if choice not in kept)
-        torn: dict[Split, dict[int, None]] = {}
-        for parallel in dropped:
-            splits = list(uneven(problem, component, parallel))
-            if card is not None and (card.assumed or not any(split.proved for split in splits)):
-                for split in splits:
-                    torn.setdefault(split, {})[split.of(parallel)] = None
-        for split, sizes in torn.items():
-            degrees = " or ".join(f"{split.degree} {size}" for size in sorted(sizes))
-            message = f"no plan with {degrees} of `{name}` was looked at: its {getattr(card, split.card_field)} {WORDS[split.card_field]} do not divide so"
-            advice = "leave only such degrees open, if what runs it takes them"
-            yield Finding(CODE, Severity.NOTE, name, message, component.span("parallel"), help=advice)
+    for name, split, sizes in _dropped(problem, even, refused=False):
+        degrees, card = " or ".join(f"{split.degree} {size}" for size in sizes), card_of(problem, name)
+        message = f"no plan with {degrees} of `{name}` was looked at: its {getattr(card, split.card_field)} {WORDS[split.card_field]} do not divide so"
+        advice = "leave only such degrees open, if what runs it takes them"
+        yield Finding(CODE, Severity.NOTE, name, message, problem[name].span("parallel"), help=advice)
 
 
 def refused_degrees(problem: Problem) -> Iterator[str]:
     """Yield a sentence for each component with degrees refused by its engine."""
     even = evenly(problem)
-    left = even.job.choices if even is not None else {}
-    for name, kept in left.items():
-        card, torn = card_of(problem, name), dict[str, dict[str, None]]()
-        for parallel in problem.job.choices.get(name, ()) if card is not None and not card.assumed else ():
-            against = [split for split in uneven(problem, problem[name], parallel) if split.proved]
-            if against and parallel not in kept:
-                degree = f"{against[0].degree} {against[0].of(parallel)}"
-                torn.setdefault(f"{getattr(card, against[0].card_field)} {WORDS[against[0].card_field]}", {})[degree] = None
-        yield from (
-            f"{name}: not with {' or '.join(degrees)}, among which its {divided} do not divide" for divided, degrees in torn.items()
-        )
+    for name, split, sizes in _dropped(problem, even, refused=True) if even is not None else ():
+        degrees = " or ".join(f"{split.degree} {size}" for size in sizes)
+        divided = f"{getattr(card_of(problem, name), split.card_field)} {WORDS[split.card_field]}"
+        yield f"{name}: not with {degrees}, among which its {divided} do not divide"
+
+
+def _dropped(problem: Problem, even: Problem, refused: bool) -> Iterator[tuple[str, Split, list[int]]]:
+    """Yield component, part of its model, and degrees that `even` leaves out.
+
+    `refused` : those that the engine refuses, or the others.
+    """
+    for name, kept in even.job.choices.items():
+        card, torn = card_of(problem, name), dict[Split, set[int]]()
+        for parallel in problem.job.choices[name] if card is not None else ():
+            splits = list(uneven(problem, problem[name], parallel))
+            proved = [split for split in splits if split.proved and not (card and card.assumed)]
+            if parallel not in kept and bool(proved) == refused:
+                for split in proved[:1] if refused else splits:
+                    torn.setdefault(split, set()).add(split.of(parallel))
+        yield from ((name, split, sorted(sizes)) for split, sizes in torn.items())
 
 
 def evenly(problem: Problem) -> Problem | None:
@@ -105,17 +102,6 @@ def evenly(problem: Problem) -> Problem | None:
         if kept and len(kept) < len(choices):
             kept_choices[component.name] = kept
     return replace(problem, job=replace(problem.job, choices={**problem.job.choices, **kept_choices})) if kept_choices else None
-
-
-def as_planned(problem: Problem, planned: PlanningResult) -> Problem:
-    """Return the problem with the degrees from which a plan was chosen."""
-    even = evenly(problem)
-    options = planned.question.options
-    if even is None or any(
-        option.parallel not in degrees for name, degrees in even.job.choices.items() for option in options.get(name, ())
-    ):
-        return problem
-    return even
 
 
 def card_of(problem: Problem, name: str) -> ModelCard | None:

@@ -22,12 +22,12 @@ from ..models.problem import Problem
 from ..solver.rules.amounts.all_placed import asked_for
 from ..solver.rules.amounts.even_shares import EvenShares
 from ..solver.wording import listed
-from .capacity import AcceleratorCapacity, OwnKind, model_on, own_kind
+from .capacity import AcceleratorCapacity, OwnKind, own_kind, timed_model
 from .problem import in_order, with_given_count
 from .profile import options
 from .related import connected
 from .search.segmentations import segmentations
-from .times import model_of, on_the_slowest, time_of, untimed_on
+from .times import on_the_slowest, time_of, untimed_on
 
 Seats = Mapping[str, frozenset[Seat]]
 
@@ -115,7 +115,8 @@ def _beside(problem: Problem, question: PlanningProblem, component: Component, k
     """Return an option outside the hints, with other counts or degrees. Raises NoPrice."""
     if component.runs is not None and (missing := untimed_on(problem, component)):
         raise NoPrice(f"nothing says how long {missing}")
-    model, component = _model(problem, question, component, kind), on_the_slowest(problem, component)
+    model = timed_model(problem, component, question.kinds[kind] if kind != NO_KIND else None)
+    component = on_the_slowest(problem, component)
     times = []
     for task in question.tasks_of[component.name]:
         time = time_of(component.timed, question.tasks[task].phase, amount, parallel, model) if component.timed else None
@@ -126,16 +127,6 @@ def _beside(problem: Problem, question: PlanningProblem, component: Component, k
     outside = any(time.extrapolated for time in times)
     undivided = problem.divided(component.name, parallel) != parallel
     return Option(kind, amount, parallel, rounded, component.memory, component.offloaded, outside, undivided=undivided)
-
-
-def _model(problem: Problem, question: PlanningProblem, component: Component, kind: int) -> str:
-    """Return the model for a component's times on a kind; "" if several are possible."""
-    node_kind = question.kinds[kind] if kind != NO_KIND else None
-    if node_kind is None:
-        return ""
-    if component.name in node_kind.holders:
-        return model_on(problem, component)
-    return model_of(problem, component) or node_kind.model if node_kind.mixed and len(node_kind.models) > 1 else node_kind.model
 
 
 def _bare(problem: Problem, question: PlanningProblem, component: Component) -> Option:

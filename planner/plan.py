@@ -18,7 +18,7 @@ from ..models.parallel import Parallel
 from ..models.placements.plan import Plan
 from ..models.planning.cost_models import iteration
 from ..models.planning.design import Design
-from ..models.planning.planned import CostedDesign, Filled, PlanningResult
+from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS, Workload
 from ..models.problem import Problem
@@ -173,7 +173,7 @@ def _degrees(priced: CostedDesign) -> Mapping[str, Parallel]:
     return {name: option.parallel for name, option in priced.design.options.items()}
 
 
-def _filled(rounds: Rounds, best: Placed, question: PlanningProblem) -> tuple[Placed, Mapping[str, Filled]]:
+def _filled(rounds: Rounds, best: Placed, question: PlanningProblem) -> tuple[Placed, Mapping[str, int]]:
     """Return the best design after untimed components took the accelerators left over."""
     if best.is_own or rounds.session.cancelled:
         return best, {}
@@ -182,12 +182,12 @@ def _filled(rounds: Rounds, best: Placed, question: PlanningProblem) -> tuple[Pl
     def fullest(asked: Problem) -> Answer:
         return rounds.solve(traffic.at_most(asked, takes) if traffic.costs else unweighed(asked))
 
-    full, proved = UntimedPlacement(problem, question, fullest).widened(design)
+    full = UntimedPlacement(problem, question, fullest).widened(design)
     known = replace(question, barred=())  # no-goods concern designs with fewer accelerators: larger counts may have a placement
     if full == design or iteration(rounds.model, known, full) > best.priced.nanoseconds or any(faults(known, rounds.model, full)):
         return best, {}
     answer = rounds.solve(traffic.weigh(placing(problem, question, full)))
     if answer.plan is None or traffic.nanoseconds(answer.plan.assignment) > takes or rounds.refused(answer.plan, full):
         return best, {}
-    filled = {name: Filled(problem[name].most, proved) for name, option in full.options.items() if option != design.options[name]}
+    filled = {name: problem[name].most for name, option in full.options.items() if option != design.options[name]}
     return rounds.as_placed(rounds.priced(full), answer, answer.plan), filled

@@ -22,9 +22,8 @@ from .benders import ALTERNATIVES
 from .bills import bills, decides, none_fits
 from .check import price
 from .costs import cost_model, costed
-from .dividing import as_planned
 from .memory import without_estimates
-from .problem import planning_problem
+from .problem import planning_problem, source_of
 from .scope import choices_of_models
 from .search.found import ENDLESS
 from .search.search import search
@@ -69,16 +68,18 @@ class _Without(NamedTuple):
 
 def _better(open_: Problem, planned: PlanningResult, plan: Solve, limit: float, session: Session) -> _Without | None:
     """Return the winner without estimates, if it is better than the plan."""
-    workload = open_.job.planning.workload
-    if workload is None:
+    heeding = source_of(planned.question)
+    source = without_estimates(heeding) if heeding is not None else None
+    workload = source.job.planning.workload if source is not None else None
+    if source is None or workload is None:
         return None
-    if workload.bandwidth or planned.in_part or planned.question.scope.over_kinds:
+    if workload.bandwidth or planned.parts or planned.question.scope.over_kinds:
         answer = plan(open_)
         relaxed = answer.planned
         if relaxed is None or answer.plan is None or relaxed.price >= planned.price:
             return None
         return _Without(relaxed.best, relaxed.question, answer.plan.assignment)
-    question, model = planning_problem(as_planned(open_, planned), workload, planned.question.barred), cost_model(workload.model)
+    question, model = planning_problem(source, workload, planned.question.barred), cost_model(workload.model)
     incumbent = search(question, model, limit, session=session).best
     if incumbent is None or incumbent.price >= price(planned.question, model, planned.compared):
         return None
@@ -118,11 +119,8 @@ def over_leading_choices(plan: Solve, limit: float, session: Session) -> Solve:
             if open_:
                 return not_all_read(unread + len(every) - len(answers))
             return none_of_choices([_named(variant, [name for name, choices in leaders.items() if choices]) for variant in every], answers)
-        questions = tuple(
-            replace(question, leading={leader: variant[leader].parallel for leader, choices in leaders.items() if choices})
-            for number, variant in enumerate(every)
-            for question in _questions(variant, some[number].planned if number in some else None)
-        )
+        planned = (some[number].planned if number in some else None for number in range(len(every)))
+        questions = tuple(question for variant, found in zip(every, planned) for question in _questions(variant, found))
         return _best(answers, open_, questions, least)
 
     return answer

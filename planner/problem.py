@@ -23,7 +23,6 @@ from ..models.planning.workload import Budget, TimedComponent, Workload
 from ..models.problem import Problem
 from ..models.task_order import ordered
 from .capacity import AcceleratorCapacity, areas, exclusively_held, free_capacity
-from .memory import without_estimates
 from .profile import options
 from .related import Pairs, Related, connected, holds_accelerators, related
 from .scope import forbids_nesting, led_inside, left_out
@@ -62,17 +61,13 @@ def planning_problem(
         GivenRanks(taken, shared(problem, parts, ways, space)),
         _scope(problem, workload, parts, ways, space.kinds), arranged, workload.aim,
         _left(workload.budget, taken), areas(problem, parts, ways, space),
-        barred, crossing(problem, workload, parts, relations.apart, space),
+        barred, crossing(problem, workload, parts, relations.apart, space), problem,
     )  # fmt: skip
 
 
-def source(problem: Problem, question: PlanningProblem) -> Problem | None:
-    """Return the problem behind a planning problem, with memory estimates or without; else None."""
-    for variant in (problem, without_estimates(problem)):
-        workload = variant.job.planning.workload if variant is not None else None
-        if variant is not None and workload is not None and planning_problem(variant, workload, question.barred) == question:
-            return variant
-    return None
+def source_of(question: PlanningProblem) -> Problem | None:
+    """Return the problem that a planning problem was made of; None for others."""
+    return question.source if isinstance(question.source, Problem) else None
 
 
 def _sharing(

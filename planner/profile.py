@@ -16,7 +16,7 @@ from ..models.planning.option import NO_KIND, Option
 from ..models.planning.way import ProcessShape
 from ..models.planning.workload import TimedComponent
 from ..models.problem import Problem
-from .capacity import AcceleratorCapacity
+from .capacity import AcceleratorCapacity, timed_model
 from .memory import MemoryNeed, least, need_on, unheeded
 from .times import Time, times_of
 
@@ -50,7 +50,7 @@ def options(
             amounts = [
                 count for count in range(-(-shaped.least // shaped.step) * shaped.step, most + 1, shaped.step) if shaped.may_have(count)
             ]
-            times = _times(timed, parallel, room.model(problem, shaped, kind)) if amounts else []
+            times = _times(timed, parallel, timed_model(problem, shaped, room.kinds[kind])) if amounts else []
             for amount in amounts:
                 if _shares(problem, shaped, amount, parallel) and not (
                     timed and timed.samples and timed.samples % (amount // shaped.parallel.replica)

@@ -15,7 +15,6 @@ from ..models.component import SUBSET, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
 from ..models.planning.option import AcceleratorKind
-from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import Workload
 from ..models.problem import Problem
 from ..models.scope import HETEROGENEOUS, LIMITS, NESTED, SPANNING, has_groups, let_over_nodes
@@ -173,11 +172,6 @@ def as_spanning(problem: Problem, models: Models) -> Problem:
     )
     workload = replace(workload, over_kinds=True, on_models=dict(models))
     return replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, workload=workload, own=own)))
-
-
-def as_it_spans(problem: Problem, question: PlanningProblem) -> Problem:
-    """Return the problem of a planning problem, spanning kinds if that does."""
-    return as_spanning(problem, question.scope.on_models) if question.scope.over_kinds else problem
 
 
 def _own_spans(problem: Problem) -> bool:

@@ -16,13 +16,13 @@ from ..models.planning.design import Design
 from ..models.planning.option import Option, RefusedCount
 from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import SECONDS, Budget
+from ..models.planning.workload import SECONDS, Budget, Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.session import Session
 from .benders import as_listed, fitting, ruled_out, this_alone
 from .costs import cost_model
-from .problem import planning_problem, source
+from .problem import planning_problem
 from .search.found import Price
 from .search.search import search
 
@@ -250,16 +250,8 @@ class Placeable:
     def without(self, design: Design) -> PlanningProblem:
         """Return the problem without an unplaceable design and all designs of its no-good."""
         self.out.append(ruled_out(self.problem, self.question, design, self._solved, self.left))
-        return self._asked()
+        return planning_problem(self.problem, self.problem.job.planning.workload or Workload(), (*self.question.barred, *self.out))
 
     def _solved(self, part: Problem) -> Answer:
         self.left -= 1
         return self.solve(part)
-
-    def _asked(self) -> PlanningProblem:
-        """Return the problem with all no-goods, with estimates if the plan heeds them."""
-        problem, barred = source(self.problem, self.question), (*self.question.barred, *self.out)
-        workload = problem.job.planning.workload if problem is not None else None
-        if problem is None or workload is None:
-            return replace(self.question, barred=barred)
-        return planning_problem(problem, workload, barred)

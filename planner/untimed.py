@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
-from typing import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Callable, Collection, Iterator, Mapping
 
 from ..models.answer import IMPOSSIBLE, Answer, Solve
 from ..models.component import COLOCATED, SUBSET, UNBOUNDED, Component
-from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
-from ..models.placements.plan import OPTIMAL
 from ..models.planning.design import Block, Design
 from ..models.planning.option import NO_KIND, Option
 from ..models.planning.planned import PlanningResult
@@ -83,8 +82,7 @@ def _on_more(plan: Plan, problem: Problem, answer: Answer) -> Answer:
         return answer
     question = answer.planned.question  # what was asked: that it is on no fewer is no demand
     known = all(option in question.options[name] for name, option in more.planned.best.design.options.items())
-    further = answer.planned.further  # on fewer accelerators it may be on fewer too
-    planned = replace(more.planned, bound=answer.planned.bound, proved=answer.planned.proved, further=further)
+    planned = replace(more.planned, bound=answer.planned.bound, proved=answer.planned.proved)
     return replace(more, planned=replace(planned, question=question) if known else planned)
 
 
@@ -125,10 +123,7 @@ def may_be_apart(problem: Problem) -> Problem | None:
 
 def _not_all_compared(answer: Answer) -> Answer:
     """Return the answer without alternatives found for only a part of the variants."""
-    if answer.planned is None:
-        return answer
-    further = tuple(replace(alternative, proved=False) for alternative in answer.planned.further)
-    return replace(answer, planned=replace(answer.planned, further=further, alternatives_open=True))
+    return answer if answer.planned is None else replace(answer, planned=replace(answer.planned, alternatives_open=True))
 
 
 def _unproved(answer: Answer) -> Answer:
@@ -144,23 +139,14 @@ class UntimedPlacement:
     question: PlanningProblem
     solve: Solve
 
-    def widened(self, design: Design) -> tuple[Design, bool]:
-        """Return the design with untimed components widened; True if proved to be the most.
+    def widened(self, design: Design) -> Design:
+        """Return the design with untimed components widened, on the same kinds.
 
         All are widened at once. If the budget leaves less than the cluster, one after another in
         written order; if the fewest accelerators are wanted, only components that take none of
         their own.
         """
-        best, proved = self._widened(design)
         names = self._names()
-        if all(best.options[name].amount == self.problem[name].most for name in names):
-            return best, True
-        is_bound = all(option.kind == best.options[name].kind for name in names for option in self.question.options[name])
-        return best, proved and is_bound  # on another kind one may have more
-
-    def _widened(self, design: Design) -> tuple[Design, bool]:
-        """Return the widened design on the same kinds."""
-        names, proved = self._names(), True
         most = self.question.budget.accelerators if self.question.aim == SECONDS else design.used(self.question)
         caps = self._caps(design, names)
         if most is None or design.used(self.question) + sum(self._more(design, caps)) <= most:
@@ -171,9 +157,8 @@ class UntimedPlacement:
             for together in connected(names, self.question.sharing.together):
                 left = most - design.used(self.question)
                 room = {name: left if self._takes(design, name) else UNBOUNDED for name in together}
-                design, sure = self._with(design, self._caps(design, together, room))
-                proved = proved and sure
-        return design, proved
+                design = self._with(design, self._caps(design, together, room))
+        return design
 
     def _names(self) -> list[str]:
         """Return untimed components with a free range; empty if the dialect lays out all."""
@@ -214,30 +199,29 @@ class UntimedPlacement:
     def _more(self, design: Design, caps: Mapping[str, int]) -> Iterator[int]:
         return (cap - design.options[name].amount for name, cap in caps.items() if self._takes(design, name))
 
-    def _with(self, design: Design, caps: Mapping[str, int]) -> tuple[Design, bool]:
+    def _with(self, design: Design, caps: Mapping[str, int]) -> Design:
         """Return the design with the most of these components that have a placement."""
         caps = dict(caps)
         while any(cap > design.options[name].amount for name, cap in caps.items()):
             answer = self.solve(placing(self.problem, self.question, design, caps))
             if answer.plan is None:
-                return design, answer.verdict == IMPOSSIBLE
+                return design
             placed = answer.plan.assignment
             amounts = {name: placed.held(name) if design.options[name].kind != NO_KIND else _processes(placed, name) for name in caps}
             strange = {name: amount for name, amount in amounts.items() if amount not in self._amounts(design, name)}
             if not strange:
-                return self._redrawn(design, amounts, placed), answer.plan.status == OPTIMAL
+                return self._redrawn(design, amounts, placed)
             for name, amount in strange.items():  # a count between two that it may have
                 caps[name] = max(count for count in self._amounts(design, name) if count < amount)
-        return design, True
+        return design
 
     def _redrawn(self, design: Design, amounts: Mapping[str, int], placed: Assignment) -> Design:
         """Return the design with the counts of a placement."""
         options = dict(design.options)
         for name, amount in amounts.items():
             options[name] = next(option for option in self._alike(design, name) if option.amount == amount)
-        users: dict[tuple[str, ...], int] = {}
-        for names in _users(self.question.components, placed):
-            users[names] = users.get(names, 0) + 1
+        seats = {name: placed.accelerators(name) for name in self.question.components}
+        users = Counter(tuple(name for name in seats if seat in seats[name]) for seat in sorted(frozenset().union(*seats.values())))
         kinds = {name: option.kind for name, option in options.items()}
         order = [block.components for block in design.blocks]
         every = sorted(users, key=lambda names: (order.index(names) if names in order else len(order), names))
@@ -247,13 +231,3 @@ class UntimedPlacement:
 def _processes(placed: Assignment, name: str) -> int:
     """Return the number of resources of a component without accelerators."""
     return placed.amount(name) or placed.world_size(name)
-
-
-def _users(names: Sequence[str], placed: Assignment) -> Iterator[tuple[str, ...]]:
-    """Yield, for every accelerator of these components, its users."""
-    masks = {name: {node: mask for (node, kind), mask in placed.masks(name).items() if kind == ACCELERATOR} for name in names}
-    for node in sorted({node for by_node in masks.values() for node in by_node}):
-        here = {name: by_node[node] for name, by_node in masks.items() if node in by_node}
-        for index in range(max(mask.bit_length() for mask in here.values())):
-            if users := tuple(name for name, mask in here.items() if mask >> index & 1):
-                yield users

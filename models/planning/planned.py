@@ -53,28 +53,6 @@ class Unplaceable:
     question: PlanningProblem | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """Component without times, filled up with the rest of its range.
-
-    `most` is the requested maximum; `proved`: no placement with the others' counts gives it more.
-    """
-
-    most: int
-    proved: bool = True
-
-
-@dataclass(frozen=True)
-class RelatedPlan:
-    """Plan of any structure on fewer accelerators, or with different degrees of a component.
-
-    `proved`: it is optimal among these.
-    """
-
-    priced: CostedDesign
-    proved: bool
-
-
 @dataclass(frozen=True)
 class PlanningResult:
     """Answer of planning.
@@ -88,9 +66,6 @@ class PlanningResult:
         all components.
     proved : True if the objective of `best` is proved optimal among designs with a placement.
     alternatives : best designs of other structures with a placement, the best first.
-    further : if there are few other structures, the best on fewer accelerators (on any number, if
-        accelerators are the objective) and with other degrees of a component, each with its
-        placement, the best first.
     unplaceable : better designs, or designs among the others, without a placement, in the order of
         the search.
     without_estimates : best design without memory estimates, if different and better.
@@ -98,8 +73,8 @@ class PlanningResult:
     structures : number of structures, and number of those with searched counts.
     not_placed : those of `alternatives` for which a placement is unknown.
     is_own : True if it is the baseline, which nothing beats.
-    filled : components of the best design without times that got more than compared, as nobody else
-        needs it.
+    filled : component without times that got more than compared, as nobody else needs it ->
+        requested maximum.
     parts : problems of all choices of models, and of degrees that others follow; this was the best
         answer of them. Empty if nothing follows.
     lean : best design as compared, without `filled`; None if nothing is filled.
@@ -120,19 +95,13 @@ class PlanningResult:
     without_estimates: CostedDesign | None = None
     without_question: PlanningProblem | None = None
     not_placed: tuple[CostedDesign, ...] = ()
-    further: tuple[RelatedPlan, ...] = ()
     is_own: bool = False
-    filled: Mapping[str, Filled] = field(default_factory=dict)
+    filled: Mapping[str, int] = field(default_factory=dict)
     lean: Design | None = None
     parts: tuple[PlanningProblem, ...] = ()
     ties_open: bool = False
     alternatives_open: bool = False
     spent: float = field(default=0.0, compare=False)
-
-    @property
-    def in_part(self) -> bool:
-        """True if several problems were planned, and this answer is the best of all."""
-        return bool(self.parts)
 
     @property
     def compared(self) -> Design:

@@ -10,7 +10,6 @@ from functools import cached_property
 from itertools import combinations
 from typing import Iterable, Mapping
 
-from ..parallel import Parallel
 from ..record import dataclass
 from .option import AcceleratorKind, Area, Crossing, Idle, Option, RefusedCount, Shared
 from .way import FrameworkArrangement
@@ -159,8 +158,8 @@ class PlanningProblem:
     barred : no-goods.
     crossing : traffic across the topology, if it counts as time; the price of a design has its
         lower bound.
-    leading : component that others follow -> its degrees in this problem; the options state them,
-        if there are any.
+    source : Problem that this one was made of, with its chosen degrees and models; None for others.
+        `source_of` in planner/problem.py has it with its type.
     flow, memory, sharing, given, scope : see these classes.
     """
 
@@ -178,7 +177,7 @@ class PlanningProblem:
     areas: tuple[Area, ...] = ()
     barred: tuple[RefusedCount, ...] = ()
     crossing: Crossing | None = None
-    leading: Mapping[str, Parallel] = field(default_factory=dict, compare=False)
+    source: object = field(default=None, compare=False, repr=False)
 
     @cached_property
     def accelerators(self) -> int:

@@ -16,6 +16,7 @@ from ...models.problem import Problem
 from ...solver.objectives import OBJECTIVES
 from ...solver.objectives.traffic import BytesAcross
 from ..write_back import Refuses, accept_all
+from .placing import with_ranks
 
 MOST_REFUSED = 32
 """Maximum number of refused layouts; further ones stay unknown."""
@@ -85,7 +86,6 @@ def _with_ranks(problem: Problem, runs: Laid, whole: bool) -> Problem:
     `whole`: a component with unequal amounts per node has no replica over nodes, as servers of
     whole replicas demand. Else no server is divided, as with a server per accelerator.
     """
-    job = problem.job
 
     def server(component: Component) -> int:
         if not whole:
@@ -96,7 +96,7 @@ def _with_ranks(problem: Problem, runs: Laid, whole: bool) -> Problem:
     components = tuple(
         replace(part, runs=runs[part.name], server=server(part)) if part.name in runs else part for part in problem.components
     )
-    return replace(problem, job=replace(job, components=components, choices={}, planning=replace(job.planning, laying=None, accepted={})))
+    return with_ranks(problem, components)
 
 
 def _is_over_nodes(problem: Problem, component: Component, runs: Laid) -> bool:

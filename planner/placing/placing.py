@@ -157,12 +157,13 @@ def decided(problem: Problem, answer: Answer) -> Problem:
         )
         for component in placed.components
     )
-    return replace(
-        placed,
-        job=replace(
-            placed.job, components=components, choices={}, overlaps={}, planning=replace(placed.job.planning, laying=None, accepted={})
-        ),
-    )
+    return with_ranks(replace(placed, job=replace(placed.job, overlaps={})), components)
+
+
+def with_ranks(problem: Problem, components: tuple[Component, ...]) -> Problem:
+    """Return the problem with these components, in which nothing is left to the dialect."""
+    planning = replace(problem.job.planning, laying=None, accepted={})
+    return replace(problem, job=replace(problem.job, components=components, choices={}, planning=planning))
 
 
 def chosen(problem: Problem, answer: Answer) -> Problem:

@@ -147,7 +147,7 @@ def _alternatives(account: Account) -> PageTable:
     planned = account.planned
     best = planned.best
     rows = [["this plan", seconds(best.total), str(best.accelerators(planned.question)), "-"]]
-    for alternative in (*account.alternatives, *account.further):
+    for alternative in account.alternatives:
         priced = alternative.priced
         words = priced_in_words(planned, priced).partition(": ")[2]
         rows.append([words, seconds(priced.total), str(priced.accelerators(planned.question)), over(priced.total, best.total)])

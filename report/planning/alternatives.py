@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...models.account import Account, ReportedAlternative
-from ...models.planning.workload import SECONDS
 from ...solver.wording import listed
 from ..terminal import escape
 from .words import priced_in_words, seconds, task_name
@@ -17,7 +16,7 @@ def alternatives(account: Account, brief: bool = False) -> str:
     """Format the next best arrangements with costs; without reasons if `brief`."""
     planned = account.planned
     lines = [
-        f"  {number}. {_alternative(account, alternative, brief=brief)}"
+        f"  {number}. {_alternative(account, alternative, brief)}"
         for number, alternative in enumerate(account.alternatives, 1 if account.given else 2)
     ]
     for out in planned.unplaceable[:MAX_OUT]:
@@ -30,24 +29,7 @@ def alternatives(account: Account, brief: bool = False) -> str:
         lines.append(
             f"  without the estimates of memory: {priced_in_words(account.planned, planned.without_estimates, planned.without_question)}"
         )
-    return "\n".join([*([f"{_title(account)}:", *lines] if lines else []), *_further(account, brief)])
-
-
-def _further(account: Account, brief: bool) -> list[str]:
-    """Return plans on fewer accelerators and with other degrees, numbered on."""
-    planned, first = account.planned, len(account.alternatives) + 2
-    if not account.further or account.given:
-        return []
-    amount = "fewer" if planned.question.aim == SECONDS else "more"
-    best = "the best" if all(plan.proved for plan in planned.further) else "the best that was found"
-    lines = [
-        f"  {number}. {_alternative(account, alternative, counted=True, brief=brief)}"
-        for number, alternative in enumerate(account.further, first)
-    ]
-    question = planned.question
-    if any(alternative.priced.price(question)[0] < planned.best.price(question)[0] for alternative in account.further):
-        lines.append("     better plans were found after the search, which was incomplete: raise `--limit`")
-    return [f"on {amount} accelerators or with other degrees, {best} of each:", *lines]
+    return "\n".join([f"{_title(account)}:", *lines]) if lines else ""
 
 
 def _title(account: Account) -> str:
@@ -68,11 +50,11 @@ def _none_is_placed(account: Account) -> bool:
     return account.given and all(alternative.priced in account.planned.not_placed for alternative in account.alternatives)
 
 
-def _alternative(account: Account, alternative: ReportedAlternative, counted: bool = False, brief: bool = False) -> str:
+def _alternative(account: Account, alternative: ReportedAlternative, brief: bool) -> str:
     planned = account.planned
     unsure = alternative.priced in planned.not_placed and not _none_is_placed(account)
     unknown = " and its traffic not known" if account.given and planned.best.traffic else ""
-    text = priced_in_words(account.planned, alternative.priced, counted=counted) + (f", not placed{unknown}" if unsure else "")
+    text = priced_in_words(account.planned, alternative.priced) + (f", not placed{unknown}" if unsure else "")
     if brief or not alternative.adds or alternative.priced.total == planned.best.total:
         return text
     longer = alternative.priced.total > planned.best.total

@@ -64,10 +64,9 @@ def _slowest(question: PlanningProblem, basis: Basis) -> str:
 def _filled(account: Account) -> Iterator[str]:
     """Yield components with more accelerators than needed."""
     planned = account.planned
-    for name, filled in planned.filled.items():
-        amount, sure = planned.best.design.options[name].amount, "" if filled.proved else ", as far as was searched"
-        much = f"{amount} of at most {filled.most}, all that is left" if amount < filled.most else f"{amount}, the most that was asked"
-        yield f"{name}: {much}{sure}, since no time says how many"
+    for name, most in planned.filled.items():
+        amount = planned.best.design.options[name].amount
+        yield f"{name}: {amount}{f' of at most {most}' if amount < most else ', the most that was asked'}, since no time says how many"
 
 
 def _round(question: PlanningProblem, tasks: frozenset[int]) -> str:

@@ -57,14 +57,6 @@ def to_data(account: Account) -> Data:
             }
             for alternative in account.alternatives
         ],
-        "further": [
-            {
-                **priced_data(question, alternative.priced),
-                "proved": plan.proved,
-                "adds_more": {str(task): time / SECOND for task, time in alternative.adds},
-            }
-            for alternative, plan in zip(account.further, planned.further)
-        ],
         "not_placeable": [
             {
                 **priced_data(design.question or question, design.priced),
@@ -83,10 +75,7 @@ def to_data(account: Account) -> Data:
         data["not_started"] = {"components": sorted(way.without), "where": way.name}
     if planned.filled:
         needs = planned.compared.options
-        data["filled"] = {
-            name: {"needs": needs[name].amount, "asked_at_most": filled.most, "proved": filled.proved}
-            for name, filled in planned.filled.items()
-        }
+        data["filled"] = {name: {"needs": needs[name].amount, "asked_at_most": most} for name, most in planned.filled.items()}
     if planned.without_estimates is not None:
         data["without_estimates"] = priced_data(planned.without_question or question, planned.without_estimates)
     if account.own is not None or account.given:
@@ -95,13 +84,6 @@ def to_data(account: Account) -> Data:
         data["overlapping"] = [list(pair) for pair in pairs]  # no other such design is searched
     if account.own is not None:
         data["yours"] = _own(planned, account.own)
-    if (freed := account.without_ranks) is not None:
-        freed_plan = freed.planned
-        data["without_ranks"] = {
-            "ranks_of": list(freed.names),
-            "proved": freed_plan.proved,
-            **priced_data(freed_plan.question, freed_plan.best),
-        }
     if account.sensitivity is not None:
         data["sensitivity"] = sensitivity_data(question, account.sensitivity)
     return data

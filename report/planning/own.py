@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...models.account import Account, Baseline
 from ...models.findings.wording import plural
 from ...models.planning.workload import SECONDS
-from ...solver.wording import listed, with_unit
+from ...solver.wording import with_unit
 from ..terminal import escape
 from .words import design_in_words, distance, over, seconds
 
@@ -14,7 +14,7 @@ def own_placement(account: Account) -> str:
     """Format the file's own placement beside the plan, and whether to keep it."""
     own, planned = account.own, account.planned
     if own is None:
-        return _without_ranks(account)
+        return ""
     if account.given:
         return _against(own).removeprefix("\n")
     if own.priced is None:
@@ -47,24 +47,6 @@ def own_placement(account: Account) -> str:
     else:
         verdict = f"{far}{held}: the plan saves {with_unit(seconds(yours - best))} of each iteration"
     return f"{head}, {verdict}\n  {words}" + _notes(own)
-
-
-def _without_ranks(account: Account) -> str:
-    """`without the ranks of reward: 95 seconds (19.7 % less): rollout and actor on 16, ...`."""
-    freed, planned = account.without_ranks, account.planned
-    if freed is None:
-        return ""
-    here, there = planned.best, freed.planned.best
-    by_time = planned.question.aim == SECONDS
-    value, other_value = (
-        (here.total, there.total) if by_time else (here.accelerators(planned.question), there.accelerators(freed.planned.question))
-    )
-    ranks_of = f"the ranks of {listed(list(freed.names))}"
-    if other_value >= value:
-        return f"without {escape(ranks_of)}: nothing better" + ("" if freed.planned.proved else " was found")
-    used = "" if by_time else f"{other_value} {plural('accelerator', other_value)} instead of {value}, "
-    words = design_in_words(freed.planned.question, freed.planned, there.design)
-    return f"without {escape(ranks_of)}: {used}{with_unit(seconds(there.total))} ({over(there.total, here.total)}): {escape(words)}"
 
 
 def _notes(own: Baseline) -> str:

@@ -192,15 +192,14 @@ def _order(question: PlanningProblem, planned: PlanningResult, design: Design) -
     return "first " + ", then ".join(map(listed, groups)) if len(groups) > 1 else ""
 
 
-def priced_in_words(planned: PlanningResult, priced: CostedDesign, question: PlanningProblem | None = None, counted: bool = False) -> str:
+def priced_in_words(planned: PlanningResult, priced: CostedDesign, question: PlanningProblem | None = None) -> str:
     """Format price and design: `83.78 seconds (13.7 % more): rollout on 32, ...`.
 
-    `question` : planning problem of the design, if not the plan's. `counted` : True to add
-    accelerators even if these are not the aim.
+    `question` : planning problem of the design, if not the plan's.
     """
     words = design_in_words(question or planned.question, planned, priced.design, planned.best.design, models=priced.models)
     count = priced.accelerators(question or planned.question)
-    used = f"{count} {plural('accelerator', count)}, " if counted or planned.question.aim != SECONDS else ""
+    used = f"{count} {plural('accelerator', count)}, " if planned.question.aim != SECONDS else ""
     return f"{used}{with_unit(seconds(priced.total))} ({over(priced.total, planned.best.total)}): {escape(words)}"
 
 

@@ -323,11 +323,11 @@ def read_question(line: bytes) -> SolveRequest:
 class Messages:
     """Writer and reader of the child's messages about a problem.
 
-    Both processes know the cluster, so it is never sent back.
+    Both processes know the cluster and the problem, so neither is sent back.
     """
 
     def __init__(self, cluster: Cluster) -> None:
-        self._codec = Codec({Cluster: cluster}, compact=False, names={"PlanningResult": PlanningResult})
+        self._codec = Codec({Cluster: cluster, object: None}, compact=False, names={"PlanningResult": PlanningResult})
 
     def write(self, message: Message) -> bytes:
         """Return the message as a line."""

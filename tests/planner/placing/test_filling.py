@@ -9,7 +9,7 @@ from typing import Any, Iterator
 
 import pytest
 from placewright.models.component import Component, Pin
-from placewright.models.planning.planned import Filled, PlanningResult
+from placewright.models.planning.planned import PlanningResult
 from placewright.models.planning.workload import ACCELERATORS, SECOND, After, Budget, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.check import faults
@@ -53,7 +53,7 @@ TRAINING = timed("rollout", 4, 8), timed("actor", 4, 4)
 def test_a_range_without_times_gets_all_that_is_left() -> None:
     found = planned(problem(NODES, *TRAINING, component("reward", 1, 6), apart="rollout+actor"))
     assert counts(found) == {"rollout": 8, "actor": 4, "reward": 4}
-    assert found.filled == {"reward": Filled(6)}
+    assert found.filled == {"reward": 6}
     assert found.best.design.accelerators == 16
     assert found.price == (found.best.nanoseconds, 13), "what nobody else needs makes no plan dearer"
 

@@ -13,7 +13,6 @@ from placewright.models.planning.planned import CostedDesign
 from placewright.models.problem import Problem
 from placewright.report.planning.data import to_data
 from placewright.report.planning.own import own_placement
-from placewright.report.planning.text import render
 
 from .accounts import BY_HAND, account
 
@@ -21,35 +20,6 @@ from .accounts import BY_HAND, account
 def yours_of(found: Account, priced: CostedDesign, forbidden: tuple[str, ...] = ()) -> Baseline:
     """A placement of the file's own that costs so much."""
     return Baseline(priced, Problem(Cluster(()), Job(())), found.planned.question, forbidden=forbidden)
-
-
-def test_ranks_that_the_file_fixes_are_compared_with_none(tmp_path: Path) -> None:
-    found = account(tmp_path, BY_HAND)
-    open_ = account(tmp_path, BY_HAND.replace(", placement: 12-15", ""))
-    assert found.without_ranks is not None
-    assert open_.without_ranks is None
-    assert found.without_ranks.planned.best == open_.planned.best
-    said = "without the ranks of reward: 95 seconds (19.7 % less): rollout (tp 2), reward and actor (tp 4) on 16; "
-    assert own_placement(found).startswith(said)
-    assert said in "\n".join(render(found))
-    data = to_data(found)["without_ranks"]
-    assert isinstance(data, dict)
-    assert (data["ranks_of"], data["seconds"], data["proved"]) == (["reward"], 95.0, True)
-
-
-def test_ranks_that_cost_nothing(tmp_path: Path) -> None:
-    text = """
-cluster: 1x8xH100
-components:
-  rollout: {seconds: {4: 10}, scaling: table, placement: 0-3}
-  actor: {seconds: {4: 10}, scaling: table}
-plan: {workflow: rollout -> actor}
-"""
-    assert own_placement(account(tmp_path, text)) == "without the ranks of rollout: nothing better"
-
-
-def test_further_ranks_are_not_asked_for_without_further_searches(tmp_path: Path) -> None:
-    assert account(tmp_path, BY_HAND, 0).without_ranks is None
 
 
 def test_yours_is_to_be_kept_only_where_it_is_the_plan(tmp_path: Path) -> None:
