@@ -44,7 +44,9 @@ def serve_verify(host: str, port: int, processes: int | None, limit: float, no_k
         raise UnusableInput([error("PW001", "", f"a service needs `{problem.name}`, which is not installed", help=add)]) from None
     key = "" if no_key else os.environ.get(KEY) or secrets.token_urlsafe(24)
     app = build_app(WorkerPool(processes or os.cpu_count() or 1, limit), key)
-    config = uvicorn.Config(app, host=host, port=port, log_level="error", access_log=False, timeout_graceful_shutdown=2)
+    config = uvicorn.Config(
+        app, host=host, port=port, log_level="error", access_log=False, proxy_headers=False, timeout_graceful_shutdown=2
+    )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         bound = socket.create_server((host, port), family=family, backlog=config.backlog)  # who reads the line below may connect at once

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from .dialect import Dialect
 
 
+@cache
 def dialect_named(name: str) -> Dialect:
     """Return the dialect of this name; raise ValueError if unknown."""
     if name not in DIALECTS:
