@@ -30,7 +30,8 @@ def serve_verify(host: str, port: int, processes: int | None, limit: float, no_k
 
     \b
     placewright serve-verify
-    curl -H "Authorization: Bearer $KEY" -d '{"text": "...", "cluster": "2x8"}' http://127.0.0.1:8470/verify
+    curl http://127.0.0.1:8470/verify -H "Authorization: Bearer $KEY" \\
+      -d '{"text": "...", "cluster": "2x8"}'
     """
     if no_key and host not in ("127.0.0.1", "::1", "localhost"):
         raise click.UsageError(f"without a key only this machine is answered: leave out --no-key or --host {host}")
