@@ -93,10 +93,11 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     source, target = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr
+    encode = json.JSONEncoder(separators=(",", ":")).encode
     while head := source.readline():
         path, _, length = head.decode().partition(" ")
         status, data = answered(path, source.read(int(length)))
-        body = json.dumps(data, separators=(",", ":")).encode()
+        body = encode(data).encode()
         target.write(b"%d %d\n" % (status, len(body)) + body)
         target.flush()
 
