@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Iterable
 
 import click
 
@@ -20,7 +20,7 @@ class NarrowHelp(click.HelpFormatter):
     def __init__(self) -> None:
         super().__init__(width=min(COLUMNS.get(), MOST) - 2)
 
-    def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         """Write names with their texts."""
         super().write_dl(rows, col_max if self.width >= NARROW else 2, col_spacing)
 
