@@ -250,8 +250,8 @@ def _component(form: ComponentForm, name: str, written: Entry, cluster: Cluster,
     if form.seconds and is_ambiguous(form, least, available):
         noun = "accelerators" if cluster.kind(groups) == ACCELERATOR else "processes"
         first = counts[0] if counts else (least, available)
-        place = find(value, "seconds") or value
-        raise UnusableInput(missing_counts(name, place, form.phase, cluster, noun, example(*first, form.parallel.choices()[0].replica)))
+        seconds = find(value, "seconds") or value
+        raise UnusableInput(missing_counts(name, seconds, form.phase, cluster, noun, example(*first, form.parallel.choices()[0].replica)))
     if (times := timed(form, least)) and (clash := duplicate_time(times)):
         message = f"`{name}` has two times for {clash}"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="which?", help="write one of them, such as their mean")])
