@@ -16,7 +16,8 @@ def init(job: DescribedJob, output: str | None, force: bool) -> int:
     """Write the native file that `plan` would use, for you to change.
 
     \b
-    placewright init --model Qwen/Qwen2.5-7B-Instruct --cluster 4x8xH100 --prompts 1024 --response 4096 -o job.yaml
+    placewright init --model Qwen/Qwen2.5-7B-Instruct --cluster 4x8xH100 \\
+      --prompts 1024 --response 4096 -o job.yaml
     placewright solve job.yaml --write
     """
     from .written import write_new

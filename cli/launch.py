@@ -101,8 +101,9 @@ def launch(
 
     \b
     placewright launch train.yaml --simulate --cluster 2x8
-    placewright launch plan.json --address 10.0.0.1:6379 --worker train.workers:Worker --call run
-    placewright launch plan.json --simulate --detach trial; placewright status; placewright stop
+    placewright launch plan.json --address 10.0.0.1:6379 \\
+      --worker train.workers:Worker --call run
+    placewright launch plan.json --simulate --detach trial
     trial
     """
     if simulate and address:

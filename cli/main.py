@@ -18,6 +18,7 @@ import click
 
 from .exit_codes import BROKEN_PIPE, INTERRUPTED, OK, OUR_FAULT, UNUSABLE
 from .showing.colour import color_option
+from .showing.help import HelpContext
 
 if TYPE_CHECKING:
     from ..models.findings.finding import UnusableInput
@@ -63,6 +64,8 @@ class LazyGroup(click.Group):
     A verb is the attribute of the same name in the module of the same name beside this file.
     """
 
+    context_class = HelpContext
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the verbs, in the order of use."""
         return list(VERBS)
@@ -72,6 +75,7 @@ class LazyGroup(click.Group):
         if cmd_name not in VERBS:
             return None
         verb: click.Command = getattr(import_module(f".{_module(cmd_name)}", __package__), _module(cmd_name))
+        verb.context_class = HelpContext
         return verb
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:

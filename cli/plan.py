@@ -44,8 +44,10 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
     measured counts before the estimates. The exit code is 1 if what is likely does not fit.
 
     \b
-    placewright plan --model Qwen/Qwen2.5-7B-Instruct --cluster 4x8xH100 --prompts 1024 --samples 8 --response 4096
-    placewright plan --model Qwen/Qwen2.5-7B-Instruct --cluster 4x8xH100 --prompts 1024 --response 4096 --framework verl -o run.sh
+    placewright plan --model Qwen/Qwen2.5-7B-Instruct --cluster 4x8xH100 \\
+      --prompts 1024 --samples 8 --response 4096
+    placewright plan --model Qwen/Qwen2.5-7B-Instruct --cluster 4x8xH100 \\
+      --prompts 1024 --response 4096 --framework verl -o run.sh
     """
     from ..api import solver
     from ..models.answer import UNDECIDED as UNDECIDED_ANSWER

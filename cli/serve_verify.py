@@ -30,7 +30,8 @@ def serve_verify(host: str, port: int, processes: int | None, limit: float, no_k
 
     \b
     placewright serve-verify
-    curl -H "Authorization: Bearer $KEY" -d '{"text": "...", "cluster": "2x8"}' http://127.0.0.1:8470/verify
+    curl http://127.0.0.1:8470/verify -H "Authorization: Bearer $KEY" \\
+      -d '{"text": "...", "cluster": "2x8"}'
     """
     if no_key and host not in ("127.0.0.1", "::1", "localhost"):
         raise click.UsageError(f"without a key only this machine is answered: leave out --no-key or --host {host}")
@@ -44,7 +45,9 @@ def serve_verify(host: str, port: int, processes: int | None, limit: float, no_k
         raise UnusableInput([error("PW001", "", f"a service needs `{problem.name}`, which is not installed", help=add)]) from None
     key = "" if no_key else os.environ.get(KEY) or secrets.token_urlsafe(24)
     app = build_app(WorkerPool(processes or os.cpu_count() or 1, limit), key)
-    config = uvicorn.Config(app, host=host, port=port, log_level="error", access_log=False, timeout_graceful_shutdown=2)
+    config = uvicorn.Config(
+        app, host=host, port=port, log_level="error", access_log=False, proxy_headers=False, timeout_graceful_shutdown=2
+    )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         bound = socket.create_server((host, port), family=family, backlog=config.backlog)  # who reads the line below may connect at once

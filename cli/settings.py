@@ -94,6 +94,7 @@ class _SettingsReader:
             "select": ("select", lambda value: read_codes(_texts(value)), "a code such as `PW102`, the beginning of codes, or a list"),
             "ignore": ("ignore", lambda value: read_ignored(_texts(value)), "a code such as `PW801`, the beginning of codes, or a list"),
             "warnings-as-errors": ("warnings_as_errors", _boolean, "true or false"),
+            "docs-url": ("site", _text, "the address where you serve the documentation"),
             "per-path": ("by_path", self._by_path, 'tables such as `"examples/**" = {ignore = ["PW801"]}`'),
             "dialect": ("dialect", lambda value: _among(value, DIALECTS), f"one of {', '.join(DIALECTS)}"),
         }

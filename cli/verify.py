@@ -54,7 +54,7 @@ def verify(
     placewright verify configs --cluster x8 -q --ignore PW8 --warnings-as-errors
     placewright verify run_ppo.sh --cluster 2x8xH100
     placewright verify --dialect verl trainer.nnodes=2 trainer.n_gpus_per_node=8
-    placewright verify --cluster 2x8 -- python3 -m verl.trainer.main_ppo data.seed=1
+    placewright verify --cluster 2x8 -- python3 -m verl.trainer.main_ppo ...
     cat train.yaml | placewright verify - --cluster 2x8
     """
     if diff and (fix or form != "text"):

@@ -71,7 +71,7 @@ def whatif(
 
     \b
     placewright whatif train.yaml
-    placewright whatif train.yaml --drop actor.memory --drop "keep replica in rack"
+    placewright whatif job.yaml --drop actor.memory --drop "keep replica in rack"
     placewright whatif train.yaml --nodes +4x8xH100 --lose node-3,node-7
     placewright whatif train.yaml --set components.actor.accelerators=32
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cached_property
 from itertools import product
 from typing import AbstractSet as Set
@@ -29,7 +29,7 @@ from .machines.cluster import Cluster
 from .machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from .placements.assignment import Assignment
 from .ranks import write_range
-from .record import dataclass
+from .record import dataclass, replace
 from .roles import SERVED
 
 
@@ -212,8 +212,11 @@ class Problem:
         names = list(self.job.choices)
         for relations in product(*map(self._sides, self.job.relations)):
             for degrees in product(*self.job.choices.values()):
+                if not degrees and relations == self.job.relations:
+                    yield self  # with what it has already worked out
+                    continue
                 chosen = dict(zip(names, degrees))
-                components = tuple(replace(c, parallel=chosen.get(c.name, c.parallel)) for c in self.components)
+                components = tuple(replace(c, parallel=chosen[c.name]) if c.name in chosen else c for c in self.components)
                 yield replace(self, job=replace(self.job, components=components, choices={}, relations=relations))
 
     def _sides(self, relation: Relation) -> tuple[Relation, ...]:

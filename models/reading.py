@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Protocol
 
 from .derivation import Derivation
@@ -11,7 +11,7 @@ from .job import Job
 from .level import DEFAULT_LEVEL
 from .machines.cluster import Cluster
 from .problem import Problem
-from .record import dataclass
+from .record import dataclass, replace
 from .scope import in_scope
 from .text.document import Document
 from .text.source import Source

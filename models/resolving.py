@@ -12,7 +12,6 @@ framework names; a model of a memory estimate or of degrees does not count as na
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Iterator, Mapping, Sequence
 
 from .component import Component
@@ -24,7 +23,7 @@ from .model_cards.card import ModelCard, model_of_block
 from .model_cards.use import DEGREES, ESTIMATE, ModelUse
 from .problem import Problem
 from .reading import FileSession, RankOpener, Reading
-from .record import dataclass
+from .record import dataclass, replace
 from .roles import ACTOR, CRITIC, INFERENCE, REFERENCE, ROLLOUT, STUDENT, role_of
 from .text.tree import ListNode, MapNode, Value, leaves
 

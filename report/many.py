@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple, Sequence
 
 from ..models.findings.wording import with_noun
@@ -17,7 +18,10 @@ _WORST_FIRST = (UNUSABLE, FAULTY, INCOMPLETE)
 
 
 class Cause(NamedTuple):
-    """First reason why a file is not ok; files with equal ones are listed together."""
+    """First reason why a file is not ok; files with equal ones are listed together.
+
+    Incomplete files have the same cause if the same addition completes them, whatever lacks.
+    """
 
     verdict: str
     code: str
@@ -49,14 +53,13 @@ def _cause(report: Report) -> Cause:
     if report.errors:
         first = report.errors[0]
         return Cause(report.verdict, first.code, first.message)
-    missing = report.missing[0]
-    return Cause(report.verdict, "", f"{missing.fact}. {missing.add}")
+    return Cause(report.verdict, "", report.missing[0].add)
 
 
 def _lines(cause: Cause, files: Sequence[Report], colour: bool) -> list[str]:
     """Format a cause in a line, or in two with the names of several files."""
     head = paint(f"error[{cause.code}]" if cause.code else cause.verdict, STYLES[cause.verdict], colour)
-    text = f"{head}: {escape(cause.text)}"
+    text = f"{head}: {escape(cause.text if cause.code else _lacking(files))}"
     if len(files) == 1:
         more = len(files[0].errors) - 1
         return [f"{_place(files[0])}: {text}" + (f" (and {with_noun(more, 'more error')})" if more > 0 else "")]
@@ -64,6 +67,14 @@ def _lines(cause: Cause, files: Sequence[Report], colour: bool) -> list[str]:
     more_files = f" and {len(places) - MAX_FILES} more" if len(places) > MAX_FILES else ""
     count = len({report.file for report in files})
     return [f"{text} ({with_noun(count, 'file')})", f"  {', '.join(places[:MAX_FILES])}{more_files}"]
+
+
+def _lacking(files: Sequence[Report]) -> str:
+    """Return what most of the files lack, and the addition that completes them."""
+    facts = Counter(report.missing[0].fact for report in files)
+    (fact, _), *others = facts.most_common()
+    more = f" (and {len(others)} like it)" if others else ""
+    return f"{fact}{more}. {files[0].missing[0].add}"
 
 
 def _place(report: Report) -> str:

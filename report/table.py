@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Sequence
 
 from ..models.machines.node_group import CLUSTER_LABEL, Stretch
@@ -10,11 +11,10 @@ from ..models.placements.plan import Plan
 from ..models.placements.run import Run, repeats_of
 from ..models.ranks import merge, write_ranks
 from .terminal import cells, escape
+from .wrapping import COLUMNS
 
 MAX_CELL = 60
 MAX_ROWS = 5_000
-MIN_BROKEN = 20
-"""A cell that goes on below itself has at least so many columns."""
 
 
 def components_table(plan: Plan) -> str:
@@ -86,29 +86,43 @@ def _ranges(mask: int, offset: int) -> list[range]:
     return found
 
 
-def table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), width: int = 0) -> str:
+def table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), uncut: bool = False) -> str:
     """Format columns two spaces apart; the first row is the header.
 
-    Columns in `right` are right-aligned. Long cells are cut. `width` : columns of a line; the last
-    cell of a row then wraps instead.
+    Columns in `right` are right-aligned. Long cells are cut, but with `uncut` not the last of a row.
+    What is too wide for COLUMNS is broken within its column, in the widest columns first.
     """
-    shown = [[_cut(escape(cell)) for cell in row[:-1]] + [escape(row[-1]) if width else _cut(escape(row[-1]))] for row in rows]
-    widths = [max(map(cells, column)) for column in zip(*shown)]
-    before = sum(widths[:-1]) + 2 * (len(widths) - 1)
+    shown = [[_cut(escape(cell)) for cell in row[:-1]] + [escape(row[-1]) if uncut else _cut(escape(row[-1]))] for row in rows]
+    room = _narrowed(shown, COLUMNS.get())
+    broken = [list(map(_broken, row, room)) for row in shown]
+    widths = [max(cells(part) for parts in column for part in parts) for column in zip(*broken)]
     lines = []
-    for row in shown:
-        blanks = [" " * (width - cells(cell)) for cell, width in zip(row, widths)]
-        padded = [blank + cell if column in right else cell + blank for column, (cell, blank) in enumerate(zip(row, blanks))]
-        if width and before + cells(row[-1]) > width:
-            first, *more = _broken(row[-1], max(width - before, MIN_BROKEN))
-            lines += ["  ".join([*padded[:-1], first]).rstrip(), *(" " * before + line for line in more)]
-        else:
+    for row in broken:
+        for parts in zip_longest(*row, fillvalue=""):
+            blanks = [" " * (width - cells(part)) for part, width in zip(parts, widths)]
+            padded = [blank + part if column in right else part + blank for column, (part, blank) in enumerate(zip(parts, blanks))]
             lines.append("  ".join(padded).rstrip())
     return "\n".join(lines)
 
 
+def _narrowed(rows: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Return the widths of columns that fit a room, as far as their words stay whole."""
+    widths = [max(map(cells, column)) for column in zip(*rows)]
+    if sum(widths) + 2 * (len(widths) - 1) <= room:
+        return widths
+    least = [max((cells(word) for cell in column for word in cell.split(" ")), default=0) for column in zip(*rows)]
+    while sum(widths) + 2 * (len(widths) - 1) > room:
+        excess, column = max((width if width > shortest else 0, column) for column, (width, shortest) in enumerate(zip(widths, least)))
+        if not excess:
+            break
+        widths[column] -= 1
+    return widths
+
+
 def _broken(text: str, width: int) -> list[str]:
     """Break a text into lines of a width; longer words stay whole."""
+    if cells(text) <= width:
+        return [text]
     lines = [""]
     for word in text.split(" "):
         if lines[-1] and cells(lines[-1]) + 1 + cells(word) > width:

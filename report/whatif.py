@@ -17,7 +17,6 @@ from .planning.words import seconds
 from .table import table
 from .terminal import escape, paint
 from .text import render_unchecked
-from .wrapping import COLUMNS
 
 AS_IT_IS = "as it is"
 MAX_WHYS = 3
@@ -28,7 +27,7 @@ def render(file: str, pricing: Pricing, colour: bool = False) -> str:
     """Format the table of all changes; for a single change all terms before and after."""
     rows = [["change", "verdict", "effect", "what changes"], [AS_IT_IS, _verdict(pricing.before), "", _terms(pricing.before)]]
     rows += [[change.name, _verdict(change.answer), change.effect, _differences(pricing.before, change)] for change in pricing.after]
-    blocks = [table(rows, width=COLUMNS.get())]
+    blocks = [table(rows, uncut=True)]
     if (
         len(pricing.after) == 1
         and pricing.before.plan

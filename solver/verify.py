@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Callable, Container, Iterable, Iterator, Sequence
 
 from ..models.findings.causes import by_cause, first_causes, go_together, of_one_use
@@ -17,6 +16,7 @@ from ..models.placements.plan import VERIFIED, Plan
 from ..models.placements.run import Run
 from ..models.problem import Problem
 from ..models.reading import Reading
+from ..models.record import replace
 from ..models.report import OK, Report
 from ..models.sharing import given_part
 from .advice import ADVICE

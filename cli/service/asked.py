@@ -39,8 +39,8 @@ class VerifyBody(BaseModel):
     cluster: str = Field("", max_length=1000, description="the machines, such as `2x8xH100` or `x8`; not the path of a file")
     dialect: str = Field("auto", pattern=f"^({'|'.join(DIALECTS)})$", description="how the file says placements")
     level: Literal["training", "placement"] = "training"
-    settings: list[str] = Field([], max_length=1000, description="overrides such as `cluster.num_nodes=4`")
-    framework: list[str] = Field([], max_length=10, description="releases such as `verl==0.6.1`")
+    settings: tuple[str, ...] = Field((), max_length=1000, description="overrides such as `cluster.num_nodes=4`")
+    framework: tuple[str, ...] = Field((), max_length=10, description="releases such as `verl==0.6.1`")
     placements: bool = Field(False, description="list every process")
 
 
@@ -73,7 +73,7 @@ def answered(path: str, body: bytes) -> Answer:
 def _reading(request: VerifyBody) -> Reading:
     if "/" in request.cluster or request.cluster.endswith((".yaml", ".yml")):
         raise ValueError(f"`{request.cluster}` is a file; machines are named as `2x8xH100`, or in the text")
-    composer = Composer((), tuple(request.settings), (), tuple(map(known_framework, request.framework)))
+    composer = Composer((), request.settings, (), tuple(map(known_framework, request.framework)))
     return read(Source(request.name, request.text), machines_of(request.cluster or None), request.dialect, request.level, composer)
 
 
@@ -93,10 +93,11 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     source, target = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr
+    encode = json.JSONEncoder(separators=(",", ":")).encode
     while head := source.readline():
         path, _, length = head.decode().partition(" ")
         status, data = answered(path, source.read(int(length)))
-        body = json.dumps(data, separators=(",", ":")).encode()
+        body = encode(data).encode()
         target.write(b"%d %d\n" % (status, len(body)) + body)
         target.flush()
 

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import tempfile
+from typing import cast
 
 from ...models.record import dataclass
 
@@ -51,15 +52,59 @@ class Deadline:
         self._passed = task is not None and task.cancel()
 
 
+class Worker(asyncio.SubprocessProtocol):
+    """Process that answers one request at a time; without the layers of `asyncio.subprocess`."""
+
+    def __init__(self) -> None:
+        self.ended = asyncio.Event()
+        self._answer: asyncio.Future[tuple[int, bytes]] | None = None
+        self._received = bytearray()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the pipe to the process, once started."""
+        self.process = cast(asyncio.SubprocessTransport, transport)
+        self._pipe = cast(asyncio.WriteTransport, self.process.get_pipe_transport(0))
+
+    async def answer(self, path: str, body: bytes) -> tuple[int, bytes]:
+        """Return (status, body). Raises Crashed if the process ends first."""
+        if self.ended.is_set() or self._pipe.is_closing():
+            raise Crashed
+        self._answer = asyncio.get_running_loop().create_future()
+        self._pipe.write(b"%s %d\n" % (path.encode(), len(body)) + body)
+        return await self._answer
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Collect an answer, `STATUS LENGTH` and the body."""
+        self._received += data
+        end = self._received.find(b"\n", 0, 100)
+        if end < 0:
+            return
+        status, _, length = self._received[:end].partition(b" ")
+        if len(self._received) == end + 1 + int(length) and self._answer is not None and not self._answer.done():
+            self._answer.set_result((int(status), bytes(self._received[end + 1 :])))
+            self._received.clear()
+
+    def process_exited(self) -> None:
+        """Fail the request that is being answered."""
+        self.ended.set()
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(Crashed())
+
+    def kill(self) -> None:
+        """End the process and what it started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.get_pid(), signal.SIGKILL)
+
+
 class WorkerPool:
     """`count` processes in an empty folder; a request goes to the next that is free."""
 
     def __init__(self, count: int, seconds: float) -> None:
         self.count, self.seconds = count, seconds
         self.waiting = 0
-        self._free: asyncio.Queue[asyncio.subprocess.Process] = asyncio.Queue()
+        self._free: asyncio.Queue[Worker] = asyncio.Queue()
         self._folder = tempfile.TemporaryDirectory(prefix="placewright-")
-        self._all: set[asyncio.subprocess.Process] = set()
+        self._all: set[Worker] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -79,23 +124,15 @@ class WorkerPool:
         try:
             worker = await self._free.get()
             async with Deadline(seconds):
-                return await _exchange(worker, path, body)
+                return await worker.answer(path, body)
         except asyncio.TimeoutError:
             self._end(worker)
             worker = None
             raise TimedOut(seconds) from None
-        except (
-            OSError,
-            RuntimeError,
-            asyncio.IncompleteReadError,
-            ValueError,
-            asyncio.CancelledError,
-        ) as problem:  # RuntimeError: uvloop, of a closed pipe
+        except (Crashed, asyncio.CancelledError):  # cancelled: the answer to this request is still to come
             self._end(worker)
             worker = None
-            if isinstance(problem, asyncio.CancelledError):
-                raise
-            raise Crashed from None
+            raise
         finally:
             self.waiting -= 1
             if worker is not None:
@@ -107,44 +144,28 @@ class WorkerPool:
         for task in self._tasks:
             task.cancel()
         for worker in ended:
-            _kill(worker)
-        await asyncio.gather(*(worker.wait() for worker in ended))
+            worker.kill()
+        await asyncio.gather(*(worker.ended.wait() for worker in ended))
         self._folder.cleanup()
 
-    def _end(self, worker: asyncio.subprocess.Process | None) -> None:
+    def _end(self, worker: Worker | None) -> None:
         """End a process and start another in its place."""
         if worker is None:
             return
-        _kill(worker)
+        worker.kill()
         self._all.discard(worker)
         task = asyncio.create_task(self._replace(worker))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _replace(self, worker: asyncio.subprocess.Process) -> None:
-        await worker.wait()
+    async def _replace(self, worker: Worker) -> None:
+        await worker.ended.wait()
         self._free.put_nowait(await self._started())
 
-    async def _started(self) -> asyncio.subprocess.Process:
+    async def _started(self) -> Worker:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONSAFEPATH": "1"}
-        worker = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", f"{__package__}.asked", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, cwd=self._folder.name,
-            env=environment, start_new_session=True, limit=1 << 26,
+        _, worker = await asyncio.get_running_loop().subprocess_exec(
+            Worker, sys.executable, "-m", f"{__package__}.asked", cwd=self._folder.name, env=environment, start_new_session=True, stderr=None,
         )  # fmt: skip
         self._all.add(worker)
         return worker
-
-
-async def _exchange(worker: asyncio.subprocess.Process, path: str, body: bytes) -> tuple[int, bytes]:
-    source, target = worker.stdin, worker.stdout
-    if source is None or target is None:
-        raise OSError("a process without pipes")
-    source.write(b"%s %d\n" % (path.encode(), len(body)) + body)
-    await source.drain()
-    status, _, length = (await target.readuntil(b"\n")).partition(b" ")
-    return int(status), await target.readexactly(int(length))
-
-
-def _kill(worker: asyncio.subprocess.Process) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(worker.pid, signal.SIGKILL)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Iterator, Sequence
@@ -16,7 +15,7 @@ from ..machines.cluster import Cluster
 from ..machines.node import GENERIC, accelerators
 from ..machines.shorthand import AsDeclared
 from ..reading import Reading
-from ..record import dataclass
+from ..record import dataclass, replace
 from ..resolving import with_models
 from ..text.document import Document
 from ..text.source import Source

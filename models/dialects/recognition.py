@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from .dialect import Dialect
 
 
+@cache
 def dialect_named(name: str) -> Dialect:
     """Return the dialect of this name; raise ValueError if unknown."""
     if name not in DIALECTS:
@@ -117,7 +119,10 @@ def _stray(document: Document, chosen: str, other_dialect: str, signs: Signs) ->
 
 def _unknown(document: Document) -> Finding:
     """Return an error for a document without evidence for any dialect."""
-    root = document.root
+    root, name = document.root, document.source.name
+    if all(root.get(key) is not None for key in ("schema", "status", "digest")):
+        advice = f"`placewright show {name}` draws it, `placewright launch {name}` starts it; verify the file that it is for"
+        return error("PW010", "", "this is a plan of placewright, not a configuration", root.span.part(0, 1), help=advice)
     keys = ", ".join(f"`{entry.key.text[:32]}`" for entry in list(root)[:6]) or "none"
     message = f"this is no configuration that is known here (its top-level keys: {keys})"
     needs = "RLinf needs `cluster: {component_placement: ...}`, ROLL roles with `device_mapping:`, "

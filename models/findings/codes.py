@@ -155,4 +155,4 @@ def topic_of(code: str) -> str:
 
 def url_of(code: str, site: str) -> str:
     """Return the address of a code's page; "" without the address of the documentation."""
-    return f"{site.rstrip('/')}/reference/codes/{code}/" if site else ""
+    return f"{site.rstrip('/')}/reference/codes/{code}.html" if site else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Callable, Collection, Iterator, Mapping, NamedTuple
 
 from ..component import BETWEEN_DOMAINS, EP, KEPT, KEYS, TP, UNBOUNDED, WHOLE, Component, Keep, Parallel, Pin, Relation, Spread
@@ -12,11 +11,12 @@ from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, NODE
 from ..parallel import UNDIVIDED
 from ..ranks import CODES_BY_REASON, RankError, parse_ranks
+from ..record import replace
 from ..roles import ROLES
 from ..text.edit import in_flow_map
 from ..text.form import fill
 from ..text.nearest import nearest
-from ..text.tree import ListNode, MapNode, Value, find, kind_of
+from ..text.tree import Entry, ListNode, MapNode, Value, find, kind_of
 from .amount import amount, impossible_counts
 from .consistent import consistent, unlikely
 from .forms import RACK, ComponentForm, OtherForm
@@ -195,13 +195,12 @@ def add_hints(
         try:
             form = fill(ComponentForm, entry.value, name, f"the hints of `{name}`")
             form = by_model(form, cluster)
-            component = _component(form, name, entry.value, cluster, known.get(name))
+            component = _component(form, name, entry, cluster, known.get(name))
         except UnusableInput as problem:
             findings += problem.findings
             continue
         findings += misspelt_models(form, name, entry.value.get("seconds"), cluster)
-        spans = {**component.spans, "name": component.spans.get("name", entry.key.span)}
-        by_name[name] = replace(component, spans=spans)
+        by_name[name] = component
         faulty.remove(name)
         relations += relations_of(form, name, entry.value)
         groups = component.node_groups
@@ -224,9 +223,9 @@ def add_hints(
     return Hinted(checked, tuple(relations), choices, frozenset(faulty))
 
 
-def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, known: Component | None) -> Component:
+def _component(form: ComponentForm, name: str, written: Entry, cluster: Cluster, known: Component | None) -> Component:
     """Return a component built from hints. Raises UnusableInput for impossible hints."""
-    spans = {}
+    value, spans = written.value, dict[str, Span]()
     for entry in value if isinstance(value, MapNode) else ():
         spans[entry.key.text] = spans[_FIELDS.get(entry.key.text, entry.key.text)] = entry.value.span
     groups = known.node_groups if known and "node_group" not in spans else form.node_group
@@ -251,8 +250,8 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
     if form.seconds and is_ambiguous(form, least, available):
         noun = "accelerators" if cluster.kind(groups) == ACCELERATOR else "processes"
         first = counts[0] if counts else (least, available)
-        written = find(value, "seconds") or value
-        raise UnusableInput(missing_counts(name, written, form.phase, cluster, noun, example(*first, form.parallel.choices()[0].replica)))
+        seconds = find(value, "seconds") or value
+        raise UnusableInput(missing_counts(name, seconds, form.phase, cluster, noun, example(*first, form.parallel.choices()[0].replica)))
     if (times := timed(form, least)) and (clash := duplicate_time(times)):
         message = f"`{name}` has two times for {clash}"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="which?", help="write one of them, such as their mean")])
@@ -268,9 +267,8 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
     if place := find(value, "estimate.shards"):
         spans["shards"] = place.span
     changes["counts"] = counts
-    component = replace(
-        known, node_groups=groups, least=least, most=most, per_process=per_process, spans={**known.spans, **spans}, **changes
-    )
+    spans = {**known.spans, **spans, "name": known.spans.get("name", written.key.span)}
+    component = replace(known, node_groups=groups, least=least, most=most, per_process=per_process, spans=spans, **changes)
     if impossible := unlikely(component, form.parallel.choices()):
         place = find(value, f"estimate.{impossible[1]}")
         raise UnusableInput([error("PW121", name, impossible[0], place.span if place else spans["estimate"], help=impossible[2])])

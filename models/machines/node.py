@@ -7,11 +7,11 @@ does not know the last three; their names are Ray's. Alike nodes are stored once
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import field, fields, replace
+from dataclasses import field, fields
 from itertools import accumulate
 from typing import Iterable, Iterator, Mapping, Sequence, overload
 
-from ..record import dataclass
+from ..record import dataclass, replace
 from .node_group import ACCELERATOR, NODE
 
 NO_ACCELERATOR = "NO_ACCEL"

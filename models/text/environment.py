@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Iterable
 from typing import Mapping as MappingType
 
 from ..findings.codes import CODES
 from ..findings.finding import Finding, Unchecked
 from ..findings.span import Span
-from ..record import dataclass
+from ..record import dataclass, replace
 
 _PLAIN = re.compile(r"[0-9,:\s+-]{1,256}|all|true|false|null|none", re.ASCII | re.IGNORECASE)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Iterable, Mapping, NamedTuple
+from typing import BinaryIO, Iterable, Mapping, NamedTuple
 
 from ..findings.finding import UnusableInput
 from .source import Source
@@ -39,7 +39,7 @@ def write_whole(path: str | Path, text: str) -> None:
         return
     staged = _staged(target, text.encode())
     try:
-        os.replace(staged, target.resolve())
+        _install(staged, target.resolve())
     except BaseException:
         staged.unlink(missing_ok=True)
         raise
@@ -59,16 +59,39 @@ def write_together(changes: Mapping[str, FileChange]) -> str:
             if Path(name).read_bytes() != change.before:
                 return name
         for name in changes:
-            os.replace(staged[name], Path(name).resolve())
+            _install(staged[name], Path(name).resolve())
             written.append(name)
         return ""
     except BaseException:
         for name in written:
-            os.replace(_staged(Path(name), changes[name].before), Path(name).resolve())
+            _install(_staged(Path(name), changes[name].before), Path(name).resolve())
         raise
     finally:
         for path in staged.values():
             path.unlink(missing_ok=True)
+
+
+def _install(staged: Path, target: Path) -> None:
+    """Put a staged file in place of the target; a target with hard links is rewritten itself."""
+    if not target.exists() or target.stat().st_nlink < 2:
+        os.replace(staged, target)
+        return
+    with open(target, "r+b") as file:
+        before = file.read()
+        try:
+            _rewrite(file, staged.read_bytes())
+        except BaseException:
+            _rewrite(file, before)
+            raise
+    staged.unlink()
+
+
+def _rewrite(file: BinaryIO, data: bytes) -> None:
+    file.seek(0)
+    file.write(data)
+    file.truncate()
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _staged(target: Path, data: bytes) -> Path:

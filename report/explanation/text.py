@@ -19,7 +19,7 @@ from ..grid import grid
 from ..table import resource_ranks, table
 from ..terminal import escape, paint
 from ..text import count_findings, render_findings, render_unchecked
-from ..wrapping import COLUMNS, PIPED
+from ..wrapping import PIPED
 
 WIDTH = PIPED
 MAX_VALUE, MAX_NAME = 40, 120
@@ -159,7 +159,7 @@ def _numbers(derivations: tuple[Derivation, ...], notes: Footnotes) -> str:
         formula = " ".join(filter(None, (derivation.formula, notes.marks(derivation.figures))))
         rows.append([subject if subject != last else "", derivation.name, str(derivation.value), formula])
         last = subject
-    return table(rows, right=(2,), width=COLUMNS.get())
+    return table(rows, right=(2,), uncut=True)
 
 
 def _not_known(report: Report) -> str:
@@ -227,7 +227,7 @@ class Footnotes:
         Lines are those of the explained file unless another one is named.
         """
         rows = [[f"[{number}]", self._place(figure), _figure_text(figure)] for figure, number in self._numbers.items()]
-        return f"figures (lines of {escape(self._file)}):\n" + table(rows, right=(0,), width=COLUMNS.get()) if rows else ""
+        return f"figures (lines of {escape(self._file)}):\n" + table(rows, right=(0,), uncut=True) if rows else ""
 
     def _place(self, figure: Figure) -> str:
         span = figure.span

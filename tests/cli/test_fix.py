@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -54,6 +56,32 @@ def test_a_difference_is_a_patch_and_nothing_is_written(folder: Path, capsys: py
     assert (folder / "b.yaml").read_bytes() == NEW.replace("\n", "\r\n").encode()
     assert run(["verify", "a.yaml", "--cluster", "x8", "--diff"]) == 0
     assert run(["verify", "a.yaml", "--cluster", "x8", "--diff", "--fix"]) == 2
+
+
+def test_a_hard_link_names_the_same_file_still(folder: Path) -> None:
+    (folder / "real.yaml").write_text(OLD)
+    (folder / "other.yaml").hardlink_to(folder / "real.yaml")
+    assert run(["verify", "real.yaml", "--cluster", "x8", "--fix"]) == 0
+    assert (folder / "other.yaml").read_text() == NEW
+    assert (folder / "other.yaml").samefile(folder / "real.yaml")
+    assert sorted(path.name for path in folder.iterdir()) == ["other.yaml", "real.yaml"]
+
+
+def test_a_hard_link_that_cannot_be_written_whole_stays_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "real.yaml").write_text(OLD)
+    (folder / "other.yaml").hardlink_to(folder / "real.yaml")
+    synced, sync = [], os.fsync
+
+    def full(handle: int) -> None:
+        synced.append(handle)
+        if len(synced) == 2:  # the first is the text beside it
+            raise OSError(errno.ENOSPC, "No space left on device")
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert run(["verify", "real.yaml", "--cluster", "x8", "--fix"]) == 2
+    assert (folder / "other.yaml").read_text() == OLD
+    assert sorted(path.name for path in folder.iterdir()) == ["other.yaml", "real.yaml"]
 
 
 def test_a_link_stays_a_link(folder: Path) -> None:

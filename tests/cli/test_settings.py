@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -44,6 +45,13 @@ def test_the_command_line_comes_before_the_environment_and_that_before_the_file(
     assert "placement and training arithmetic of RLinf 0.1 (stated)" in last_line(
         capsys, "--level", "training", "--framework", "rlinf==0.1"
     )
+
+
+def test_the_address_of_the_documentation_is_a_setting(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "placewright.toml").write_text('docs-url = "https://docs.example.org"\ncluster = "1x4"\n')
+    run(["verify", "train.yaml", "--format", "sarif"])
+    (rule,) = json.loads(capsys.readouterr().out)["runs"][0]["tool"]["driver"]["rules"][:1]
+    assert rule["helpUri"] == f"https://docs.example.org/reference/codes/{rule['id']}.html"
 
 
 def test_the_nearest_file_counts_up_to_the_root_of_the_repository(project: Path) -> None:

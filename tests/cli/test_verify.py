@@ -75,3 +75,17 @@ def test_a_named_dialect_is_believed(capsys: pytest.CaptureFixture[str]) -> None
     assert run(["verify", "good.yaml", "--cluster", "1x8", "--dialect", "rlinf", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["files"][0]["dialect"] == "rlinf"
     assert run(["verify", "good.yaml", "--cluster", "1x8", "--dialect", "native"]) != 0
+
+
+@pytest.mark.parametrize("verb", ["verify", "solve", "explain"])
+def test_a_plan_of_its_own_is_named_as_one(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("job.yaml").write_text("cluster: 1x4\ncomponents: {a: {accelerators: 2}}\n")
+    assert run(["solve", "job.yaml", "-o", "plan.json"]) == 0
+    capsys.readouterr()
+    assert run([verb, "plan.json"]) == 2
+    printed = "".join(capsys.readouterr())
+    assert "this is a plan of placewright, not a configuration" in printed
+    assert "`placewright show plan.json` draws it" in printed

@@ -12,7 +12,10 @@ import sys
 import termios
 from pathlib import Path
 
+import click
 import pytest
+from placewright.cli.main import VERBS, cli
+from placewright.report.wrapping import COLUMNS
 
 TEXT = """cluster:
   num_nodes: 1
@@ -58,6 +61,21 @@ def test_lines_fit_a_terminal(columns: int, words: list[str]) -> None:
     assert max(map(len, lines)) <= columns
     assert max(map(len, lines)) > columns // 2
     assert "faulty" in " ".join(lines)
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_fits_a_terminal(columns: int, verb: str) -> None:
+    token = COLUMNS.set(columns)
+    try:
+        command = cli.get_command(click.Context(cli), verb)
+        assert command is not None
+        lines = command.make_context(verb, [], resilient_parsing=True).get_help().splitlines()
+    finally:
+        COLUMNS.reset(token)
+    whole = re.compile(r"  (placewright|cat|curl|eval|#|  -|-{1,2}[\w-]+( \[\S+\])?$)")  # commands to be copied, words of an option
+    assert max(len(line) for line in lines if not whole.match(line)) <= columns
+    assert max(map(len, lines)) <= 80
 
 
 @pytest.mark.parametrize("form", ["text", "sarif"])

@@ -14,7 +14,7 @@ import placewright
 import pytest
 import yaml
 from placewright.cli.main import VERBS
-from placewright.models.findings.codes import CODES
+from placewright.models.findings.codes import CODES, url_of
 from placewright.tools.picture import PICTURE, picture
 from placewright.tools.site.links import led_home
 from placewright.tools.site.listings import DOCUMENTS
@@ -39,6 +39,14 @@ def test_every_verb_code_and_public_name_has_its_place() -> None:
     assert {f"reference/cli/{verb}.md" for verb in VERBS} < MADE.keys()
     assert {f"reference/codes/{code}.md" for code in CODES} < MADE.keys()
     assert all(re.search(rf"::: placewright\.\S+\.{name}$", MADE["reference/python.md"], re.MULTILINE) for name in placewright.__all__)
+
+
+def test_links_to_codes_lead_to_the_pages_of_the_site() -> None:
+    files = pytest.importorskip("mkdocs.structure.files", reason="needs the extra `docs`")
+    directories = re.search(r"^use_directory_urls: (\w+)", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    assert directories is not None
+    page = files.File("reference/codes/PW102.md", "docs", "site", directories[1] == "true")
+    assert url_of("PW102", "https://docs.example.org/") == f"https://docs.example.org/{page.url}"
 
 
 def test_every_option_of_every_verb_is_listed() -> None:

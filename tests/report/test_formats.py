@@ -67,7 +67,7 @@ def test_a_result_of_sarif_has_its_place_its_page_and_its_fix() -> None:
     assert gone["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "file:///gone.yaml"}
     rules = run_["tool"]["driver"]["rules"]
     assert all(rules[result["ruleIndex"]]["id"] == result["ruleId"] for result in run_["results"])
-    assert rules[2]["helpUri"] == "https://docs.example.org/reference/codes/PW102/"
+    assert rules[2]["helpUri"] == "https://docs.example.org/reference/codes/PW102.html"
     assert rules[2]["help"]["text"].startswith("PW102: ")
     assert run_["invocations"][0]["exitCode"] == 2
     assert [note["descriptor"]["id"] for note in run_["invocations"][0]["toolExecutionNotifications"]] == ["PW011", "incomplete"]
@@ -135,7 +135,7 @@ def test_json_has_ends_edits_and_the_page() -> None:
     (first, second, *_) = json.loads(render("json", RESULTS))["files"][0]["findings"]
     assert (first["line"], first["column"], first["end_line"], first["end_column"]) == (2, 4, 3, 8)
     assert first["edits"] == [{"line": 3, "column": 6, "end_line": 3, "end_column": 7, "text": "3"}]
-    assert first["url"] == "https://docs.example.org/reference/codes/PW102/"
+    assert first["url"] == "https://docs.example.org/reference/codes/PW102.html"
     assert (second["file"], second["end_column"]) == ("base.yaml", 2) and "edits" not in second
 
 

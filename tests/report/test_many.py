@@ -42,6 +42,15 @@ def test_the_same_cause_is_listed_once_with_its_files() -> None:
     )
 
 
+def test_what_one_addition_completes_is_one_cause() -> None:
+    add = "Pass `--config-root base`"
+    lacking = [replace(UNSURE, file=f"{key}{n}.yaml", missing=(Missing(f"`{key}` is unknown", add),)) for key in "ab" for n in range(3)]
+    assert render([*lacking[:2], *lacking[3:]]).splitlines()[:2] == [
+        "incomplete: `b` is unknown (and 1 like it). Pass `--config-root base` (5 files)",
+        "  a0.yaml, a1.yaml and 3 more",
+    ]
+
+
 def test_good_files_have_no_line() -> None:
     assert render([GOOD, replace(GOOD, file="b.yaml")]) == "2 files with warnings: PW801 x2\n2 files: 2 ok"
     assert render([GOOD, GOOD], quiet=True) == ""

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from placewright.models.placements.plan import Plan
 from placewright.report.table import _ranges, components_table, placements_table, table
+from placewright.report.wrapping import COLUMNS
 
 
 def test_sizes_nodes_accelerators_and_ranks(heterogeneous: Plan) -> None:
@@ -39,3 +40,19 @@ def test_a_mask_as_ranges(mask: int, offset: int) -> None:
 def test_long_and_odd_cells() -> None:
     shown = table([["name"], ["x" * 100], ["\x1b"]])
     assert shown.splitlines() == ["name", "x" * 57 + "...", r"\x1b"]
+
+
+def test_what_is_too_wide_is_broken_within_its_column() -> None:
+    rows = [["of", "number", "value"], ["actor", "weights of each step", "7 of 8 and more"], ["b", "few", "1"]]
+    token = COLUMNS.set(32)
+    try:
+        shown = table(rows, right=(2,))
+    finally:
+        COLUMNS.reset(token)
+    assert shown.splitlines() == [
+        "of     number           value",
+        "actor  weights of  7 of 8 and",
+        "       each step         more",
+        "b      few                  1",
+    ]
+    assert table(rows).splitlines()[1] == "actor  weights of each step  7 of 8 and more"

@@ -5,7 +5,6 @@ Example of a list: `placement: [{ranks: 0-3, node: 0, accelerators: 0-3}]`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Collection, Iterable, Iterator, Sequence
 
 from ...component import Component, Parallel
@@ -20,6 +19,7 @@ from ...placements.placement_text import numbered, read_placement, runs_of
 from ...placements.run import Run
 from ...placements.sound import why_not
 from ...quantity import Counts, add, holds, nearest, write_counts
+from ...record import replace
 from ...text.edit import in_flow_map, plain_or_quoted
 from ...text.source import Source
 from ...text.tree import ListNode, MapNode, Scalar, Value, find, plain

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...component import Component
 from ...findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ...findings.span import Edit
@@ -21,6 +19,7 @@ from ...machines.shorthand import AsDeclared, meant, read_shorthand
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
 from ...reading import Reading
+from ...record import replace
 from ...sharing import restricted
 from ...text.document import Document
 from ...text.form import fill

@@ -18,6 +18,7 @@ from typing import Any, Iterator
 import placewright as pw
 import pytest
 from placewright.cli.main import run
+from placewright.cli.service.workers import PLACES
 
 pytest.importorskip("fastapi", reason="needs the extra `serve`")
 TEXT = "cluster: 2x4xH100\ncomponents:\n  actor: {placement: 0-3}\n  rollout: {placement: 4-9}\n"
@@ -170,6 +171,32 @@ def test_a_body_that_does_not_come_is_waited_for_no_longer_than_the_limit(tmp_pa
         with socket.create_connection(place, timeout=20) as left:
             left.sendall(head)
         assert hurried.ask("GET", "/health")[1]["waiting"] == 0
+
+
+def test_a_flood_is_refused_and_what_was_taken_is_answered(service: Service) -> None:
+    service.connection.close()  # which the service does too, of an idle one
+    assert service.ask("POST", "/verify", {"text": TEXT})[0] == 200
+    (worker,) = processes_of(service.program.pid)
+    os.kill(worker, signal.SIGSTOP)
+    clients = [http.client.HTTPConnection("127.0.0.1", service.connection.port, timeout=60) for _ in range(3 * PLACES)]
+    for client in clients:
+        client.request("POST", "/verify", json.dumps({"text": TEXT}), {"Authorization": f"Bearer {KEY}"})
+    while service.ask("GET", "/health")[1]["waiting"] < PLACES:
+        time.sleep(0.01)
+    os.kill(worker, signal.SIGCONT)
+    answers = [client.getresponse() for client in clients]
+    assert {answer.status for answer in answers} == {200, 503}
+    assert all(answer.headers["Retry-After"] == "1" for answer in answers if answer.status == 503)
+    taken = [json.loads(answer.read()) for answer in answers if answer.status == 200]
+    assert len(taken) >= PLACES
+    assert all(answer == taken[0] for answer in taken)
+    for client in clients:
+        client.close()
+    assert service.ask("POST", "/verify", {"text": TEXT})[1]["verdict"] == "faulty"
+
+
+def test_other_methods_are_told_to_post(service: Service) -> None:
+    assert service.ask("GET", "/verify") == (405, {"detail": "POST a body to /verify"})
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid"])
