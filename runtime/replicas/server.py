@@ -8,7 +8,7 @@ import socket
 import threading
 from contextlib import suppress
 from dataclasses import astuple
-from typing import Any, Mapping, Sequence
+from typing import Any, Coroutine, Mapping, Sequence
 
 from ..engines.engine import Engine, Meeting, engine_class
 from ..engines.process import EngineProcess
@@ -84,7 +84,10 @@ class ReplicaServer:
         settings = self.settings
         meeting = Meeting(master_address, tuple(ports), settings.node_rank, settings.nnodes) if settings.nnodes > 1 else None
         if settings.node_rank == 0:
-            self._loop.run(self._launch_master(meeting, headless), settings.limits.load_seconds)
+            try:
+                self._loop.run(self._launch_master(meeting, headless), settings.limits.load_seconds)
+            except asyncio.TimeoutError as problem:
+                raise TimeoutError(str(problem) or f"the engine was not ready within {settings.limits.load_seconds:g} s") from problem
         elif meeting and (command := engine_class(settings.engine).headless(settings.model, settings.shape, meeting)):
             self.get_access()
             self._process = EngineProcess(command, self._close_endpoint)
@@ -108,7 +111,7 @@ class ReplicaServer:
         )
         self._serving = Serving(settings.name, engine, settings.api_key, limits)  # from now on `shutdown` ends the engine too
         self._let_go()
-        await engine.open(channel, meeting)
+        await _unless_broken(engine.open(channel, meeting), channel, servers)
         await servers.collective_rpc(OPENED)
         self._listener = Listener(build_app(self._serving), self._socket)
         await self._listener.start()
@@ -194,6 +197,19 @@ class ReplicaServer:
         if self._process is not None:
             await asyncio.to_thread(self._process.close)
         await asyncio.to_thread(self._close_endpoint)
+
+
+async def _unless_broken(work: Coroutine[Any, Any, None], *channels: Channel) -> None:
+    """Await the work; raise the failure of a channel as soon as it breaks."""
+    task, *breaks = tasks = [asyncio.ensure_future(part) for part in (work, *(channel.broken.wait() for channel in channels))]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise next(channel.failure for channel in channels if channel.failure is not None)
+        task.result()
+    finally:
+        for part in tasks:
+            part.cancel()
 
 
 async def _all_of(tokens: Any) -> list[int]:

@@ -84,6 +84,9 @@ class Sglang:
         self.arguments = arguments
         self.tokenizer_manager = Manager(arguments["context_length"])
 
+    def shutdown(self) -> None:
+        self.tokenizer_manager.calls.append("shutdown")
+
 
 def install_vllm(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on `import vllm` gives the stand-in."""
