@@ -193,7 +193,7 @@ class Engine(ABC):
         return
 
 
-SERVING = ("zmq", "fastapi", "uvicorn")
+SERVING = ("zmq", "fastapi", "uvicorn", "httptools")
 
 
 def need(module: str, noun: str) -> ModuleType:

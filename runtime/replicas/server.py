@@ -14,8 +14,9 @@ from ..engines.engine import Engine, Meeting, engine_class
 from ..engines.process import EngineProcess
 from ..workers.inside.host import STANDARD_ERROR
 from .channel import Channel, ChannelFailed, Endpoint, Peer, bare, bound, own_address
+from .listener import Listener
 from .loop import Loop
-from .openai_api import Listener, Serving, build_app
+from .openai_api import Serving, build_app
 from .settings import ServerSettings, sampling
 from .worker import IDENTIFY, OPEN, RELEASE
 
@@ -199,17 +200,17 @@ class ReplicaServer:
         await asyncio.to_thread(self._close_endpoint)
 
 
-async def _unless_broken(work: Coroutine[Any, Any, None], *channels: Channel) -> None:
+async def _unless_broken(work: Coroutine[Any, Any, Any], *channels: Channel) -> None:
     """Await the work; raise the failure of a channel as soon as it breaks."""
-    task, *breaks = tasks = [asyncio.ensure_future(part) for part in (work, *(channel.broken.wait() for channel in channels))]
+    tasks = [asyncio.ensure_future(part) for part in (work, *(channel.broken.wait() for channel in channels))]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
+        if not tasks[0].done():
             raise next(channel.failure for channel in channels if channel.failure is not None)
-        task.result()
+        tasks[0].result()
     finally:
-        for part in tasks:
-            part.cancel()
+        for task in tasks:
+            task.cancel()
 
 
 async def _all_of(tokens: Any) -> list[int]:
