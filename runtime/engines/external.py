@@ -180,6 +180,10 @@ class VllmEngine(ExternalEngine):
         engine = vllm.AsyncLLMEngine.from_engine_args(args)
         return engine, engine.get_tokenizer(), int(engine.model_config.max_model_len)
 
+    async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
+        await super().open(workers, meeting)
+        await self._engine.is_sleeping()  # the first call of a loop is what makes vLLM notice deaths from then on
+
     @property
     def failure(self) -> str:
         dead = self._engine is not None and self._engine.errored

@@ -49,6 +49,9 @@ class Vllm:
         for count in (1, 3):
             yield SimpleNamespace(outputs=[SimpleNamespace(token_ids=[*prompt["prompt_token_ids"], 4, 9][:count])])
 
+    async def is_sleeping(self) -> bool:
+        return False
+
     async def sleep(self) -> None:
         self.calls.append("sleep")
 

@@ -44,6 +44,9 @@ class AsyncLLMEngine:
     def get_tokenizer(self):
         return Tokenizer()
 
+    async def is_sleeping(self):
+        return False
+
     async def generate(self, prompt, parameters, request):
         tokens = list(json.dumps(self.told).encode())
         for count in range(1, min(len(tokens), parameters.max_tokens) + 1):
