@@ -211,8 +211,10 @@ class VllmEngine(ExternalEngine):
         await self._engine.reset_prefix_cache()
 
 
-SGLANG_DECIDED = ("model_path", "tp_size", "pp_size", "dp_size", "nnodes", "node_rank", "dist_init_addr")
-"""Arguments that the replica sets."""
+SGLANG_DECIDED = (
+    "model_path", "tp_size", "pp_size", "dp_size", "nnodes", "node_rank", "dist_init_addr", "stream_output", "incremental_streaming_output",
+)  # fmt: skip
+"""Arguments that the replica sets, or whose default it relies on."""
 REQUESTS = "sglang.srt.managers.io_struct"
 
 
