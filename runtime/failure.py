@@ -58,7 +58,7 @@ def refused(
     return Refusal(error(code, subject, message, help=help, witnesses=witnesses, amount=amount, notes=notes))
 
 
-LONGEST_LINE = 300
+LONGEST_LINE = 1000
 _CHAINED = re.compile("Traceback \\(most recent|The above exception was the|During handling of the above")
 _GROUP, _RULER = "+ Exception Group Traceback", re.compile(r" *\+-[-+]-[-+. \d]*")
 
@@ -68,7 +68,7 @@ def headline(lines: Sequence[str], default: str = "") -> str:
 
     Libraries end their messages with advice: "For debugging consider passing ..." says less than
     "CUDA error: out of memory" before it. The reason of an exception group is that of its first
-    member. In one line of at most 300 characters.
+    member. In one line of at most 1000 characters.
     """
     chained = [number for number, line in enumerate(lines) if _CHAINED.match(line)]
     lines = lines[chained[-1] :] if chained else lines
