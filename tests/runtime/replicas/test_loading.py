@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from contextlib import ExitStack
 from typing import Any, Iterator
 
 import pytest
 from placewright.runtime.engines.engine import ReplicaShape
-from placewright.runtime.replicas.channel import ChannelFailed
+from placewright.runtime.replicas.channel import ChannelFailed, bound, new_key
 from placewright.runtime.replicas.server import ReplicaServer
+from placewright.runtime.replicas.servers import CONCURRENCY
 from placewright.runtime.replicas.settings import Limits, ServerSettings
 
 from ...unhindered import unhindered
@@ -118,3 +120,24 @@ def test_a_library_that_exits_is_an_error_of_the_start(loading: Any, monkeypatch
 
 def leave() -> None:
     raise SystemExit("no such dtype")
+
+
+def test_an_actor_of_a_server_has_threads_and_no_loop_that_a_launch_would_block() -> None:
+    assert inspect.getmembers(ReplicaServer, inspect.iscoroutinefunction) == []
+
+
+@pytest.mark.ray
+def test_on_ray_too_a_server_answers_while_it_is_launched(address: str) -> None:
+    import ray
+
+    settings = ServerSettings("echo", {}, MODEL, ReplicaShape(2), 0, 2)
+    server: Any = ray.remote(ReplicaServer).options(num_cpus=0, max_concurrency=CONCURRENCY).remote(settings)
+    with bound("127.0.0.1") as silent:
+        silent.listen()
+        launching = server.launch_server.remote("127.0.0.1", (), [(f"tcp://127.0.0.1:{silent.getsockname()[1]}", new_key())])
+        assert ray.get(server.get_log.remote(), timeout=60)[0] > 0
+        assert ray.wait([launching], timeout=0)[0] == []
+    with pytest.raises(ChannelFailed, match="rank 1"):
+        ray.get(launching, timeout=60)
+    ray.get(server.shutdown.remote(), timeout=60)
+    ray.kill(server)
