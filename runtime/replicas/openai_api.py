@@ -43,13 +43,14 @@ from .settings import Limits
 
 @dataclass
 class Serving:
-    """Engine and its state. `failure`: description of lost workers, "" without any."""
+    """Engine and its state. `failure`: description of lost workers, "" without any; `lost`: set with it."""
 
     name: str
     engine: Engine
     api_key: str | None = None
     limits: Limits = field(default_factory=Limits)
     failure: str = ""
+    lost: asyncio.Event = field(default_factory=asyncio.Event)
     asleep: bool = False
     created: int = field(default_factory=lambda: int(time.time()))
 
@@ -214,7 +215,7 @@ async def _answer(
     prompts = [len(answer_request.prompt) for answer_request in wanted[:: body.n]]
     answer = AnswerBody(kind, serving.name, prompts)
     if body.stream:
-        coming = together(serving.engine, wanted)
+        coming = together(serving.engine, wanted, serving.lost)
 
         async def begun() -> Response:
             first = await anext(coming)  # a failure before the first chunk has its own status
@@ -224,7 +225,7 @@ async def _answer(
         return await _unless_disconnected(request, begun)
 
     async def whole() -> Response:
-        async with aclosing(together(serving.engine, wanted)) as coming:
+        async with aclosing(together(serving.engine, wanted, serving.lost)) as coming:
             async for index, piece in coming:
                 answer.add(index, piece)
         return JSONResponse(answer.whole())

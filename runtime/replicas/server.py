@@ -8,7 +8,7 @@ import socket
 import threading
 from contextlib import suppress
 from dataclasses import astuple
-from typing import Any, Coroutine, Mapping, Sequence
+from typing import Any, Coroutine, Mapping, Sequence, TypeVar
 
 from ..engines.engine import Engine, Meeting, engine_class
 from ..engines.process import EngineProcess
@@ -27,6 +27,7 @@ PORTS = 2
 Access = tuple[str, str]
 """Address and key of an Endpoint."""
 RELEASE_LIMIT, END_LIMIT = 1.0, 12.0
+Result = TypeVar("Result")
 
 
 class ReplicaServer:
@@ -114,7 +115,8 @@ class ReplicaServer:
         """
         engine = self._engine()
         room = self.settings.limits.default_max_tokens if engine.longest is None else engine.longest - len(prompt_ids)
-        return self._loop.run(_all_of(engine.generate(list(prompt_ids), sampling(sampling_params, room))))
+        tokens = _all_of(engine.generate(list(prompt_ids), sampling(sampling_params, room)))
+        return self._loop.run(_unless_broken(tokens, *(peers for peers in (self._channel, self._others) if peers is not None)))
 
     def clear_kv_cache(self) -> None:
         """Clear the engine's cache of earlier prompts, which new weights invalidate."""
@@ -169,6 +171,7 @@ async def _notice_failure(broken: Channel, channel: Channel, serving: Serving) -
     """Fail the replica and all calls under way with either channel."""
     await broken.broken.wait()
     serving.failure = serving.failure or str(broken.failure)
+    serving.lost.set()
     if broken.failure is not None:
         channel.fail(broken.failure)
 
@@ -203,14 +206,15 @@ async def _end(server: ReplicaServer) -> None:
     await asyncio.to_thread(server._close_endpoint)
 
 
-async def _unless_broken(work: Coroutine[Any, Any, Any], *channels: Channel) -> None:
-    """Await the work; raise the failure of a channel as soon as it breaks."""
-    tasks = [asyncio.ensure_future(part) for part in (work, *(channel.broken.wait() for channel in channels))]
+async def _unless_broken(work: Coroutine[Any, Any, Result], *channels: Channel) -> Result:
+    """Return the result of the work; raise the failure of a channel as soon as it breaks."""
+    tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(part) for part in (work, *(channel.broken.wait() for channel in channels))]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         if not tasks[0].done():
             raise next(channel.failure for channel in channels if channel.failure is not None)
-        tasks[0].result()
+        result: Result = tasks[0].result()
+        return result
     finally:
         for task in tasks:
             task.cancel()
