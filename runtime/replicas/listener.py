@@ -14,7 +14,7 @@ LARGEST_HEAD, HEAD_LIMIT = 1 << 16, 10.0
 
 
 class BoundedHead(HttpToolsProtocol):
-    """Connection that is closed if the head of a request is too large or too late.
+    """Connection with limits for the head of a request.
 
     uvicorn itself waits forever, and joins the parts of a header at quadratic cost.
     """

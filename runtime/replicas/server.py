@@ -207,7 +207,7 @@ async def _end(server: ReplicaServer) -> None:
 
 
 async def _unless_broken(work: Coroutine[Any, Any, Result], *channels: Channel) -> Result:
-    """Return the result of the work; raise the failure of a channel as soon as it breaks."""
+    """Return the result of the work, or raise the failure of a channel."""
     tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(part) for part in (work, *(channel.broken.wait() for channel in channels))]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
