@@ -22,10 +22,8 @@ async def in_daemon(function: Callable[[], Result]) -> Result:
     def work() -> None:
         try:
             outcome.set_result(function())
-        except SystemExit as problem:
-            outcome.set_exception(RuntimeError(f"SystemExit: {problem}"))
-        except Exception as problem:
-            outcome.set_exception(problem)
+        except (Exception, SystemExit) as problem:  # told to whoever waits
+            outcome.set_exception(problem if isinstance(problem, Exception) else RuntimeError(f"SystemExit: {problem}"))
 
     threading.Thread(target=work, daemon=True, name="placewright-engine-load").start()
     return await asyncio.wrap_future(outcome)
