@@ -8,10 +8,10 @@ import click
 
 from ..models.dialect_names import DIALECTS
 from ..report.conversion import render_json, summary
-from .asking.options import ReadOptions, form_option, level_option, source_options
-from .asking.unnamed import DASH
-from .showing.findings import echo_findings
-from .showing.output import echo
+from .options.shared import ReadOptions, form_option, level_option, source_options
+from .options.standard_input import DASH
+from .output.findings import echo_findings
+from .output.text import echo
 
 if TYPE_CHECKING:
     from ..models.report import Converted

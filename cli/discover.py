@@ -9,11 +9,11 @@ import click
 
 from ..models.findings.finding import UnusableInput
 from ..models.findings.wording import with_noun
-from .asking.options import echo_unusable, form_option
-from .asking.unnamed import DASH
 from .exit_codes import OK
-from .showing.findings import echo_findings
-from .showing.output import echo
+from .options.shared import echo_unusable, form_option
+from .options.standard_input import DASH
+from .output.findings import echo_findings
+from .output.text import echo
 
 if TYPE_CHECKING:
     from ..runtime.discover import Discovered

@@ -10,10 +10,10 @@ import click
 
 from ..models.report import exit_code
 from ..report.page import means_code
-from .asking.completed import codes
-from .asking.options import ReadOptions, form_option, level_option, model_option, source_options
-from .showing.colour import wants_colour
-from .showing.output import echo
+from .options.completion_words import codes
+from .options.shared import ReadOptions, form_option, level_option, model_option, source_options
+from .output.colour import wants_colour
+from .output.text import echo
 
 if TYPE_CHECKING:
     from ..models.machines.shorthand import AsDeclared

@@ -9,11 +9,11 @@ import click
 
 from ..report.table import table
 from ..report.terminal import escape
-from .asking.options import ReadOptions, form_option, level_option, source_options
-from .asking.solvable import solvable
-from .asking.unnamed import DASH
 from .exit_codes import OK, UNUSABLE
-from .showing.output import echo
+from .options.shared import ReadOptions, form_option, level_option, source_options
+from .options.solvable import solvable
+from .options.standard_input import DASH
+from .output.text import echo
 
 
 @click.command()

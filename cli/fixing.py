@@ -15,10 +15,10 @@ from ..planner.fixing import FixedFile, Judge, fix
 from ..report.diff import diff_of
 from ..report.terminal import escape
 from ..report.text import verdict
-from .asking.unnamed import STANDARD_INPUT, UNNAMED
 from .exit_codes import FINDINGS, UNUSABLE
-from .showing.colour import wants_colour
-from .showing.output import echo
+from .options.standard_input import STANDARD_INPUT, UNNAMED
+from .output.colour import wants_colour
+from .output.text import echo
 from .written import write_fixes
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from .asking.job import DescribedJob, job_options
-from .asking.unnamed import DASH
+from .options.job import DescribedJob, job_options
+from .options.standard_input import DASH
 
 
 @click.command()

@@ -14,12 +14,12 @@ import click
 
 from ..models.findings.finding import Finding
 from ..report.terminal import escape
-from .asking.options import ReadOptions, Seconds, level_option, source_options
 from .exit_codes import FINDINGS, SIGNALLED, UNDECIDED, UNUSABLE
 from .launching import LaunchOptions, launch_detached, launch_here, name_refused, try_launch
-from .showing.findings import echo_findings
-from .showing.output import echo
-from .showing.progress import AUTO, WAYS
+from .options.shared import ReadOptions, Seconds, level_option, source_options
+from .output.findings import echo_findings
+from .output.progress import AUTO, WAYS
+from .output.text import echo
 
 if TYPE_CHECKING:
     from ..models.placements.plan import Plan
@@ -94,17 +94,15 @@ def launch(
     """Start the workers of a plan, or of a configuration, each at its place.
 
     A configuration is verified first, and solved if it gives hints. All workers start, or none.
-    Each
-    worker reports its place, which is compared with the plan; then all workers end and nothing is
-    left,
-    also after Ctrl-C. With `--keep` or `--detach` they run until you end them.
+    Each worker reports its place, which is compared with the plan; then all workers end and nothing
+    is left, also after Ctrl-C. With `--keep` or `--detach` they run until you end them.
 
     \b
     placewright launch train.yaml --simulate --cluster 2x8
     placewright launch plan.json --address 10.0.0.1:6379 \\
       --worker train.workers:Worker --call run
     placewright launch plan.json --simulate --detach trial
-    trial
+    placewright status; placewright stop trial
     """
     if simulate and address:
         raise click.UsageError("--simulate and --address exclude each other")
@@ -153,8 +151,7 @@ def _signals_as_interrupts() -> Iterator[list[int]]:
     """Make SIGTERM and SIGHUP end the verb like Ctrl-C; yield the signals received.
 
     The handlers raise KeyboardInterrupt, because Ray drops every other exception of a handler while
-    it
-    waits.
+    it waits.
     """
     received: list[int] = []
 

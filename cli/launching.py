@@ -15,10 +15,10 @@ import click
 from ..models.record import dataclass
 from ..report.terminal import escape, paint
 from .exit_codes import OK
-from .showing.colour import wants_colour
-from .showing.findings import echo_findings
-from .showing.output import echo
-from .showing.progress import StepOutput, shown_steps
+from .output.colour import wants_colour
+from .output.findings import echo_findings
+from .output.progress import StepOutput, shown_steps
+from .output.text import echo
 from .written import write_new
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NoReturn, Sequence
 import click
 
 from .exit_codes import BROKEN_PIPE, INTERRUPTED, OK, OUR_FAULT, UNUSABLE
-from .showing.colour import color_option
-from .showing.help import HelpContext
+from .output.colour import color_option
+from .output.help import HelpContext
 
 if TYPE_CHECKING:
     from ..models.findings.finding import UnusableInput
@@ -228,11 +228,11 @@ def _format_of(arguments: Sequence[str]) -> str:
 
 def _unusable(problem: UnusableInput, form: str) -> int:
     if form != "text":
-        from .asking.options import echo_unusable
+        from .options.shared import echo_unusable
 
         return echo_unusable(problem, form)
     from ..report.text import count_findings
-    from .showing.findings import echo_findings
+    from .output.findings import echo_findings
 
     echo_findings(problem.findings, err=True)
     click.echo(f"unusable, {count_findings(problem.findings)}", err=True)

@@ -12,15 +12,15 @@ from ..models.findings.finding import Severity
 from ..models.planning.workload import SECOND
 from ..models.quantity import write_estimate, write_memory
 from ..report.terminal import escape
-from .asking.job import DescribedJob, job_options
-from .asking.options import form_option
-from .asking.solvable import solvable
-from .asking.unnamed import DASH
 from .exit_codes import FINDINGS, UNDECIDED
-from .showing.colour import wants_colour
-from .showing.findings import echo_findings
-from .showing.output import echo
-from .showing.planned import account_of
+from .options.job import DescribedJob, job_options
+from .options.shared import form_option
+from .options.solvable import solvable
+from .options.standard_input import DASH
+from .output.colour import wants_colour
+from .output.findings import echo_findings
+from .output.plan import account_of
+from .output.text import echo
 
 NAME = "plan.yaml"
 _LIMIT = 10.0

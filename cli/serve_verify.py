@@ -9,7 +9,7 @@ import socket
 import click
 
 from ..models.findings.finding import UnusableInput, error
-from .asking.options import Seconds
+from .options.shared import Seconds
 
 KEY = "PLACEWRIGHT_KEY"
 

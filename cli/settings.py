@@ -17,8 +17,8 @@ from ..models.findings.span import Span
 from ..models.level import LEVELS
 from ..models.machines.shorthand import looks_like_shorthand, read_shorthand
 from ..models.text.nearest import nearest
-from .asking.options import DIALECTS
-from .asking.selecting import read_codes, read_ignored
+from .options.selection import read_codes, read_ignored
+from .options.shared import DIALECTS
 
 CODE = "PW016"
 FILE, PROJECT, TABLE = "placewright.toml", "pyproject.toml", "tool.placewright"

@@ -10,15 +10,15 @@ import click
 from ..models.findings.finding import UnusableInput, error
 from ..models.text.source import Source
 from ..report.terminal import escape
-from .asking.answers import Previous, previous_options
-from .asking.options import ReadOptions, Seconds, level_option, model_option, source_options
-from .asking.solvable import solvable
-from .asking.unnamed import source_of
 from .exit_codes import FINDINGS, OK, UNDECIDED
-from .showing.findings import echo_findings
-from .showing.output import echo
-from .showing.planned import account_of
-from .showing.progress import AUTO, shown
+from .options.answers import Previous, previous_options
+from .options.shared import ReadOptions, Seconds, level_option, model_option, source_options
+from .options.solvable import solvable
+from .options.standard_input import source_of
+from .output.findings import echo_findings
+from .output.plan import account_of
+from .output.progress import AUTO, shown
+from .output.text import echo
 from .written import write_text
 
 if TYPE_CHECKING:

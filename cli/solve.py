@@ -10,16 +10,16 @@ import click
 
 from ..models.findings.finding import Finding, Severity, UnusableInput
 from ..report.terminal import escape
-from .asking.answers import ExtraOptions, Previous, further_options, previous_options
-from .asking.options import ReadOptions, Seconds, echo_unusable, form_option, level_option, memory_mib, model_option, source_options
-from .asking.solvable import solvable
-from .asking.unnamed import DASH
 from .exit_codes import FINDINGS, OUR_FAULT, UNDECIDED, UNUSABLE
-from .showing.colour import wants_colour
-from .showing.findings import echo_findings
-from .showing.output import echo
-from .showing.planned import account_of
-from .showing.progress import AUTO, WAYS, shown
+from .options.answers import ExtraOptions, Previous, further_options, previous_options
+from .options.shared import ReadOptions, Seconds, echo_unusable, form_option, level_option, memory_mib, model_option, source_options
+from .options.solvable import solvable
+from .options.standard_input import DASH
+from .output.colour import wants_colour
+from .output.findings import echo_findings
+from .output.plan import account_of
+from .output.progress import AUTO, WAYS, shown
+from .output.text import echo
 from .written import save, write_edits
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def solve(
     from ..api import solver
     from ..planner.placing.placing import chosen, decided
     from ..planner.write_back import edits_of
-    from ..solver.sandbox.stopped import further_searches_stopped
+    from ..solver.sandbox.end_reasons import further_searches_stopped
     from ..solver.session import Session
 
     try:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from ..report.terminal import escape
-from .asking.options import form_option
 from .exit_codes import DIFFERENT, OK
 from .launching import failed, not_checked, sizes, workers_and_given
-from .showing.findings import echo_findings
+from .options.shared import form_option
+from .output.findings import echo_findings
 
 if TYPE_CHECKING:
     from ..runtime.detached.launches import LaunchStatus

@@ -14,12 +14,12 @@ from ..models.reading import Reading
 from ..models.report import Report, exit_code
 from ..models.text.source import Source
 from ..planner.verify import verify as verdict_on
-from .asking.inputs import Inputs
-from .asking.options import ReadOptions, formats_option, level_option, model_option, page_of, site_option, source_options
-from .asking.selecting import selection_options
-from .asking.unnamed import UNNAMED, TakesCommand
-from .showing.colour import color_option, wants_colour
-from .showing.output import echo
+from .options.inputs import Inputs
+from .options.selection import selection_options
+from .options.shared import ReadOptions, formats_option, level_option, model_option, page_of, site_option, source_options
+from .options.standard_input import UNNAMED, TakesCommand
+from .output.colour import color_option, wants_colour
+from .output.text import echo
 
 
 @click.command(cls=TakesCommand)

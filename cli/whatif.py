@@ -10,8 +10,10 @@ import click
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED
 from ..models.findings.finding import UnusableInput
-from .asking.completed import nodes as node_names
-from .asking.options import (
+from .exit_codes import FINDINGS, OK
+from .exit_codes import UNDECIDED as UNDECIDED_CODE
+from .options.completion_words import nodes as node_names
+from .options.shared import (
     ReadOptions,
     Seconds,
     echo_unusable,
@@ -22,11 +24,9 @@ from .asking.options import (
     node_words,
     source_options,
 )
-from .asking.solvable import solvable
-from .exit_codes import FINDINGS, OK
-from .exit_codes import UNDECIDED as UNDECIDED_CODE
-from .showing.colour import wants_colour
-from .showing.output import echo
+from .options.solvable import solvable
+from .output.colour import wants_colour
+from .output.text import echo
 
 if TYPE_CHECKING:
     from ..models.answer import Answer

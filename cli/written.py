@@ -9,7 +9,7 @@ import click
 
 from ..models.findings.finding import UnusableInput, error
 from ..models.findings.span import Edit, apply_edits
-from .asking.unnamed import DASH
+from .options.standard_input import DASH
 
 if TYPE_CHECKING:
     from ..models.answer import Answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Mapping, Sequence
 
-from .memory_terms import MemoryTerm
+from .memory.terms import MemoryTerm
 from .planning.design import Block, Design
 from .planning.planned import CostedDesign, PlanningResult
 from .planning.problem import PlanningProblem, Task

@@ -14,7 +14,7 @@ from .findings.wording import are, with_noun
 from .hints.forms import RACK
 from .job import LEXICOGRAPHIC, Link, Preference
 from .machines.node_group import CLUSTER_LABEL, NODE
-from .memory_work import are_whole
+from .memory.work import are_whole
 from .placements.assignment import seats
 from .placements.run import Run
 from .problem import Problem

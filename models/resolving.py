@@ -159,11 +159,11 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
     if problem is None:
         return reading
     if any(component.estimate for component in problem.components):
-        from .memory_estimate import with_estimates
+        from .memory.estimate import with_estimates
 
         problem = replace(problem, job=with_estimates(problem.job, reading.dialect == NATIVE))
     if named and reading.dialect == NATIVE:
-        from .memory_estimate import with_degrees
+        from .memory.estimate import with_degrees
 
         problem = replace(problem, job=with_degrees(problem.job))
     if not problem.job.models:
@@ -242,6 +242,6 @@ def _overridden(problem: Problem, name: str, card: ModelCard | None) -> ModelCar
     component = next((candidate for candidate in problem.components if candidate.name == name and candidate.estimate), None)
     if component is None:
         return card
-    from .memory_estimate import with_estimate_numbers
+    from .memory.estimate import with_estimate_numbers
 
     return with_estimate_numbers(component, card)

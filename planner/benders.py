@@ -25,8 +25,8 @@ from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.sharing import restricted
 from ..solver.pricing.price import effect
-from ..solver.pricing.priced import BETTER
-from ..solver.sandbox.stopped import Stopped, interrupted
+from ..solver.pricing.result import BETTER
+from ..solver.sandbox.end_reasons import Stopped, interrupted
 from ..solver.session import Session
 from .check import faults
 from .costs import cost_model, costed

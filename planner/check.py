@@ -7,11 +7,11 @@ from math import lcm
 from typing import Iterator, Mapping
 
 from ..models.findings.wording import plural
+from ..models.planning.arrangement import FrameworkArrangement
 from ..models.planning.cost_models import CostModel, iteration
 from ..models.planning.design import Block, Design, bars
 from ..models.planning.option import Area, Option
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.way import FrameworkArrangement
 from ..models.quantity import write_estimate, write_memory
 from ..solver.wording import exactly_in_seconds, in_seconds, listed, with_unit
 

@@ -12,7 +12,7 @@ from ..models.problem import Problem
 from ..models.record import dataclass
 
 if TYPE_CHECKING:
-    from ..models.memory_terms import Estimated
+    from ..models.memory.terms import Estimated
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def estimate(problem: Problem, component: Component, parallel: Parallel, amount:
     """Return the estimate term by term; None if unknown."""
     if component.estimate is None:
         return None
-    from ..models.memory_estimate import estimated  # which is loaded only where something is estimated
+    from ..models.memory.estimate import estimated  # which is loaded only where something is estimated
 
     use, divided = problem.job.models.get(component.name), problem.divided(component.name, parallel)
     return estimated(component, use.card if use else None, divided, amount, capacity)

@@ -10,7 +10,7 @@ from typing import Collection, Mapping, NamedTuple, Sequence
 from ..models.component import Component
 from ..models.findings.wording import are, with_noun
 from ..models.machines.node_group import ACCELERATOR
-from ..models.memory_work import not_whole, whole_groups
+from ..models.memory.work import not_whole, whole_groups
 from ..models.parallel import Parallel
 from ..models.placements.assignment import Assignment, Seat
 from ..models.placements.run import Run

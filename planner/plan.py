@@ -34,8 +34,8 @@ from .problem import planning_problem
 from .scope import with_limits
 from .unplaced import not_placed, nothing, slowly_placed, too_many, with_help
 from .untimed import UntimedPlacement
-from .why.at_sight import by_given_ranks
 from .why.conflict import EACH, Planner, helps_to_place, why_none
+from .why.quick_infeasibility import by_given_ranks
 from .write_back import Refused
 
 TRIED = 6

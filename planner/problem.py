@@ -16,9 +16,9 @@ from typing import Iterator, Mapping, Sequence
 from ..models.component import SUBSET, TOGETHER, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import domain
+from ..models.planning.arrangement import FrameworkArrangement
 from ..models.planning.option import NO_KIND, AcceleratorKind, Crossed, Crossing, Flow, Option, RefusedCount, Shared, Use
 from ..models.planning.problem import GivenRanks, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
-from ..models.planning.way import FrameworkArrangement
 from ..models.planning.workload import Budget, TimedComponent, Workload
 from ..models.problem import Problem
 from ..models.task_order import ordered

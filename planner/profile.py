@@ -10,10 +10,10 @@ from typing import Callable, Iterator, Mapping, Sequence
 
 from ..models.component import UNBOUNDED, Component
 from ..models.machines.node_group import ACCELERATOR
-from ..models.memory_work import whole_groups
+from ..models.memory.work import whole_groups
 from ..models.parallel import Parallel
+from ..models.planning.arrangement import ProcessShape
 from ..models.planning.option import NO_KIND, Option
-from ..models.planning.way import ProcessShape
 from ..models.planning.workload import TimedComponent
 from ..models.problem import Problem
 from .capacity import AcceleratorCapacity, timed_model

@@ -10,7 +10,7 @@ from ..models.findings.finding import Finding, error
 from ..models.findings.wording import are
 from ..models.planning.planned import Unplaceable
 from ..solver.refuting.impossible import NO_CHANGE
-from ..solver.sandbox.stopped import Faulty, Stopped
+from ..solver.sandbox.end_reasons import Faulty, Stopped
 from ..solver.wording import exactly_in_time, in_time
 
 

@@ -34,11 +34,11 @@ def why_not(problem: Problem) -> Iterator[Finding]:
     """Yield the reason for infeasibility if no search is needed to find it."""
     if not problem.cluster.counted or not problem.hinted or any("placement" in component.spans for component in problem.hinted):
         return  # ranks that cannot be told yet are not left to solve
-    from ..solver.refuting.contradicted import find_contradiction  # which loads much, and is asked of few files
+    from ..solver.refuting.contradictions import find_contradiction  # which loads much, and is asked of few files
 
     workload = problem.job.planning.workload
     if workload is not None and any(component.timed for component in problem.hinted):
-        from .why.at_sight import of_times
+        from .why.quick_infeasibility import of_times
 
         reasons = list(of_times(problem, workload))
         both = find_contradiction(problem)
@@ -47,7 +47,7 @@ def why_not(problem: Problem) -> Iterator[Finding]:
         yield both
     elif len(problem.cluster.nodes) <= MOST_NODES:
         for short in _no_room(problem):
-            from ..solver.unsearched import unsupported
+            from ..solver.search_scope import unsupported
 
             if not unsupported(problem):
                 yield short

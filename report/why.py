@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..models.findings.codes import CODES
 from ..models.findings.wording import plural
 from ..models.machines.topology import NODE_LEVEL
-from ..models.whyhere import ALL, FULL, OUT, SMALL, Reason, WhyAccelerator, WhyComponent, Without
+from ..models.placements.reasons import ALL, FULL, OUT, SMALL, Reason, WhyAccelerator, WhyComponent, Without
 from ..solver.wording import level_name
 from .terminal import escape
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Iterable, Sequence
 
 from ..models.findings.finding import Finding, error
@@ -57,19 +58,40 @@ def refused(
     return Refusal(error(code, subject, message, help=help, witnesses=witnesses, amount=amount, notes=notes))
 
 
-LONGEST_LINE = 300
+LONGEST_LINE = 1000
+_CHAINED = re.compile("Traceback \\(most recent|The above exception was the|During handling of the above")
+_GROUP, _RULER = "+ Exception Group Traceback", re.compile(r" *\+-[-+]-[-+. \d]*")
 
 
 def headline(lines: Sequence[str], default: str = "") -> str:
     """Return the reason in an output: its exception with the whole message, else its last line.
 
     Libraries end their messages with advice: "For debugging consider passing ..." says less than
-    "CUDA error: out of memory" before it. In one line of at most 300 characters.
+    "CUDA error: out of memory" before it. The reason of an exception group is that of its first
+    member. In one line of at most 1000 characters.
     """
-    frames = [number for number, line in enumerate(lines) if line.lstrip().startswith('File "')]
-    after = range(frames[-1] + 1, len(lines)) if frames else ()
+    chained = [number for number, line in enumerate(lines) if _CHAINED.match(line)]
+    lines = lines[chained[-1] :] if chained else lines
+    group = next((number for number, line in enumerate(lines) if line.strip().startswith(_GROUP)), None)
+    if group is not None:
+        return headline(_first_member(lines[group:]), default)
+    frames = (number for number, line in enumerate(lines) if line.startswith("  File "))
+    after = range(next(frames, len(lines)) + 1, len(lines))
     start = next((number for number in after if not lines[number][:1].isspace()), len(lines) - 1)
     return " ".join(" ".join(lines[start:]).split())[:LONGEST_LINE] if lines else default
+
+
+def _first_member(lines: Sequence[str]) -> list[str]:
+    """Return the traceback of the first exception in a group, or in its first group."""
+    member: list[str] = []
+    for line in lines:
+        if not _RULER.fullmatch(line):
+            member.append(re.sub(r"^ *[|+] ?", "", line))
+        elif line.lstrip().startswith("+-+"):
+            member = []
+        else:
+            break
+    return member
 
 
 def quoted(names: Iterable[object]) -> str:

@@ -14,7 +14,7 @@ from ..models.planning.workload import ACCELERATORS, Workload
 from ..models.problem import Problem
 from ..models.ranks import merge, write_ranks
 from .check import MOST_TRIED, breaks_nothing
-from .mends import moved_off, moved_onto
+from .rank_fixes import moved_off, moved_onto
 from .stretches import Places, components_by_accelerators, stretches
 from .wording import listed, lowest
 

@@ -15,7 +15,7 @@ from ..models.findings.span import Edit
 from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
 from ..models.sharing import given_part
-from .mends import RankFix
+from .rank_fixes import RankFix
 from .rule import Mending
 from .rules import RULES
 

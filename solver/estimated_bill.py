@@ -10,9 +10,9 @@ from ..models.estimate import CHUNKED, DISTRIBUTED, FULL, MEGATRON, NONE, ZERO3
 from ..models.findings.finding import Finding, Severity
 from ..models.findings.wording import with_noun
 from ..models.machines.node_group import ACCELERATOR
-from ..models.memory_estimate import estimated
-from ..models.memory_terms import EXACT, Estimated, mebibytes
-from ..models.memory_work import optimizer_of
+from ..models.memory.estimate import estimated
+from ..models.memory.terms import EXACT, Estimated, mebibytes
+from ..models.memory.work import optimizer_of
 from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
 from ..models.quantity import write_estimate, write_memory

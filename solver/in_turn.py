@@ -12,7 +12,7 @@ from ..models.findings.finding import error
 from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
 from ..models.placements.plan import Plan
-from ..models.placements.sound import in_turn
+from ..models.placements.run_checks import in_turn
 from ..models.problem import Problem
 from .wording import listed
 

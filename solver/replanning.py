@@ -15,7 +15,7 @@ from ..models.placements.assignment import Assignment
 from ..models.placements.moves import Moved, Moves, Trade
 from ..models.placements.plan import Plan, TermValue
 from ..models.placements.run import Run
-from ..models.placements.sound import carried, in_turn
+from ..models.placements.run_checks import carried, in_turn
 from ..models.problem import Cap, Problem
 from ..models.sharing import given_part
 from .objectives.idle import MissingAccelerators

@@ -12,8 +12,8 @@ from ..models.problem import ConflictClause, Demand, Problem
 from .wording import demanded, demanding
 
 if TYPE_CHECKING:
-    from .mends import RankFix
     from .model.variables import Variables
+    from .rank_fixes import RankFix
 
 S = TypeVar("S")
 

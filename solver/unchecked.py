@@ -121,7 +121,7 @@ def _accelerators(problem: Problem) -> Iterator[Unchecked]:
 
 def _estimates(problem: Problem, assignment: Assignment, names: list[str]) -> Iterator[Unchecked]:
     """Yield estimated or unknown memory, and estimates' missing terms with the reason."""
-    from ..models.memory_estimate import estimated
+    from ..models.memory.estimate import estimated
 
     known, unknown, left_out = list[str](), list[str](), dict[str, list[str]]()
     for name in names:

@@ -22,7 +22,7 @@ from ..models.sharing import given_part
 from .advice import ADVICE
 from .check import check_explicit, errors
 from .rules.amounts.model_divides import ModelDivides, hinted_findings, is_open, no_legal_choice
-from .tried import with_tested_edits
+from .tested_help import with_tested_edits
 from .unchecked import machines_of, missing_in, unchecked
 
 

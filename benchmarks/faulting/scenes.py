@@ -11,7 +11,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Mapping
 
 from placewright.models.machines.node_group import EnvConfig, NodeGroup
 from placewright.models.placements.assignment import Assignment
@@ -25,7 +25,7 @@ from placewright.runtime.workers.member import members_of
 from placewright.runtime.world.inventory import inventory
 from placewright.runtime.world.matching import match_machines
 
-from .stage import ACCELERATORS, LIMIT, PATIENCE, Stage, held, plan_on, wait_for
+from .stage import LIMIT, PATIENCE, Stage, wait_for
 from .workers import Crowded, Sleeper, Trainer, Unconstructible
 
 LOSABLE = 2
@@ -34,12 +34,12 @@ COMMAND = "import sys; sys.argv[0] = 'placewright'; from placewright.cli.main im
 
 def killed_before_ready(stage: Stage) -> str:
     with stage.killing(1, Sleeper):
-        return stage.failed(plan_on(), Sleeper)
+        return stage.failed(stage.plan(), Sleeper)
 
 
 def killed_in_a_call(stage: Stage) -> str:
     with stage.killing(1, Trainer):
-        return stage.failed(plan_on(), Trainer, lambda running: running.call_all("train"))
+        return stage.failed(stage.plan(), Trainer, lambda running: running.call_all("train"))
 
 
 def killed_while_idle(stage: Stage) -> str:
@@ -47,23 +47,23 @@ def killed_while_idle(stage: Stage) -> str:
         os.kill(running.audit[1].pid, signal.SIGKILL)
         running.watch(PATIENCE)
 
-    return stage.failed(plan_on(), Trainer, kill)
+    return stage.failed(stage.plan(), Trainer, kill)
 
 
 def constructor_raises(stage: Stage) -> str:
-    return stage.failed(plan_on(), Unconstructible)
+    return stage.failed(stage.plan(), Unconstructible)
 
 
 def method_raises(stage: Stage) -> str:
-    return stage.failed(plan_on(), Trainer, lambda running: running.call_all("fail"))
+    return stage.failed(stage.plan(), Trainer, lambda running: running.call_all("fail"))
 
 
 def port_is_taken(stage: Stage) -> str:
-    return stage.failed(plan_on(), Crowded)
+    return stage.failed(stage.plan(), Crowded)
 
 
 def interpreter_is_bad(stage: Stage) -> str:
-    plan = plan_on()
+    plan = stage.plan()
     group = NodeGroup("all", (0, 1, 2), "Accelerator", (EnvConfig((1,), (), "/nowhere/python"),))
     runs = {"actor": (replace(plan.assignment.of("actor")[0], node_group="all"),)}
     return stage.failed(
@@ -76,7 +76,7 @@ def name_is_taken(stage: Stage) -> str:
     port = RayPort()
     with ExitStack() as stack:
         for node in (0, 1):
-            plan = plan_on(node)
+            plan = stage.plan(node)
             ((rank, found),) = match_machines(plan, inventory(port)).items()
             reservation = Reservation(port, f"taken-{node}", [node_demand(found)])
             stack.callback(reservation.release)
@@ -93,8 +93,18 @@ def name_is_taken(stage: Stage) -> str:
 
 def driver_killed(stage: Stage) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "plan.json").write_text(plan_to_json(plan_on()), "utf-8")
-        arguments = ["launch", str(Path(folder, "plan.json")), "--address", stage.address, "--keep", "--progress", "none"]
+        Path(folder, "plan.json").write_text(plan_to_json(stage.plan()), "utf-8")
+        arguments = [
+            "launch",
+            str(Path(folder, "plan.json")),
+            "--address",
+            stage.address,
+            "--keep",
+            "--progress",
+            "none",
+            "--timeout",
+            str(LIMIT),
+        ]
         environment = {**os.environ, "XDG_RUNTIME_DIR": folder}
         command = subprocess.Popen([sys.executable, "-c", COMMAND, *arguments], stdout=subprocess.PIPE, env=environment)
         if command.stdout is not None:
@@ -103,24 +113,26 @@ def driver_killed(stage: Stage) -> str:
         stage.began = time.monotonic()
         command.kill()
         command.communicate()
-        wait_for(lambda: held() == 0)
+        wait_for(lambda: stage.held() == 0)
     return "its workers end with it"
 
 
-def interrupted_at(step: int) -> Callable[[Stage], str]:
-    """Ctrl-C at one step of a launch."""
+def interrupted_at(number: int) -> Callable[[Stage], str]:
+    """Ctrl-C at one of STEPS."""
 
     def scene(stage: Stage) -> str:
-        told: list[Step] = []
+        words, part = STEPS[number]
+        told = ""
 
-        def interrupt(its: Step) -> None:
-            told.append(its)
-            if len(told) == step:
+        def interrupt(step: Step) -> None:
+            nonlocal told
+            told = str(step).replace(stage.address, "HOST:PORT")
+            if told == words.format(round(part * stage.workers), stage.workers):
                 stage.began = time.monotonic()
                 raise KeyboardInterrupt
 
-        said = stage.failed(plan_on(), Trainer, progress=interrupt)
-        return f"{said} at `{str(told[-1]).replace(stage.address, 'HOST:PORT')}`"
+        said = stage.failed(stage.plan(), Trainer, progress=interrupt)
+        return f"{said} at `{told}`"
 
     return scene
 
@@ -131,7 +143,7 @@ def node_lost_while_reserving(stage: Stage) -> str:
             stage.began = time.monotonic()
             stage.cluster.remove_node(LOSABLE)
 
-    return _and_back(stage, lambda: stage.failed(plan_on(LOSABLE), Trainer, progress=lose))
+    return _and_back(stage, lambda: stage.failed(stage.plan(LOSABLE), Trainer, progress=lose))
 
 
 def node_lost_while_running(stage: Stage) -> str:
@@ -139,21 +151,29 @@ def node_lost_while_running(stage: Stage) -> str:
         stage.cluster.remove_node(LOSABLE)
         running.watch(PATIENCE)
 
-    return _and_back(stage, lambda: stage.failed(plan_on(LOSABLE), Trainer, lose))
+    return _and_back(stage, lambda: stage.failed(stage.plan(LOSABLE), Trainer, lose))
 
 
 def _and_back(stage: Stage, scene: Callable[[], str]) -> str:
     """The node is there again after the scene; that takes no part in its seconds."""
     said = scene()
     took = time.monotonic() - stage.began
-    stage.cluster.add_node(plan_on().cluster.nodes[LOSABLE], ACCELERATORS)
+    stage.cluster.add_node(stage.plan().cluster.nodes[LOSABLE], stage.workers)
     stage.began = time.monotonic() - took
     return said
 
 
-STEPS = 9
-"""Of a launch of two workers on a cluster that is there."""
-QUICK = {
+STARTING, CONSTRUCTING = "starting: actor {}/{}", "constructing: actor {}/{}"
+STEPS = [
+    ("checking the worker class", 0.0),
+    ("connecting to HOST:PORT", 0.0),
+    ("reserving", 0.0),
+    *((words, part) for words in (STARTING, CONSTRUCTING) for part in (0.0, 0.5, 1.0)),
+]
+"""Steps of a launch on a cluster that is there, and the part of the workers that have taken it."""
+Scenes = Mapping[tuple[str, str], Callable[[Stage], str]]
+"""(fault, when) -> the scene."""
+QUICK: Scenes = {
     ("kill -9 of a worker", "before it is ready"): killed_before_ready,
     ("kill -9 of a worker", "in a call"): killed_in_a_call,
     ("kill -9 of a worker", "while nobody calls"): killed_while_idle,
@@ -164,9 +184,9 @@ QUICK = {
     ("a bad interpreter", "at the start"): interpreter_is_bad,
     ("kill -9 of the command", "while workers run"): driver_killed,
 }
-FULL = {
+FULL: Scenes = {
     **QUICK,
-    **{("Ctrl-C", f"step {step} of {STEPS}"): interrupted_at(step) for step in range(1, STEPS + 1)},
+    **{("Ctrl-C", f"step {number} of {len(STEPS)}"): interrupted_at(number - 1) for number in range(1, len(STEPS) + 1)},
     ("a node is lost", "while it is reserved"): node_lost_while_reserving,
     ("a node is lost", "while workers run"): node_lost_while_running,
 }

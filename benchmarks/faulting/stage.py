@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Iterator, Sequence
 
+from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
@@ -24,17 +25,33 @@ from placewright.runtime.simulated.simulate import SimulatedCluster
 
 from .workers import Sleeper, Trainer
 
-NODES, ACCELERATORS = 3, 2
-LIMIT, PATIENCE = 60.0, 30.0
+NODES = 3
+LIMIT, PATIENCE = 600.0, 60.0
+
+
+def machines(workers: int) -> Cluster:
+    """The nodes of the cluster: each has room for all workers."""
+    return read_shorthand(f"{NODES}x{workers}")
 
 
 @dataclass
 class Stage:
-    """The cluster on which scenes are played. `began` is when the fault of the present one came."""
+    """The cluster on which scenes are played, all with so many workers. `began` is when the fault of the present one came."""
 
     cluster: SimulatedCluster
     address: str
+    workers: int
     began: float = 0.0
+
+    def plan(self, node: int = 1) -> Plan:
+        """All processes on one node."""
+        return Plan(machines(self.workers), Assignment({"actor": (Run(range(self.workers), node),)}), VERIFIED)
+
+    def held(self) -> int:
+        """How many named actors, placement groups and accelerators are held in the cluster."""
+        groups = [group for group in need_ray().util.placement_group_table().values() if group["state"] != "REMOVED"]
+        there = [resources.get("GPU", 0.0) for resources in free_resources().values()]
+        return len(actor_names("placewright")) + len(groups) + round(sum(self.workers - free for free in there))
 
     def failed(
         self,
@@ -65,7 +82,7 @@ class Stage:
 
             def kill() -> None:
                 mark = Path(directory, str(rank))
-                wait_for(lambda: mark.exists() and bool(mark.read_text()))
+                wait_for(lambda: mark.exists() and bool(mark.read_text()), LIMIT)
                 self.began = time.monotonic()
                 os.kill(int(mark.read_text()), signal.SIGKILL)
 
@@ -82,15 +99,3 @@ def wait_for(condition: Callable[[], bool], limit: float = PATIENCE) -> None:
         if time.monotonic() > deadline:
             raise TimeoutError
         time.sleep(0.01)
-
-
-def held() -> int:
-    """How many named actors, placement groups and accelerators are held in the cluster."""
-    groups = [group for group in need_ray().util.placement_group_table().values() if group["state"] != "REMOVED"]
-    there = [resources.get("GPU", 0.0) for resources in free_resources().values()]
-    return len(actor_names("placewright")) + len(groups) + round(sum(ACCELERATORS - free for free in there))
-
-
-def plan_on(node: int = 1) -> Plan:
-    """Two processes on one node."""
-    return Plan(read_shorthand(f"{NODES}x{ACCELERATORS}"), Assignment({"actor": (Run(range(2), node),)}), VERIFIED)

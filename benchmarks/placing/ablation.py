@@ -14,9 +14,9 @@ def leave_out(stage: str) -> None:
 
 
 def _patterns() -> None:
-    from placewright.solver.patterns import applies
+    from placewright.solver.patterns import applicability
 
-    applies.pays = lambda layout, tiers: False
+    applicability.pays = lambda layout, tiers: False
 
 
 def _bounds() -> None:

@@ -78,7 +78,7 @@ def _greedy(problem: Problem, case: Case) -> Row:
     from placewright.solver.layout.layout import Layout
     from placewright.solver.searching.progress import silent
     from placewright.solver.searching.search import solve
-    from placewright.solver.searching.standing import ChoiceState, Search
+    from placewright.solver.searching.state import ChoiceState, Search
 
     layout = Layout(problem)
     standing = ChoiceState(problem, layout, Search(problem, 1, silent, solve))

@@ -15,8 +15,8 @@ from ...models.record import dataclass
 from ...models.report import Report
 from ...models.text.source import MAX_BYTES, Source
 from ...planner.verify import verify
-from ..asking.inputs import places_nothing
-from ..asking.options import read_machines
+from ..options.inputs import places_nothing
+from ..options.shared import read_machines
 from ..settings import settings_of
 
 Position = tuple[int, int]

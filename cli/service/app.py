@@ -21,8 +21,8 @@ from ...report.explain import pages_to_json
 from ...report.page import means_code, read_page
 from ...solver.advice import ADVICE
 from ...solver.rules import RULES
-from .asked import MOST_SECONDS, schemas
 from .page import forms_page
+from .process import MOST_SECONDS, schemas
 from .workers import Crashed, Deadline, Overloaded, TimedOut, WorkerPool
 
 MOST_BYTES = 2 * MAX_BYTES

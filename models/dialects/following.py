@@ -14,8 +14,8 @@ from ..component import Component, Parallel
 from ..findings.finding import Finding
 from ..job import Job
 from ..parallel import DEGREES
+from ..planning.arrangement import FrameworkArrangement, ProcessShape
 from ..planning.spec import FIELDS, DegreeChoice, FieldChanges
-from ..planning.way import FrameworkArrangement, ProcessShape
 from ..planning.workload import Workload
 from ..text.tree import ListNode, MapNode, Scalar, Value, find, leaves, number, with_value
 from ..times import shortest

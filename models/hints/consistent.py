@@ -14,7 +14,7 @@ from ..findings.wording import with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import NODE
 from ..machines.topology import LEVELS, NUMA
-from ..memory_work import fitting, not_whole, optimizer_of, whole_groups
+from ..memory.work import fitting, not_whole, optimizer_of, whole_groups
 from ..parallel import UNDIVIDED
 from ..quantity import write_counts, write_memory
 from ..ranks import write_range

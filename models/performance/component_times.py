@@ -10,8 +10,8 @@ from ..component import Component
 from ..estimate import MemoryInput
 from ..machines.cluster import Cluster
 from ..machines.node import GENERIC, Node
-from ..memory_estimate import with_estimate_numbers
-from ..memory_work import ModelShape, shape_of
+from ..memory.estimate import with_estimate_numbers
+from ..memory.work import ModelShape, shape_of
 from ..model_cards.known import known_model
 from ..parallel import Parallel
 from ..planning.workload import PHASES, SECOND, IterationBatch, Measured, TimedComponent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from ..memory_work import ModelShape
+from ..memory.work import ModelShape
 from ..parallel import Parallel
 from ..record import dataclass
 from .efficiency import USUAL, Efficiency

@@ -15,7 +15,7 @@ from ..text.form import faults_at
 from .assignment import Assignment
 from .plan import Plan, TermValue
 from .run import Run
-from .sound import must_be_sound
+from .run_checks import must_be_sound
 
 MAX_BYTES = 64 << 20
 MAX_ACCELERATORS = 1 << 18

@@ -8,9 +8,9 @@ from typing import Mapping
 
 from ..parallel import Parallel
 from ..record import dataclass
+from .arrangement import FrameworkArrangement
 from .option import Idle, Option, RefusedCount, Use
 from .problem import PlanningProblem
-from .way import FrameworkArrangement
 
 
 @dataclass(frozen=True, slots=True)

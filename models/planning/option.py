@@ -9,7 +9,7 @@ from typing import Iterable, Mapping
 from ..estimate import OnSize
 from ..parallel import Parallel
 from ..record import dataclass
-from .way import FrameworkArrangement
+from .arrangement import FrameworkArrangement
 
 
 @dataclass(frozen=True)

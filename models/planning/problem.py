@@ -11,8 +11,8 @@ from itertools import combinations
 from typing import Iterable, Mapping
 
 from ..record import dataclass
+from .arrangement import FrameworkArrangement
 from .option import AcceleratorKind, Area, Crossing, Idle, Option, RefusedCount, Shared
-from .way import FrameworkArrangement
 from .workload import SECONDS, Budget
 
 

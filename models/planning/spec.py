@@ -10,7 +10,7 @@ from ..placements.run import Run
 from ..pools import Laying
 from ..quantity import Counts
 from ..record import dataclass
-from .way import FrameworkArrangement, ProcessShape
+from .arrangement import FrameworkArrangement, ProcessShape
 from .workload import TimedComponent, Workload
 
 

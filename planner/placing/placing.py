@@ -8,10 +8,10 @@ from typing import Collection, Iterator, Mapping
 
 from ...models.answer import Answer
 from ...models.component import COLOCATED, SUBSET, Component, Relation
+from ...models.planning.arrangement import FrameworkArrangement, ProcessShape
 from ...models.planning.design import Design
 from ...models.planning.option import NO_KIND, Option
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.way import FrameworkArrangement, ProcessShape
 from ...models.planning.workload import Workload
 from ...models.problem import Problem
 from ...solver.in_turn import with_in_turn_fixed

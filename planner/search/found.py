@@ -10,7 +10,7 @@ from ...models.planning.design import Design
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
-from ...solver.sandbox.stopped import Stopped
+from ...solver.sandbox.end_reasons import Stopped
 from ...solver.session import Session
 from ..counting import NOW_AND_THEN, Counting, OnCounting
 from .structures import BlockStructure

@@ -7,10 +7,10 @@ from itertools import product
 from typing import Callable, Iterator, Mapping
 
 from ...models.parallel import Parallel
+from ...models.planning.arrangement import CountConstraint, FrameworkArrangement
 from ...models.planning.design import meets
 from ...models.planning.option import Option, RefusedCount
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.way import CountConstraint, FrameworkArrangement
 from ...models.record import dataclass
 from .structures import BlockStructure
 

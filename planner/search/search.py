@@ -14,7 +14,7 @@ from typing import Sequence, Union
 from ...models.planning.cost_models import CostModel
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
-from ...solver.sandbox.stopped import Stopped, interrupted
+from ...solver.sandbox.end_reasons import Stopped, interrupted
 from ...solver.session import Session
 from ..counting import OnCounting, silent
 from .bounds import Busiest, with_least_memory

@@ -22,11 +22,11 @@ from ...models.scope import WIDENS
 from ...solver.refuting.census import Census
 from ...solver.refuting.certificate import counting_row
 from ...solver.refuting.conflict import merged, minimal_with_sharing, with_line
-from ...solver.refuting.contradicted import find_contradiction
+from ...solver.refuting.contradictions import find_contradiction
+from ...solver.refuting.fix_choice import ranked, together
 from ...solver.refuting.fixes import GIB, FixTrial, asking, best, needing, written
 from ...solver.refuting.impossible import NO_CHANGE, OPEN, SHARING, open_choices_text
 from ...solver.refuting.oracle import Oracle, Verdict
-from ...solver.refuting.ranked import ranked, together
 from ...solver.rules.amounts.all_placed import amount_of
 from ...solver.session import Session
 from ...solver.wording import in_seconds, listed
@@ -35,8 +35,8 @@ from ..problem import planning_problem
 from ..scope import widened
 from ..search.found import Searched
 from ..search.search import search
-from .at_sight import infeasible_components
 from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, COST_MODEL, RANKS, TIMES, demands, in_words, too_small, without
+from .quick_infeasibility import infeasible_components
 
 ENOUGH = 64
 """Factor on the accelerators of the cluster that counts as unlimited."""

@@ -19,7 +19,7 @@ from ...models.account import (
     Usage,
     models_of,
 )
-from ...models.memory_terms import MemoryTerm, mebibytes
+from ...models.memory.terms import MemoryTerm, mebibytes
 from ...models.planning.design import Block, Design
 from ...models.planning.option import NO_KIND
 from ...models.planning.planned import CostedDesign, PlanningResult

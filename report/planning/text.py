@@ -14,8 +14,8 @@ from ..table import table
 from ..terminal import escape
 from .alternatives import alternatives
 from .assumptions import assumptions
-from .flips import sensitivities
 from .own import own_placement
+from .sensitivity import sensitivities
 from .words import amount, amount_on, in_scope, percent, proved, resources, seconds, task_name, under
 from .works import memory, models_held, works
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import itertools
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, AsyncGenerator, Mapping, Protocol, Sequence
 
-from ..failure import failed
+from ..failure import LaunchFailed, failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,7 @@ class Engine(ABC):
         return
 
 
-SERVING = ("zmq", "fastapi", "uvicorn")
+SERVING = ("zmq", "fastapi", "uvicorn", "httptools")
 
 
 def need(module: str, noun: str) -> ModuleType:
@@ -201,9 +203,19 @@ def need(module: str, noun: str) -> ModuleType:
     except ModuleNotFoundError as problem:
         if problem.name != module:
             raise
-        install = "placewright[serve]" if module in SERVING else module
-        message = f"{noun} needs `{module}`, which is not installed"
-        raise failed("PW740", module, message, f"run `pip install '{install}'`", module) from None
+        raise _missing(module, noun) from None
+
+
+def need_installed(module: str, noun: str) -> None:
+    """Check that a module can be found, without its import; see `need`."""
+    if module not in sys.modules and importlib.util.find_spec(module) is None:
+        raise _missing(module, noun)
+
+
+def _missing(module: str, noun: str) -> LaunchFailed:
+    install = "placewright[serve]" if module in SERVING else module
+    message = f"{noun} needs `{module}`, which is not installed"
+    return failed("PW740", module, message, f"run `pip install '{install}'`", module)
 
 
 def need_serving() -> None:

@@ -13,7 +13,8 @@ from typing import Any, AsyncGenerator, ClassVar, Mapping, Sequence
 
 from ..failure import failed
 from ..workers.inside.host import meeting_port
-from .engine import Engine, Meeting, Message, ReplicaShape, Sampling, Workers, need
+from .engine import Engine, Meeting, Message, ReplicaShape, Sampling, Workers, need, need_installed
+from .thread import in_daemon
 
 
 def options(arguments: Mapping[str, Any], no: str = "") -> list[str]:
@@ -96,7 +97,7 @@ class ExternalEngine(Engine):
             help = f"choose tp and pp whose product divides {per_node}, or is a multiple of it"
             raise failed("PW741", name, f"the engine `{name}` cannot serve {degrees}: neither divides the other", help, copy, per_node)
         cls._check_nodes(shape, nodes)
-        cls._module()
+        need_installed(name, f"the engine `{name}`")  # the import itself takes up to half a minute
 
     @classmethod
     def _check_nodes(cls, shape: ReplicaShape, nodes: int) -> None:
@@ -105,6 +106,15 @@ class ExternalEngine(Engine):
     @classmethod
     def _module(cls, name: str = "") -> ModuleType:
         return need(name or cls.library, f"the engine `{cls.library}`")
+
+    async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
+        await super().open(workers, meeting)
+        self._engine, tokenizer, self.longest = await in_daemon(lambda: self._loaded(meeting))
+        self.tokenizer = HuggingFaceTokenizer(await tokenizer if hasattr(tokenizer, "__await__") else tokenizer)
+
+    @abstractmethod
+    def _loaded(self, meeting: Meeting | None) -> tuple[Any, Any, int]:
+        """Return the library's engine, its tokenizer, and its longest context; blocks for minutes."""
 
     def chat(self, messages: Sequence[Message]) -> list[int]:
         return self.tokenizer.template(messages)
@@ -121,7 +131,7 @@ class ExternalEngine(Engine):
 
     async def close(self) -> None:
         if self._engine is not None:
-            self._engine.shutdown()
+            await in_daemon(self._engine.shutdown)
 
 
 VLLM_DECIDED = (
@@ -164,14 +174,15 @@ class VllmEngine(ExternalEngine):
         command = [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", str(settings["path"]), "--headless"]
         return command + options(vllm_arguments(settings, shape, meeting), "no-")
 
-    async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
-        await super().open(workers, meeting)
+    def _loaded(self, meeting: Meeting | None) -> tuple[Any, Any, int]:
         vllm = self._module()
         args = vllm.AsyncEngineArgs(model=self.settings["path"], **vllm_arguments(self.settings, self.shape, meeting))
-        self._engine = vllm.AsyncLLMEngine.from_engine_args(args)
-        self.longest = int(self._engine.model_config.max_model_len)
-        tokenizer = self._engine.get_tokenizer()
-        self.tokenizer = HuggingFaceTokenizer(await tokenizer if hasattr(tokenizer, "__await__") else tokenizer)
+        engine = vllm.AsyncLLMEngine.from_engine_args(args)
+        return engine, engine.get_tokenizer(), int(engine.model_config.max_model_len)
+
+    async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
+        await super().open(workers, meeting)
+        await self._engine.is_sleeping()  # the first call of a loop is what makes vLLM notice deaths from then on
 
     @property
     def failure(self) -> str:
@@ -200,8 +211,10 @@ class VllmEngine(ExternalEngine):
         await self._engine.reset_prefix_cache()
 
 
-SGLANG_DECIDED = ("model_path", "tp_size", "pp_size", "dp_size", "nnodes", "node_rank", "dist_init_addr")
-"""Arguments that the replica sets."""
+SGLANG_DECIDED = (
+    "model_path", "tp_size", "pp_size", "dp_size", "nnodes", "node_rank", "dist_init_addr", "stream_output", "incremental_streaming_output",
+)  # fmt: skip
+"""Arguments that the replica sets, or whose default it relies on."""
 REQUESTS = "sglang.srt.managers.io_struct"
 
 
@@ -239,12 +252,10 @@ class SglangEngine(ExternalEngine):
         server_arguments = {"port": meeting_port(os.getpid())} | sglang_arguments(settings, shape, meeting)
         return [sys.executable, "-m", "sglang.launch_server", *options(server_arguments)]
 
-    async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
-        await super().open(workers, meeting)
-        self._engine = self._module().Engine(**sglang_arguments(self.settings, self.shape, meeting))
-        manager = self._engine.tokenizer_manager
-        self.longest = int(manager.model_config.context_len)
-        self.tokenizer = HuggingFaceTokenizer(manager.tokenizer)
+    def _loaded(self, meeting: Meeting | None) -> tuple[Any, Any, int]:
+        engine = self._module().Engine(**sglang_arguments(self.settings, self.shape, meeting))
+        manager = engine.tokenizer_manager
+        return engine, manager.tokenizer, int(manager.model_config.context_len)
 
     async def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:
         """Generate tokens; abort abandoned answers, which SGLang would not notice."""

@@ -100,8 +100,11 @@ async def pieces(engine: Engine, wanted: WantedChoices) -> AsyncGenerator[TextPi
     yield TextPiece(rest, reason, count)
 
 
-async def together(engine: Engine, wanted: Sequence[WantedChoices]) -> AsyncGenerator[tuple[int, TextPiece], None]:
-    """Yield (index, piece) of several answers on arrival; the first failure ends all."""
+async def together(engine: Engine, wanted: Sequence[WantedChoices], lost: asyncio.Event) -> AsyncGenerator[tuple[int, TextPiece], None]:
+    """Yield (index, piece) of several answers on arrival; the first failure ends all.
+
+    `lost`: the replica has failed, which the engine itself need not notice.
+    """
     queue: asyncio.Queue[tuple[int, TextPiece | None]] = asyncio.Queue()
 
     async def pump(index: int) -> None:
@@ -109,10 +112,14 @@ async def together(engine: Engine, wanted: Sequence[WantedChoices]) -> AsyncGene
             async for piece in answer:
                 await queue.put((index, piece))
 
-    tasks = [asyncio.create_task(pump(index)) for index in range(len(wanted))]
+    async def fail() -> None:
+        await lost.wait()
+        raise GenerationFailed("the replica has failed")
+
+    unfinished = len(wanted)
+    tasks = [asyncio.create_task(work) for work in (*(pump(index) for index in range(unfinished)), fail())]
     for index, task in enumerate(tasks):
         task.add_done_callback(lambda done, index=index: queue.put_nowait((index, None)))  # type: ignore[misc]
-    unfinished = len(tasks)
     try:
         while unfinished:
             index, piece = await queue.get()
@@ -127,8 +134,8 @@ async def together(engine: Engine, wanted: Sequence[WantedChoices]) -> AsyncGene
 
 
 def _raise_failure(problem: BaseException | None) -> None:
-    """Raise a ChannelFailed unchanged, other exceptions as GenerationFailed."""
-    if isinstance(problem, ChannelFailed):
+    """Raise a failure of the replica unchanged, other exceptions as GenerationFailed."""
+    if isinstance(problem, (ChannelFailed, GenerationFailed)):
         raise problem
     if problem is not None:
         raise GenerationFailed(f"{type(problem).__name__}: {problem}") from problem

@@ -57,8 +57,10 @@ def bound(host: str, port: int = 0) -> socket.socket:
 
 Handler = Callable[[str, Sequence[Any], Sequence[int]], Sequence[Any]]
 """(method, arguments, ranks) -> answers, one per rank."""
-LARGEST, LARGEST_ON_NETWORK = 1 << 28, 1 << 24
+LARGEST, LARGEST_ON_NETWORK = 1 << 28, 1 << 16
 """Maximal bytes of a frame. A stranger may send a single one, within HANDSHAKE ms."""
+PIECE = 1 << 15
+"""Bytes of a call in one frame, which grows by the encryption."""
 HANDSHAKE = 10_000
 LINGER = 500
 ANSWER, ERROR = "answer", "error"
@@ -238,7 +240,7 @@ class Channel:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._pending[number] = future, peer
         future.add_done_callback(lambda done: self._pending.pop(number, None))
-        self._sockets[peer].send_multipart([number, data])
+        self._sockets[peer].send_multipart([number, *(data[start : start + PIECE] for start in range(0, len(data), PIECE))])
         return future
 
     async def _read(self, peer: Peer, dealer: zmq.asyncio.Socket) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import socket
 import time
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, AsyncGenerator, Callable, Coroutine, Sequence
 
-import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
@@ -45,13 +43,14 @@ from .settings import Limits
 
 @dataclass
 class Serving:
-    """Engine and its state. `failure`: description of lost workers, "" without any."""
+    """Engine and its state. `failure`: description of lost workers, "" without any; `lost`: set with it."""
 
     name: str
     engine: Engine
     api_key: str | None = None
     limits: Limits = field(default_factory=Limits)
     failure: str = ""
+    lost: asyncio.Event = field(default_factory=asyncio.Event)
     asleep: bool = False
     created: int = field(default_factory=lambda: int(time.time()))
 
@@ -167,36 +166,6 @@ class BodyLimit:
             raise HTTPException(413, f"the body is larger than {self._most} bytes")
 
 
-END_LIMIT = 2.0
-
-
-class Listener:
-    """uvicorn on a bound socket, whose port nobody else can take. Only errors are logged."""
-
-    def __init__(self, app: Any, bound: socket.socket) -> None:
-        config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="off", timeout_graceful_shutdown=1)
-        self._server = uvicorn.Server(config)
-        self._socket = bound
-        self._task: asyncio.Task[None] | None = None
-
-    async def start(self) -> None:
-        """Start, and return when requests are answered."""
-        self._task = asyncio.create_task(self._server.serve(sockets=[self._socket]))
-        while not self._server.started and not self._task.done():
-            await asyncio.sleep(0.005)
-        if self._task.done():
-            self._task.result()
-
-    async def stop(self) -> None:
-        """End within two seconds, whatever is being answered."""
-        self._server.should_exit = True
-        if self._task is not None:
-            _, unfinished = await asyncio.wait({self._task}, timeout=END_LIMIT)
-            for task in unfinished:
-                task.cancel()
-        self._socket.close()
-
-
 CLOSED = 499
 """Status of an answer whose client hung up."""
 
@@ -246,7 +215,7 @@ async def _answer(
     prompts = [len(answer_request.prompt) for answer_request in wanted[:: body.n]]
     answer = AnswerBody(kind, serving.name, prompts)
     if body.stream:
-        coming = together(serving.engine, wanted)
+        coming = together(serving.engine, wanted, serving.lost)
 
         async def begun() -> Response:
             first = await anext(coming)  # a failure before the first chunk has its own status
@@ -256,7 +225,7 @@ async def _answer(
         return await _unless_disconnected(request, begun)
 
     async def whole() -> Response:
-        async with aclosing(together(serving.engine, wanted)) as coming:
+        async with aclosing(together(serving.engine, wanted, serving.lost)) as coming:
             async for index, piece in coming:
                 answer.add(index, piece)
         return JSONResponse(answer.whole())

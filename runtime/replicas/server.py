@@ -8,14 +8,15 @@ import socket
 import threading
 from contextlib import suppress
 from dataclasses import astuple
-from typing import Any, Mapping, Sequence
+from typing import Any, Coroutine, Mapping, Sequence, TypeVar
 
 from ..engines.engine import Engine, Meeting, engine_class
 from ..engines.process import EngineProcess
 from ..workers.inside.host import STANDARD_ERROR
 from .channel import Channel, ChannelFailed, Endpoint, Peer, bare, bound, own_address
+from .listener import Listener
 from .loop import Loop
-from .openai_api import Listener, Serving, build_app
+from .openai_api import Serving, build_app
 from .settings import ServerSettings, sampling
 from .worker import IDENTIFY, OPEN, RELEASE
 
@@ -26,10 +27,14 @@ PORTS = 2
 Access = tuple[str, str]
 """Address and key of an Endpoint."""
 RELEASE_LIMIT, END_LIMIT = 1.0, 12.0
+Result = TypeVar("Result")
 
 
 class ReplicaServer:
     """Server actor. Methods are thread-safe; `shutdown` or the process's end stops all it started.
+
+    No method is a coroutine: in an actor with one, Ray runs all others in its event loop, where the
+    launch would block them for as long as a model takes to load.
 
     Source of the methods and their order: verl, workers/rollout/vllm_rollout/vllm_async_server.py.
     """
@@ -84,7 +89,10 @@ class ReplicaServer:
         settings = self.settings
         meeting = Meeting(master_address, tuple(ports), settings.node_rank, settings.nnodes) if settings.nnodes > 1 else None
         if settings.node_rank == 0:
-            self._loop.run(self._launch_master(meeting, headless), settings.limits.load_seconds)
+            try:
+                self._loop.run(_launch_master(self, meeting, headless), settings.limits.load_seconds)
+            except asyncio.TimeoutError as problem:
+                raise TimeoutError(str(problem) or f"the engine was not ready within {settings.limits.load_seconds:g} s") from problem
         elif meeting and (command := engine_class(settings.engine).headless(settings.model, settings.shape, meeting)):
             self.get_access()
             self._process = EngineProcess(command, self._close_endpoint)
@@ -94,40 +102,10 @@ class ReplicaServer:
         if self._endpoint is not None:
             self._endpoint.close()
 
-    async def _launch_master(self, meeting: Meeting | None, headless: Sequence[Access]) -> None:
-        settings, limits, size = self.settings, self.settings.limits, self.settings.shape.world_size // self.settings.nnodes
-        self._socket = bound(self._host, settings.port)  # a taken port fails before the load
-        engine = engine_class(settings.engine)(settings.model, settings.shape)
-        self._channel = channel = Channel([Peer(*access, (rank,)) for rank, access in enumerate(settings.workers)], limits.call_seconds)
-        nodes = [Peer(*access, tuple(range(node * size, node * size + size))) for node, access in enumerate(headless, 1)]
-        self._others = servers = Channel(nodes, limits.call_seconds)
-        for peers in (channel, servers):
-            await peers.collective_rpc(IDENTIFY, limit=limits.join_seconds)
-        await channel.collective_rpc(
-            OPEN, [settings.engine, dict(settings.model), list(astuple(settings.shape))], limit=limits.load_seconds
-        )
-        self._serving = Serving(settings.name, engine, settings.api_key, limits)  # from now on `shutdown` ends the engine too
-        self._let_go()
-        await engine.open(channel, meeting)
-        await servers.collective_rpc(OPENED)
-        self._listener = Listener(build_app(self._serving), self._socket)
-        await self._listener.start()
-        self._address = (self._host, self._socket.getsockname()[1])
-        for peers in (channel, servers):
-            self._loop.begin(self._notice_failure(peers, channel, self._serving))
-
     def _let_go(self) -> None:
         """Free the engine's ports."""
         for port in self._reserved:
             port.close()
-
-    @staticmethod
-    async def _notice_failure(broken: Channel, channel: Channel, serving: Serving) -> None:
-        """Fail the replica and all calls under way with either channel."""
-        await broken.broken.wait()
-        serving.failure = serving.failure or str(broken.failure)
-        if broken.failure is not None:
-            channel.fail(broken.failure)
 
     def generate(self, prompt_ids: Sequence[int], sampling_params: Mapping[str, Any], request_id: str = "") -> list[int]:
         """Return the answer tokens to prompt tokens, with the end token.
@@ -137,7 +115,8 @@ class ReplicaServer:
         """
         engine = self._engine()
         room = self.settings.limits.default_max_tokens if engine.longest is None else engine.longest - len(prompt_ids)
-        return self._loop.run(_all_of(engine.generate(list(prompt_ids), sampling(sampling_params, room))))
+        tokens = _all_of(engine.generate(list(prompt_ids), sampling(sampling_params, room)))
+        return self._loop.run(_unless_broken(tokens, *(peers for peers in (self._channel, self._others) if peers is not None)))
 
     def clear_kv_cache(self) -> None:
         """Clear the engine's cache of earlier prompts, which new weights invalidate."""
@@ -147,17 +126,7 @@ class ReplicaServer:
     def sleep(self) -> None:
         """Release memory, refuse requests until `wake_up`; nothing on a headless server."""
         if self._serving is not None:
-            self._loop.run(self._asleep(self._serving))
-
-    @staticmethod
-    async def _asleep(serving: Serving) -> None:
-        """Refuse requests during the change; stay awake if the engine cannot sleep."""
-        serving.asleep = True
-        try:
-            await serving.engine.sleep()
-        except BaseException:
-            serving.asleep = False
-            raise
+            self._loop.run(_asleep(self._serving))
 
     def wake_up(self) -> None:
         """Answer again."""
@@ -173,27 +142,82 @@ class ReplicaServer:
     def shutdown(self) -> None:
         """End everything that was started here. Idempotent."""
         if not self._loop.closed:
-            self._loop.run(self._end(), END_LIMIT)
+            self._loop.run(_end(self), END_LIMIT)
             self._loop.close()
 
-    async def _end(self) -> None:
-        if self._listener is not None:
-            await self._listener.stop()
-        if self._serving is not None:
-            await self._serving.engine.close()
-        if self._channel is not None:
-            if self._listener is not None:
-                with suppress(ChannelFailed):  # a lost worker has nothing to release
-                    await self._channel.collective_rpc(RELEASE, limit=RELEASE_LIMIT)
-            self._channel.close()
-        if self._others is not None:
-            self._others.close()
-        if self._socket is not None:
-            self._socket.close()
-        self._let_go()
-        if self._process is not None:
-            await asyncio.to_thread(self._process.close)
-        await asyncio.to_thread(self._close_endpoint)
+
+async def _launch_master(server: ReplicaServer, meeting: Meeting | None, headless: Sequence[Access]) -> None:
+    settings, limits, size = server.settings, server.settings.limits, server.settings.shape.world_size // server.settings.nnodes
+    server._socket = bound(server._host, settings.port)  # a taken port fails before the load
+    engine = engine_class(settings.engine)(settings.model, settings.shape)
+    server._channel = channel = Channel([Peer(*access, (rank,)) for rank, access in enumerate(settings.workers)], limits.call_seconds)
+    nodes = [Peer(*access, tuple(range(node * size, node * size + size))) for node, access in enumerate(headless, 1)]
+    server._others = others = Channel(nodes, limits.call_seconds)
+    for peers in (channel, others):
+        await peers.collective_rpc(IDENTIFY, limit=limits.join_seconds)
+    await channel.collective_rpc(OPEN, [settings.engine, dict(settings.model), list(astuple(settings.shape))], limit=limits.load_seconds)
+    server._serving = Serving(settings.name, engine, settings.api_key, limits)  # from now on `shutdown` ends the engine too
+    server._let_go()
+    await _unless_broken(engine.open(channel, meeting), channel, others)
+    await others.collective_rpc(OPENED)
+    server._listener = Listener(build_app(server._serving), server._socket)
+    await server._listener.start()
+    server._address = (server._host, server._socket.getsockname()[1])
+    for peers in (channel, others):
+        server._loop.begin(_notice_failure(peers, channel, server._serving))
+
+
+async def _notice_failure(broken: Channel, channel: Channel, serving: Serving) -> None:
+    """Fail the replica and all calls under way with either channel."""
+    await broken.broken.wait()
+    serving.failure = serving.failure or str(broken.failure)
+    serving.lost.set()
+    if broken.failure is not None:
+        channel.fail(broken.failure)
+
+
+async def _asleep(serving: Serving) -> None:
+    """Refuse requests during the change; stay awake if the engine cannot sleep."""
+    serving.asleep = True
+    try:
+        await serving.engine.sleep()
+    except BaseException:
+        serving.asleep = False
+        raise
+
+
+async def _end(server: ReplicaServer) -> None:
+    if server._listener is not None:
+        await server._listener.stop()
+    if server._serving is not None:
+        await server._serving.engine.close()
+    if server._channel is not None:
+        if server._listener is not None:
+            with suppress(ChannelFailed):  # a lost worker has nothing to release
+                await server._channel.collective_rpc(RELEASE, limit=RELEASE_LIMIT)
+        server._channel.close()
+    if server._others is not None:
+        server._others.close()
+    if server._socket is not None:
+        server._socket.close()
+    server._let_go()
+    if server._process is not None:
+        await asyncio.to_thread(server._process.close)
+    await asyncio.to_thread(server._close_endpoint)
+
+
+async def _unless_broken(work: Coroutine[Any, Any, Result], *channels: Channel) -> Result:
+    """Return the result of the work, or raise the failure of a channel."""
+    tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(part) for part in (work, *(channel.broken.wait() for channel in channels))]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if not tasks[0].done():
+            raise next(channel.failure for channel in channels if channel.failure is not None)
+        result: Result = tasks[0].result()
+        return result
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 async def _all_of(tokens: Any) -> list[int]:

@@ -16,8 +16,8 @@ from .server import END_LIMIT, ReplicaServer
 from .settings import ServerSettings
 
 ASK_LIMIT = 30.0
-CONCURRENCY = 16
-"""Number of simultaneous calls of a server."""
+CONCURRENCY = 256
+"""Number of simultaneous calls of a server, each with a thread: a trainer generates by handle."""
 ACCESS = ("get_zeromq_address", "get_zeromq_key")
 
 

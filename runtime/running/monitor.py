@@ -36,8 +36,8 @@ class Monitor:
     Parameters
     ----------
     nodes : node rank -> Ray's id of the node.
-    heartbeat : seconds of silence of a worker's process, which is asked every BEAT s, after which it
-        is lost. A busy process is not silent, as Ray answers from threads of its own; a stopped one
+    heartbeat : seconds of silence of a worker's process, which is asked every BEAT s, and at the end
+        of these seconds, after which it is lost. A busy process is not silent, as Ray answers from threads of its own; a stopped one
         is, which Ray does not notice.
 
     `answered` is component -> time of the last heartbeat that all its workers answered.
@@ -117,10 +117,11 @@ class Monitor:
         now = self.port.now()
         if now < self._next_beat:
             return []
-        self._next_beat = now + BEAT
         members = {member.name: (group, member) for group in self.groups for member, _ in zip(group.members, group.workers)}
         silent = self.port.silent(members.keys(), REACH_LIMIT)
         self._silent = {name: self._silent.get(name, now) for name in silent}
+        ends = [since + self._heartbeat for since in self._silent.values()]
+        self._next_beat = min([now + BEAT, *(end for end in ends if end > now)])
         counts = self.silent()
         self.answered |= {component: now for component in self.answered if not counts[component]}
         return [self._stopped(*members[name]) for name, since in self._silent.items() if now - since >= self._heartbeat]

@@ -27,8 +27,6 @@ from ..world.vendors import BENEATH, VARIABLES, vendor_of
 
 MOST_NODES = 64
 START_LIMIT, PER_NODE, END_LIMIT = 120.0, 10.0, 10.0
-SUBREAPER = "RAY_kill_child_processes_on_worker_exit_with_raylet_subreaper"
-"""Ray's switch to end the daemons of ended workers."""
 LONGEST_PATH = 80  # the path of a socket has at most 107 bytes
 _PROGRAM = Path(__file__).with_name("simulated_nodes.py")
 
@@ -167,7 +165,7 @@ _UNSEEN = {"RAY_task_events_report_interval_ms": "0", "RAY_enable_metrics_collec
 def _environment(directory: str) -> dict[str, str]:
     """Return this process's environment without links to real devices or another cluster."""
     kept_variables = {name: value for name, value in os.environ.items() if name not in (*VARIABLES, *BENEATH, "RAY_ADDRESS")}
-    return kept_variables | _UNSEEN | {"RAY_TMPDIR": os.path.join(directory, "ray"), "RAY_USAGE_STATS_ENABLED": "0", SUBREAPER: "1"}
+    return kept_variables | _UNSEEN | {"RAY_TMPDIR": os.path.join(directory, "ray"), "RAY_USAGE_STATS_ENABLED": "0"}
 
 
 def _not_started(reason: str) -> LaunchFailed:

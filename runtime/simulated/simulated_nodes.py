@@ -67,7 +67,8 @@ def main() -> None:
         try:
             request = requests.get(timeout=REAP_PERIOD)
         except Empty:
-            _reap()  # orphans of workers, whose parent this process has become
+            nodes.end_orphans()
+            _reap()
             continue
         answers.write(json.dumps(nodes.change(json.loads(request))) + "\n")
         answers.flush()
@@ -105,6 +106,18 @@ class SimulatedNodes:
         else:
             return {"error": f"node {rank} is none that can be removed"}
         return {}
+
+    def end_orphans(self) -> None:
+        """Kill what ended workers left behind, whose parent this process has become.
+
+        Ray itself ends the processes of a worker that ends, but of a killed one only those in its
+        own process group.
+        """
+        nodes = self._cluster.list_all_nodes()
+        own = {started.process.pid for node in nodes for part in node.all_processes.values() for started in part}
+        for process in _psutil().Process().children():
+            if process.pid not in own:
+                _kill(process)
 
     def _add(self, node: dict[str, Any], wait: bool = False) -> None:
         """Start a node other than the first; retry after a timeout on a busy machine."""

@@ -33,6 +33,7 @@ HARMLESS = {
 }  # fmt: skip
 """Variables that choose among built-in behaviours: no path, address, library or module."""
 _PLAIN, _NUMBER = re.compile(r"[\w.,:=^~+*-]*", re.ASCII), re.compile(r"-?\d{1,18}", re.ASCII)
+_NAMES_A_FILE = re.compile("FILE|PATH|DIR|PLUGIN|CONFIG")
 INTERPRETER = "python_interpreter_path"
 
 
@@ -65,7 +66,7 @@ def is_harmless(name: str, value: str) -> bool:
     NCCL and its kin. Their other settings name plug-ins, files or hosts.
     """
     if name.startswith(("NCCL_", "TORCH_NCCL_", "HCCL_")) and _NUMBER.fullmatch(value):
-        return True
+        return not _NAMES_A_FILE.search(name)
     return (name in HARMLESS or name.endswith(("_SOCKET_IFNAME", "_NUM_THREADS"))) and bool(_PLAIN.fullmatch(value))
 
 

@@ -17,7 +17,7 @@ from ..layout.layout import Count, Layout, Values
 from ..layout.ranks import in_rank_order, seat_components
 from .counts import ExpansionFailed, FreeResources, NodeMasks, assign_counts
 from .ranks import distributed_runs, in_pinned_order, labels_of
-from .staying import enclosed_beside, in_ranks, unmoved_groups, were_ranked, without_unmoved
+from .unmoved import enclosed_beside, in_ranks, unmoved_groups, were_ranked, without_unmoved
 
 __all__ = ["ExpansionFailed", "expand"]
 

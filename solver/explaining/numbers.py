@@ -122,8 +122,8 @@ def memory(problem: Problem, component: Component, document: Document) -> Iterat
         amount = component.least
     if component.estimate is None or not amount:
         return
-    from ...models.memory_estimate import estimated
-    from ...models.memory_terms import EXACT, mebibytes
+    from ...models.memory.estimate import estimated
+    from ...models.memory.terms import EXACT, mebibytes
 
     use, capacities = problem.job.models.get(component.name), {node.accelerator_memory for node in problem.cluster.nodes}
     capacity = capacities.pop() if len(capacities) == 1 else None

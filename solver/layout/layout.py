@@ -11,7 +11,7 @@ from typing import Iterator, Mapping, Sequence
 from ...models.component import BETWEEN_DOMAINS, NOT_FEWER, UNBOUNDED, WHOLE, Component
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import LEVELS, domains
-from ...models.memory_work import whole_groups
+from ...models.memory.work import whole_groups
 from ...models.problem import Problem
 from ...models.record import dataclass
 from .bundle import Bundle

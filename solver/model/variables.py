@@ -18,8 +18,8 @@ from ..layout.cells import Cell
 from ..layout.layout import Count, Values
 from ..layout.pools import NodePool
 from .amount import Amount, Condition, total
-from .held import DomainAmounts
 from .ranges import Ranges, Slots
+from .usage import DomainAmounts
 
 __all__ = ["Amount", "Condition", "Variables", "total"]
 

@@ -11,7 +11,7 @@ from ..layout.bundle import Bundle
 from ..layout.layout import Layout
 from ..layout.pools import NodePool
 from ..objectives.domains import rooms_of
-from .applies import DomainKind, Sort, permits
+from .applicability import DomainKind, Sort, permits
 
 Vector = tuple[int, ...]
 """Units per counted bundle, in the order of the layout."""

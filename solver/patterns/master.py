@@ -17,7 +17,7 @@ from ..objectives.idle import MissingAccelerators
 from ..objectives.term import Objective
 from ..objectives.tiers import Tier
 from ..objectives.traffic import DomainTerm
-from .applies import levels, obstacles
+from .applicability import levels, obstacles
 from .uses import JointContents, Uses, distribute
 
 

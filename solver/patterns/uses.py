@@ -9,7 +9,7 @@ from ortools.sat.python import cp_model
 
 from ..layout.layout import Layout
 from ..model.amount import Amount, ConstraintModel, total
-from .applies import alike
+from .applicability import alike
 from .contents import Domain, PatternRow, RackOption, Vector, supports
 
 MOST_USES = 4096

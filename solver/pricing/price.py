@@ -10,7 +10,7 @@ from ...models.placements.plan import Plan
 from ...models.problem import Demand, Problem
 from ..objectives import OBJECTIVES
 from ..objectives.tiers import tiers
-from .priced import (
+from .result import (
     BETTER,
     IMPOSSIBLE_NOW,
     LARGER,

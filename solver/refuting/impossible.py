@@ -20,10 +20,10 @@ from ..session import Session
 from ..wording import listed
 from .census import Census, CountingProblem, CountingRow, ResourceKind
 from .conflict import changeable_first, clauses, decides_resource_kind, listed_briefly, merged, minimal_with_sharing, with_line
-from .contradicted import find_contradiction
+from .contradictions import find_contradiction
+from .fix_choice import given_beside, ranked, together
 from .fixes import Change, FixTrial
 from .oracle import Oracle, Verdict
-from .ranked import given_beside, ranked, together
 
 COUNTING, SEARCH = "counting", "search"
 """Proofs of a conflict: a sum, or two searches that agree."""

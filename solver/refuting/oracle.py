@@ -24,8 +24,8 @@ from ..layout.bundle import Bundle
 from ..layout.layout import Layout, Values, is_uneven
 from ..layout.parts import bits
 from ..layout.ranges import refutable
+from ..search_scope import unsupported
 from ..session import Session
-from ..unsearched import unsupported
 from .census import Census, CountingProblem, CountingRow
 from .certificate import row_of
 
@@ -238,7 +238,7 @@ class Oracle:
         self.session.must_search()
         from ..compile import compile
         from ..model.engine import Status, run
-        from ..patterns.applies import pays
+        from ..patterns.applicability import pays
         from ..patterns.master import Master, uses_of
 
         layout = Layout(problem)

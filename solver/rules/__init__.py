@@ -14,6 +14,10 @@ from .capacity.fits_memory import FitsMemory
 from .capacity.per_node import FitsCpus, FitsHostMemory
 from .groups.in_nodes import GroupInNode, ProcessOnOneNode, ReplicaOnWholeNodes
 from .groups.kept_together import GroupsWhole
+from .location.apart_near import Apart, Near
+from .location.nodes import Excluded, HardwareKind, NodeGroupRule
+from .location.pinned import Pinned
+from .location.spread_over import SpreadOver
 from .order.contiguous import Contiguous
 from .order.in_order import InOrder
 from .order.in_step import InStep
@@ -21,10 +25,6 @@ from .order.rank_aligned import RankAligned, ZeroCopy
 from .order.rank_order import NodeOrder, Strided
 from .sharing.no_overlap import NoOverlap
 from .sharing.relations import Colocated, ColocatedOrDisjoint, Disjoint, Subset
-from .where.apart_near import Apart, Near
-from .where.nodes import Excluded, HardwareKind, NodeGroupRule
-from .where.pinned import Pinned
-from .where.spread_over import SpreadOver
 
 RULES: tuple[Rule[Any], ...] = (
     AllPlaced(),

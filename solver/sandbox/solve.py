@@ -15,7 +15,7 @@ from ..searching.search import LIMIT, SEED
 from ..searching.search import solve as search
 from ..session import SearchNeeded, Session
 from ..unchecked import unchecked
-from .stopped import Stopped, stoppable
+from .end_reasons import Stopped, stoppable
 from .trust import InternalFault, Trust
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def unexplained(problem: Problem) -> Finding:
 
 def command(memory: int = MEMORY) -> tuple[str, ...]:
     """Return the command line of the search process, with a memory limit in MiB."""
-    from .talk import begun
+    from .dialogue import begun
 
     return begun("placewright.solver.sandbox.child", memory)
 
@@ -125,8 +125,8 @@ def _asked(
 ) -> Answer:
     """Return the answer of the child. Raises Stopped and OurFault."""
     from ..refuting.oracle import EXPLAINING
+    from .dialogue import patience, talk
     from .messages import Done, Messages, SolveRequest, StandingMessage, write_question
-    from .talk import patience, talk
 
     messages = Messages(problem.cluster)
     explaining: list[Child] = []

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...models.answer import IMPOSSIBLE, Answer
 from ...models.findings.finding import Severity
 from ...models.placements.plan import FEASIBLE, OPTIMAL, Plan
-from ...models.placements.sound import must_be_sound
+from ...models.placements.run_checks import must_be_sound
 from ...models.problem import Problem
 from ..check import check
 from ..objectives.tiers import plan_terms, tiers

@@ -13,7 +13,7 @@ from ..layout.cells import Cell
 from ..layout.layout import Count, Layout, Values, allowed
 from ..layout.pools import NodePool
 from ..layout.ranges import whole_places
-from .standing import ChoiceState
+from .state import ChoiceState
 
 MOST_ACCELERATORS = 12
 MOST_VALUES, MOST_CONFIRMING = 400, 5_000

@@ -15,11 +15,11 @@ from ...models.sharing import given_part
 from ..check import check, check_explicit, errors
 from ..greedy import greedy, greedy_even
 from ..layout.layout import Layout
+from ..search_scope import unsupported
 from ..session import Session
 from ..unchecked import unchecked
-from ..unsearched import unsupported
 from .progress import Incumbents, OnProgress, silent
-from .standing import ChoiceState, Search, WrongAnswer
+from .state import ChoiceState, Search, WrongAnswer
 
 __all__ = ["LIMIT", "SEED", "WrongAnswer", "solve"]
 SEED = 1
@@ -50,7 +50,7 @@ def solve(
         plan = Plan(problem.cluster, given, VERIFIED, seconds=search.seconds, cpus=problem.cpus(given))
         return Answer(VERIFIED, plan, how="given", unchecked=tuple(unchecked(problem, given)))
     if refused := unsupported(problem):
-        from ..refuting.contradicted import find_contradiction
+        from ..refuting.contradictions import find_contradiction
 
         contradiction = find_contradiction(problem)
         verdict, findings = (IMPOSSIBLE, (contradiction,)) if contradiction else (UNDECIDED, refused)
@@ -136,7 +136,7 @@ def _decide(problem: Problem, layout: Layout, search: Search, limit: float) -> C
         standing.offer(layout, values, "greedy")
         if standing.is_proved:
             return standing
-    from ..lines import best_on_line
+    from ..interval_dp import best_on_line
     from ..refuting.certificate import counting_row
     from .exhaustive import confirm, settle
 
@@ -153,7 +153,7 @@ def _decide(problem: Problem, layout: Layout, search: Search, limit: float) -> C
     if standing.is_proved or settle(standing, layout):
         return standing
     search.session.must_search()
-    from ..patterns.applies import pays
+    from ..patterns.applicability import pays
     from .tiers import search_by_patterns, search_tiers
 
     spent = search_by_patterns(standing, layout, limit) if pays(layout, standing.tiers) else 0.0

@@ -17,7 +17,7 @@ from ..model.variables import Variables
 from ..objectives.tiers import aggregates_of, keep_tier
 from ..objectives.traffic import BytesAcross, DomainsTouched
 from ..patterns.master import Master, uses_of
-from .standing import ChoiceState, WrongAnswer
+from .state import ChoiceState, WrongAnswer
 
 FAR = 0.04
 """Relative gap above which the answer is far from the bound.

@@ -90,7 +90,7 @@ def test_verify_of_times_loads_what_the_arithmetic_needs_and_no_search(tmp_path:
     code, names = loaded_after_verify(tmp_path, TIMES)
     assert code == 0
     assert not names & HEAVY
-    assert "placewright.planner.why.at_sight" in names
+    assert "placewright.planner.why.quick_infeasibility" in names
     others = ("planner.search", "planner.benders", "solver.objectives", "solver.model", "models.memory_estimate")
     assert not {name for name in names if name.startswith(tuple(f"placewright.{other}" for other in others))}
 

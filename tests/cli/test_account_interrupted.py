@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from placewright.api import question_of, solver
-from placewright.cli.showing.planned import account_of
+from placewright.cli.output.plan import account_of
 from placewright.planner import accounting
 from placewright.planner import sensitivity as searching_again
 from placewright.solver.session import Session

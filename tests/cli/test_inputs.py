@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-from placewright.cli.asking.inputs import configurations
 from placewright.cli.main import run
+from placewright.cli.options.inputs import configurations
 
 GOOD = "cluster: {num_nodes: 1, component_placement: {actor: 0-7}}\n"
 WRONG = "cluster: {num_nodes: 1, component_placement: {actor: 0-8}}\n"

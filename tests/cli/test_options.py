@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from placewright.cli.asking.options import DIALECTS, read_machines
+from placewright.cli.options.shared import DIALECTS, read_machines
 from placewright.models.dialect_names import DIALECTS as KNOWN
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.machines.cluster import Cluster

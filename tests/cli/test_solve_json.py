@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from placewright.cli.showing import planned
+from placewright.cli.output import plan
 from placewright.models.placements.plan_file import read_plan
 
 FILE = """
@@ -60,9 +60,9 @@ def test_it_is_a_plan_that_is_read_as_that_of_the_option_o(tmp_path: Path, capsy
 
 @pytest.mark.usefixtures("interruptible")
 def test_that_the_searches_were_ended_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def ended(*arguments: object) -> planned.PlanOutput:
+    def ended(*arguments: object) -> plan.PlanOutput:
         os.kill(os.getpid(), signal.SIGINT)
-        return planned.NOTHING
+        return plan.NOTHING
 
     monkeypatch.setattr("placewright.cli.solve.account_of", ended)
     codes = [each["code"] for each in solved(tmp_path / "job.yaml", capsys)["findings"]]

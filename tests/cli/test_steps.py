@@ -6,8 +6,8 @@ import io
 import sys
 
 import pytest
-from placewright.cli.showing import progress as steps
-from placewright.cli.showing.progress import shown_steps
+from placewright.cli.output import progress as steps
+from placewright.cli.output.progress import shown_steps
 from placewright.runtime.progress import Step
 
 STARTED = [Step("reserving"), *(Step("starting", {"actor": (ready, 3), "agent": (ready // 2, 1)}) for ready in range(4))]

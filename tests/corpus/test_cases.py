@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from placewright.cli.asking.options import read_machines
+from placewright.cli.options.shared import read_machines
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load_all
 from placewright.models.findings.finding import Severity

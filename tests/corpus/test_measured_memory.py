@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from placewright.models.component import Component
 from placewright.models.estimate import ADAM, ADAM_16, FSDP, NONE, WHOLE, MemoryInput
-from placewright.models.memory_estimate import estimated
-from placewright.models.memory_terms import MEBIBYTE, Estimated
+from placewright.models.memory.estimate import estimated
+from placewright.models.memory.terms import MEBIBYTE, Estimated
 from placewright.models.model_cards.known import known_model
 from placewright.models.parallel import UNDIVIDED
 

@@ -9,7 +9,7 @@ from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import ACCELERATORS, SECONDS, Budget
 from placewright.planner.costs import cost_model
 from placewright.planner.search.search import search
-from placewright.planner.why.at_sight import fewest, quickest
+from placewright.planner.why.quick_infeasibility import fewest, quickest
 
 from .questions import question
 

@@ -8,10 +8,10 @@ from random import Random
 from typing import Mapping, Sequence
 
 import pytest
+from placewright.models.planning.arrangement import CountConstraint, FrameworkArrangement
 from placewright.models.planning.design import Design, inside_of
 from placewright.models.planning.option import NO_KIND, Area, Option, RefusedCount, Use
 from placewright.models.planning.problem import PlanningProblem
-from placewright.models.planning.way import CountConstraint, FrameworkArrangement
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
 from placewright.planner.search.search import search

@@ -20,7 +20,7 @@ from placewright.planner.plan import plan
 from placewright.planner.problem import planning_problem
 from placewright.planner.unplaced import not_placed, nothing
 from placewright.report.planning.words import proved
-from placewright.solver.sandbox.stopped import Faulty, too_late
+from placewright.solver.sandbox.end_reasons import Faulty, too_late
 from placewright.solver.searching.search import solve
 
 from ..solver.cases import cluster, component, problem

@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 from placewright.models.parallel import Parallel
+from placewright.models.planning.arrangement import FrameworkArrangement, PairedShapes, ProcessShape
 from placewright.models.planning.design import Design
 from placewright.models.planning.option import NO_KIND
 from placewright.models.planning.problem import PlanningProblem
-from placewright.models.planning.way import FrameworkArrangement, PairedShapes, ProcessShape
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
 from placewright.planner.search.search import search

@@ -10,8 +10,8 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import pytest
-from placewright.cli.asking.options import page_of
 from placewright.cli.main import run
+from placewright.cli.options.shared import page_of
 from placewright.models.findings.finding import Missing, error, warning
 from placewright.models.findings.span import Edit, Span, apply_edits
 from placewright.models.report import Report

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import placewright
 import pytest
-from placewright.cli.asking.options import read_machines
 from placewright.cli.main import run
+from placewright.cli.options.shared import read_machines
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load
 from placewright.models.findings.codes import CODES, FAMILIES

@@ -17,6 +17,13 @@ def test_it_travels_with_all_that_it_says(failure: LaunchFailed) -> None:
 
 
 FRAMES = ["Traceback (most recent call last):", '  File "a.py", line 1, in f', "    f()", "    ^^^"]
+RULER = "+------------------------------------"
+GROUP = [
+    "  + Exception Group Traceback (most recent call last):",
+    '  |   File "a.py", line 1, in f',
+    "  | ExceptionGroup: two",
+    f"  +-{RULER}",
+]
 
 
 @pytest.mark.parametrize(
@@ -25,13 +32,18 @@ FRAMES = ["Traceback (most recent call last):", '  File "a.py", line 1, in f', "
         ([], "?"),
         (["one", "two"], "two"),
         ([*FRAMES, "RuntimeError: CUDA error: out of memory", "For debugging consider ..."], "RuntimeError: CUDA error: out of memory For debugging consider ..."),
-        ([*FRAMES, "ValueError: a", "During handling", *FRAMES, "pydantic.ValidationError: 1 error", "max_num_seqs", "  Input should be >= 1"],
+        ([*FRAMES, "ValueError: a", "During handling of the above ...", *FRAMES, "pydantic.ValidationError: 1 error", "max_num_seqs", "  Input should be >= 1"],
          "pydantic.ValidationError: 1 error max_num_seqs Input should be >= 1"),
+        ([*FRAMES, "RuntimeError: the engine:", '  File "b.py", line 1, in g', "KeyError: 'x'"], "RuntimeError: the engine: File \"b.py\", line 1, in g KeyError: 'x'"),
+        ([*GROUP, "    | OSError: no weights", "    +---------------- 2 ----------------", "    | ValueError: b", RULER], "OSError: no weights"),
+        ([*GROUP, "    | ExceptionGroup: inner", f"    +-+{RULER}", "      | Traceback (most recent call last):", '      |   File "a.py", line 1, in f',
+          "      | ValueError: a", "      | b", RULER], "ValueError: a b"),
+        ([*GROUP, "    | ValueError: a", RULER, "The above exception was the direct cause ...", *FRAMES, "KeyError: 'x'"], "KeyError: 'x'"),
     ],
 )  # fmt: skip
 def test_the_headline_is_the_exception_with_its_whole_message(lines: list[str], told: str) -> None:
     assert headline(lines, "?") == told
 
 
-def test_a_headline_is_at_most_300_characters_long() -> None:
-    assert headline([*FRAMES, "E: " + "x" * 400]) == "E: " + "x" * 297
+def test_a_headline_is_at_most_1000_characters_long() -> None:
+    assert headline([*FRAMES, "E: " + "x" * 1400]) == "E: " + "x" * 997

@@ -86,6 +86,17 @@ def test_a_stopped_worker_is_found_by_its_heartbeat(plan: Planner, address: str,
             running.call("actor", "sleep")
 
 
+def test_what_a_killed_worker_leaves_behind_ends_on_simulated_nodes(plan: Planner, address: str) -> None:
+    with launch(plan("2x4", actor=(Run(range(2), 0),)), address=address, worker="workers:Parent") as running:
+        children = running.call("actor", "children")
+        os.kill(running.audit[1].pid, signal.SIGKILL)
+        began = unhindered()
+        while os.path.exists(f"/proc/{children[1]}"):
+            assert unhindered() - began < 10
+            time.sleep(0.05)
+        assert os.path.exists(f"/proc/{children[0]}")
+
+
 def test_a_call_that_takes_too_long_names_the_ranks(plan: Planner, address: str) -> None:
     late = pytest.raises(LaunchFailed, match=r"rank `actor` 0 has not answered `sleep` within 0.5 s")
     with launch(plan("2x4", actor=(Run(range(1), 0),)), address=address, worker="workers:Counter") as running, late:

@@ -10,7 +10,7 @@ from placewright.models.estimate import FSDP, NONE, ZERO1, ZERO3, MemoryInput
 from placewright.models.findings.finding import Finding, Severity
 from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.memory_estimate import estimated, with_estimates
+from placewright.models.memory.estimate import estimated, with_estimates
 from placewright.models.model_cards.known import known_model
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem

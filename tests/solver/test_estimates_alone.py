@@ -11,7 +11,7 @@ from placewright.models.estimate import OPTIMIZERS, RECOMPUTED, SHARDINGS, Memor
 from placewright.models.findings.finding import Finding, Severity
 from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.memory_estimate import with_estimates
+from placewright.models.memory.estimate import with_estimates
 from placewright.models.model_cards.known import KNOWN
 from placewright.models.problem import Problem
 from placewright.solver.check import check_explicit

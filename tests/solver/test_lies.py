@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from placewright.solver.expanding import counts as taking
 from placewright.solver.expanding import expand
-from placewright.solver.searching.standing import WrongAnswer
+from placewright.solver.searching.state import WrongAnswer
 
 from . import parity
 from .parity_cases.every import CASES

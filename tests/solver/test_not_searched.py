@@ -9,8 +9,8 @@ from placewright.models.component import Keep, Parallel, Pin
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
+from placewright.solver.search_scope import unsupported
 from placewright.solver.searching.search import solve
-from placewright.solver.unsearched import unsupported
 
 from .cases import cluster, component, given, problem
 from .clusters import TWO

@@ -7,7 +7,7 @@ import signal
 import threading
 
 import pytest
-from placewright.solver.sandbox.stopped import Stopped, stoppable
+from placewright.solver.sandbox.end_reasons import Stopped, stoppable
 from placewright.solver.session import Session
 
 pytestmark = pytest.mark.usefixtures("interruptible")

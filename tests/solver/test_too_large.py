@@ -9,7 +9,7 @@ from placewright.models.component import Component
 from placewright.models.findings.span import Span
 from placewright.models.job import WEIGHTED, Job, Link, Preference
 from placewright.models.problem import Problem
-from placewright.solver import unsearched as too_large
+from placewright.solver import search_scope as too_large
 from placewright.solver.sandbox.solve import solve
 
 from .cases import cluster, component, node, problem

@@ -11,7 +11,7 @@ from placewright.models.answer import IMPOSSIBLE, UNDECIDED
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import OPTIMAL, VERIFIED, Plan
 from placewright.models.problem import Problem
-from placewright.solver import lines as one_line
+from placewright.solver import interval_dp as one_line
 from placewright.solver.layout.layout import Layout
 from placewright.solver.objectives import OBJECTIVES
 from placewright.solver.objectives.tiers import tiers

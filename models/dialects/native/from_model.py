@@ -11,7 +11,7 @@ from ...findings.finding import UnusableInput, error
 from ...machines.cluster import Cluster
 from ...machines.cluster_file import cluster_to_short_data
 from ...machines.node import Nodes, numbered_nodes
-from ...memory_work import shape_of
+from ...memory.work import shape_of
 from ...model_cards.card import NUMBERS, ModelCard
 from ...model_cards.known import KNOWN, known_model
 from ...parallel import DEGREES, Parallel

@@ -11,8 +11,8 @@ from ...component import Component
 from ...estimate import DISTRIBUTED, FSDP, MemoryInput
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR
-from ...memory_estimate import estimated
-from ...memory_work import shape_of
+from ...memory.estimate import estimated
+from ...memory.work import shape_of
 from ...model_cards.card import ModelCard
 from ...parallel import Parallel
 from ...performance.component_times import phase_seconds, speeds_of

@@ -17,7 +17,7 @@ from ...placements.assignment import Assignment, Seat, compress, seats
 from ...placements.placement_list import ListedPlacement, ListFault, read_list
 from ...placements.placement_text import numbered, read_placement, runs_of
 from ...placements.run import Run
-from ...placements.sound import why_not
+from ...placements.run_checks import why_not
 from ...quantity import Counts, add, holds, nearest, write_counts
 from ...record import replace
 from ...text.edit import in_flow_map, plain_or_quoted
@@ -76,7 +76,7 @@ def place_by_text(
 
 def _better(text: str, cluster: Cluster, labels: tuple[str, ...]) -> str | None:
     """Return a corrected text with each process on a single node; None if unknown."""
-    from ...placements.mend import corrected
+    from ...placements.correction import corrected
 
     known = numbered(cluster, labels)
     if known.size is None:

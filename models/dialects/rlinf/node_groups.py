@@ -13,9 +13,9 @@ from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...machines.node_group import ACCELERATOR, NODE, EnvConfig
-from ...placements.mend import corrected
+from ...placements.correction import corrected
 from ...placements.placement_text import Numbered
-from ...placements.sound import Claims
+from ...placements.run_checks import Claims
 from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, without, write_ranks
 from ...record import dataclass
 from ...text.edit import in_flow_map, plain_or_quoted

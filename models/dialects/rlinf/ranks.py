@@ -20,10 +20,10 @@ from ...findings.span import Edit, Span
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, Numbering, Stretch
 from ...machines.shorthand import MAX_NODES
-from ...placements.mend import corrected
+from ...placements.correction import corrected
 from ...placements.placement_text import Numbered, PlacementFault, PlacementText, is_counted, numbered, read_placement, runs_of, runs_over
 from ...placements.run import Run
-from ...placements.sound import twice, why_not
+from ...placements.run_checks import twice, why_not
 from ...record import dataclass
 from ...releases.release import Range
 from ...text.edit import in_flow_map, plain_or_quoted

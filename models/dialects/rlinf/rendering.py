@@ -22,8 +22,8 @@ from ...findings.finding import Finding, UnusableInput
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NodeGroup
 from ...placements.run import Run
+from ...placements.run_checks import why_not
 from ...placements.runs_text import best_text
-from ...placements.sound import why_not
 from ...problem import Problem
 from ...roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REFERENCE, REWARD, ROLES, ROLLOUT, role_of
 from ...text.edit import number_or_text, ranks_to_data, to_yaml

@@ -15,7 +15,7 @@ from ...placements.assignment import Seat, compress
 from ...placements.placement import Placement, placements
 from ...placements.placement_text import RankRange, runs_of
 from ...placements.run import Repeat, Run, Runs
-from ...placements.sound import why_not
+from ...placements.run_checks import why_not
 from ...record import dataclass
 from .strategy_arguments import Argument, Machines, cluster_of, labels, lists_of_ranks, read_ranks, refuse, takes, truth, whole_number
 

@@ -19,7 +19,7 @@ from ...machines.shorthand import MAX_ACCELERATORS_PER_NODE, AsDeclared
 from ...placements.assignment import Seat, compress
 from ...placements.placement_text import RankRange, runs_of
 from ...placements.run import Run
-from ...placements.sound import in_turn
+from ...placements.run_checks import in_turn
 from ...ranks import write_ranks
 from ...releases.release import Range
 from ...text.document import ShellMachine

@@ -17,7 +17,7 @@ from ...machines.node_group import ACCELERATOR
 from ...parallel import DEGREES
 from ...placements.assignment import Assignment
 from ...placements.run import Run
-from ...planning.way import ProcessShape
+from ...planning.arrangement import ProcessShape
 from ...planning.workload import Workload
 from ...problem import Problem
 from ...quantity import in_any

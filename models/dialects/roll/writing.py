@@ -13,7 +13,7 @@ from ...findings.wording import are, with_noun
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
 from ...placements.assignment import Assignment, seats
 from ...placements.run import Run
-from ...placements.sound import in_turn
+from ...placements.run_checks import in_turn
 from ...problem import Problem
 from ...reading import Reading
 from ...roles import ACTOR, CRITIC, role_of

@@ -8,7 +8,7 @@ from ....models.component import Component
 from ....models.findings.finding import Finding
 from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
-from ....models.memory_work import fitting, not_whole, whole_groups
+from ....models.memory.work import fitting, not_whole, whole_groups
 from ....models.placements.assignment import Assignment
 from ....models.problem import ConflictClause, Demand, Problem
 from ...rule import ComponentRule

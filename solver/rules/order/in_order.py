@@ -11,7 +11,7 @@ from ....models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, Numbering
 from ....models.placements.assignment import Assignment
 from ....models.problem import ConflictClause, Problem
 from ....models.ranks import write_ranks
-from ...mends import RankFix, contiguous_range, fix_with_ranges
+from ...rank_fixes import RankFix, contiguous_range, fix_with_ranges
 from ...rule import RelationRule
 from ...stretches import extent
 from ...wording import demanding, listed

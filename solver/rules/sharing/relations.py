@@ -10,7 +10,7 @@ from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
 from ....models.problem import ConflictClause, Problem
-from ...mends import RankFix, contiguous_range, fix_with_ranges, moved_off, moved_onto
+from ...rank_fixes import RankFix, contiguous_range, fix_with_ranges, moved_off, moved_onto
 from ...rule import RelationRule
 from ...wording import demanding, lowest, open_choice
 from ..amounts.all_placed import amount_of

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from placewright.models.component import Component, Parallel
 from placewright.models.estimate import OPTIMIZERS, RECOMPUTED, SHARDINGS, MemoryInput
-from placewright.models.memory_estimate import estimated
+from placewright.models.memory.estimate import estimated
 from placewright.models.model_cards.known import KNOWN
 
 

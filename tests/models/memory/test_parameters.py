@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from placewright.models.component import Component
 from placewright.models.estimate import MemoryInput
-from placewright.models.memory_estimate import estimated
-from placewright.models.memory_work import shape_of
+from placewright.models.memory.estimate import estimated
+from placewright.models.memory.work import shape_of
 from placewright.models.model_cards.card import ModelCard, card_of
 from placewright.models.model_cards.known import KNOWN
 from placewright.models.parallel import UNDIVIDED

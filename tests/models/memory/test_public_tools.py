@@ -9,9 +9,9 @@ from __future__ import annotations
 import pytest
 from placewright.models.component import Component, Parallel
 from placewright.models.estimate import DISTRIBUTED, MEGATRON, SELECTIVE, ZERO2, ZERO3, MemoryInput
-from placewright.models.memory_estimate import estimated
-from placewright.models.memory_training import layer_bytes
-from placewright.models.memory_work import Work, shape_of
+from placewright.models.memory.estimate import estimated
+from placewright.models.memory.training import layer_bytes
+from placewright.models.memory.work import Work, shape_of
 from placewright.models.model_cards.card import ModelCard
 from placewright.models.model_cards.known import known_model
 from placewright.models.parallel import UNDIVIDED

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from placewright.models.component import Component, Parallel
 from placewright.models.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, ZERO1, ZERO2, ZERO3, MemoryInput
-from placewright.models.memory_estimate import Estimated, estimated
+from placewright.models.memory.estimate import Estimated, estimated
 from placewright.models.model_cards.known import known_model
 from placewright.models.parallel import UNDIVIDED
 

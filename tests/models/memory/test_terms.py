@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from placewright.models.component import Component, Parallel
 from placewright.models.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, ZERO1, ZERO3, MemoryInput, non_default_keys
-from placewright.models.memory_estimate import estimated
-from placewright.models.memory_terms import Estimated
-from placewright.models.memory_work import as_run
+from placewright.models.memory.estimate import estimated
+from placewright.models.memory.terms import Estimated
+from placewright.models.memory.work import as_run
 from placewright.models.model_cards.known import known_model
 from placewright.models.parallel import UNDIVIDED
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.mend import corrected
+from placewright.models.placements.correction import corrected
 from placewright.models.placements.placement_text import PlacementText, numbered, read_placement, runs_of
-from placewright.models.placements.sound import why_not
+from placewright.models.placements.run_checks import why_not
 
 CLUSTER = ("cluster",)
 

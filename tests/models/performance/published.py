@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from placewright.models.estimate import DISTRIBUTED, FULL, NONE, MemoryInput
-from placewright.models.memory_work import shape_of
+from placewright.models.memory.work import shape_of
 from placewright.models.model_cards.known import known_model
 from placewright.models.parallel import Parallel
 from placewright.models.performance.generate import generate_seconds

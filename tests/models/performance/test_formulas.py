@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.estimate import FSDP, MEGATRON, NONE, MemoryInput
-from placewright.models.memory_work import shape_of
+from placewright.models.memory.work import shape_of
 from placewright.models.model_cards.known import known_model
 from placewright.models.parallel import UNDIVIDED, Parallel
 from placewright.models.performance.efficiency import FACTORS, with_factors

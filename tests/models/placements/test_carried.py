@@ -10,7 +10,7 @@ from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.moves import Moved, Moves
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
-from placewright.models.placements.sound import carried
+from placewright.models.placements.run_checks import carried
 
 
 def test_runs_follow_the_names_of_their_nodes_and_keep_their_ranks() -> None:

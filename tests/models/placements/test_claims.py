@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from placewright.models.placements.sound import Claims
+from placewright.models.placements.run_checks import Claims
 from placewright.models.ranks import merge, without
 
 RANGES = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 6)).map(lambda pair: range(pair[0], sum(pair))), max_size=12)

@@ -12,7 +12,7 @@ from placewright.models.estimate import FSDP, NONE, MemoryInput
 from placewright.models.findings.finding import Severity
 from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.memory_estimate import with_estimates
+from placewright.models.memory.estimate import with_estimates
 from placewright.models.model_cards.known import known_model
 from placewright.models.planning.spec import PlanningSpec
 from placewright.models.planning.workload import POWER, SECOND, After, Measured, TimedComponent, Workload

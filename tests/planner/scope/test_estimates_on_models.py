@@ -9,7 +9,7 @@ from random import Random
 import placewright as pw
 import pytest
 from placewright.models.answer import Answer
-from placewright.models.memory_estimate import estimated
+from placewright.models.memory.estimate import estimated
 from placewright.models.parallel import Parallel
 from placewright.models.problem import Problem
 

@@ -8,7 +8,7 @@ from typing import Any
 import placewright as pw
 from placewright.report.planning.alternatives import alternatives
 from placewright.report.planning.data import to_data
-from placewright.report.planning.flips import sensitivities
+from placewright.report.planning.sensitivity import sensitivities
 
 SEVERAL = """cluster:
   nodes:

@@ -8,7 +8,7 @@ from typing import Any
 
 from placewright.models.account import Account, Flip, Sensitivity
 from placewright.report.planning.data import sensitivity_data
-from placewright.report.planning.flips import sensitivities
+from placewright.report.planning.sensitivity import sensitivities
 
 from .accounts import BY_HAND, account
 

@@ -49,6 +49,9 @@ class Vllm:
         for count in (1, 3):
             yield SimpleNamespace(outputs=[SimpleNamespace(token_ids=[*prompt["prompt_token_ids"], 4, 9][:count])])
 
+    async def is_sleeping(self) -> bool:
+        return False
+
     async def sleep(self) -> None:
         self.calls.append("sleep")
 
@@ -83,6 +86,9 @@ class Sglang:
     def __init__(self, **arguments: Any) -> None:
         self.arguments = arguments
         self.tokenizer_manager = Manager(arguments["context_length"])
+
+    def shutdown(self) -> None:
+        self.tokenizer_manager.calls.append("shutdown")
 
 
 def install_vllm(monkeypatch: pytest.MonkeyPatch) -> None:

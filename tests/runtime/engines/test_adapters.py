@@ -39,7 +39,10 @@ def refused(name: str, model: dict[str, Any], shape: ReplicaShape, nodes: int) -
     return caught.value.findings[0].message
 
 
-@pytest.mark.parametrize(("name", "taken"), [("vllm", "tensor_parallel_size"), ("vllm", "node_rank"), ("sglang", "tp_size")])
+@pytest.mark.parametrize(
+    ("name", "taken"),
+    [("vllm", "tensor_parallel_size"), ("vllm", "node_rank"), ("sglang", "tp_size"), ("sglang", "incremental_streaming_output")],
+)
 def test_what_the_replica_decides_is_not_decided_again_by_the_model(name: str, taken: str) -> None:
     message = f"`{taken}` of the model is decided by the replica: tp 4, dp 1, pp 1, 2 nodes"
     assert refused(name, {"path": "org/model", taken: 1}, ReplicaShape(4), 2) == message

@@ -200,6 +200,11 @@ def test_a_stranger_cannot_fill_the_memory_of_a_worker(mechanism: str, sizes: li
     assert on(peers(end), lambda channel: channel.collective_rpc("step")) == ["alive"]
 
 
+def test_a_call_may_be_larger_than_what_a_stranger_may_send(serve: Serve) -> None:
+    end, words = serve(lambda method, text: len(text)), "x" * (40 * LARGEST_ON_NETWORK)
+    assert on(peers(end), lambda channel: channel.collective_rpc("step", [words])) == [len(words)]
+
+
 def test_a_worker_listens_on_its_machine_alone_and_answers_its_server() -> None:
     end = Endpoint(lambda method, arguments, ranks: [method], "")
     try:

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Iterator
 from urllib.error import HTTPError
@@ -15,6 +16,7 @@ from urllib.request import urlopen
 import openai
 import pytest
 from placewright.runtime.engines.engine import ReplicaShape
+from placewright.runtime.replicas.channel import ChannelFailed
 from placewright.runtime.replicas.server import ReplicaServer
 from placewright.runtime.replicas.settings import ServerSettings
 
@@ -22,7 +24,7 @@ from ...unhindered import unhindered
 from .conftest import MODEL, Maker
 
 LIBRARY = """
-import json, socket
+import asyncio, json, socket
 from types import SimpleNamespace
 
 AsyncEngineArgs = SamplingParams = SimpleNamespace
@@ -44,7 +46,13 @@ class AsyncLLMEngine:
     def get_tokenizer(self):
         return Tokenizer()
 
+    async def is_sleeping(self):
+        return False
+
     async def generate(self, prompt, parameters, request):
+        if prompt["prompt_token_ids"] == [ord("!")]:
+            yield SimpleNamespace(outputs=[SimpleNamespace(token_ids=[1])])
+            await asyncio.sleep(600)
         tokens = list(json.dumps(self.told).encode())
         for count in range(1, min(len(tokens), parameters.max_tokens) + 1):
             yield SimpleNamespace(outputs=[SimpleNamespace(token_ids=tokens[:count])])
@@ -129,6 +137,21 @@ def test_the_replica_has_failed_when_the_process_of_the_other_node_dies(replica:
             assert problem.code == 503
             assert "rank 1 died" in json.load(problem)["reason"]
             break
+
+
+def test_an_answer_that_the_engine_would_go_on_with_ends_when_a_worker_is_lost(replica: Maker) -> None:
+    made = replica("vllm", 2, 2, model=PLAIN, processes=True)
+    stream = made.client().completions.create(model=MODEL, prompt="!", max_tokens=500, stream=True)
+    next(stream)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(made.servers[0].generate, [ord("!")], {"max_tokens": 500})
+        made.workers[1].kill()
+        began = unhindered()
+        with pytest.raises(openai.APIError, match="rank 1 died"):
+            list(stream)
+        with pytest.raises(ChannelFailed, match="rank 1 died"):
+            asked.result(60)
+        assert unhindered() - began < 3
 
 
 def test_an_engine_that_fails_in_the_middle_of_a_stream_ends_it_with_an_error(replica: Maker) -> None:

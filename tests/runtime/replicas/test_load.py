@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import openai
 import pytest
+from placewright.runtime.replicas import listener
 
 from ...unhindered import rest, unhindered
 from .conftest import MODEL, Maker, Replica
@@ -112,3 +113,41 @@ def test_a_client_that_does_not_read_holds_up_nobody_else(replica: Maker) -> Non
         assert made.client().completions.create(model=MODEL, prompt="quick", max_tokens=5).choices[0].text == "quick"
         assert unhindered() - began < 2
     assert nothing_is_held(made)
+
+
+def head(made: Replica, *parts: bytes) -> socket.socket:
+    """A client that sends parts of a head, and never its end."""
+    host = urlsplit(made.url)
+    client = socket.create_connection((str(host.hostname), int(host.port or 0)), timeout=60)
+    try:
+        for part in (b"GET /health HTTP/1.1\r\nX: ", *parts):
+            client.sendall(part)
+    except ConnectionError:
+        pass  # the server need not read the rest
+    return client
+
+
+def test_a_head_without_end_is_refused(replica: Maker) -> None:
+    made = replica("echo", 1, api_key="key")
+    with head(made, *[b"x" * (1 << 16)] * 100) as client:
+        assert b"The head of a request has at most 65536 bytes." in client.recv(1 << 16)
+
+
+@pytest.mark.parametrize("begun", [(), (b"x",)])
+def test_half_a_head_is_not_waited_for(replica: Maker, monkeypatch: pytest.MonkeyPatch, begun: tuple[bytes, ...]) -> None:
+    monkeypatch.setattr(listener, "HEAD_LIMIT", 0.5)
+    made = replica("echo", 1)
+    with head(made, *begun) as client:
+        assert client.recv(1) == b""
+
+
+def test_a_stream_outlives_the_limit_of_the_head_and_a_large_body_that_of_its_bytes(
+    replica: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listener, "HEAD_LIMIT", 0.5)
+    made = replica("echo", 1)
+    stream = made.client().completions.create(model=MODEL, prompt=LONG, max_tokens=len(LONG), stream=True)
+    first = next(stream)
+    rest(1.5)
+    assert first.choices[0].text + next(stream).choices[0].text
+    stream.close()

@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -93,12 +94,12 @@ def test_an_engine_streams_sleeps_and_dies_and_nothing_is_left(
             with pytest.raises(openai.BadRequestError):
                 await client.completions.create(model="tiny", prompt=[10**6], max_tokens=1)
             await sleeps(replica, client)
-            left = await client.completions.create(model="tiny", prompt="x" * length, max_tokens=length, stream=True)
+            left = await client.completions.create(model="tiny", prompt="x" * length, max_tokens=length, temperature=0, stream=True)
             await anext(left)
             await left.close()
             assert await text_of(client) == whole
             pids = [(await actor._placewright_report.remote())["pid"] for actor in (*replica.workers, *replica.servers)]
-            stream = await client.completions.create(model="tiny", prompt="x" * length, max_tokens=length, stream=True)
+            stream = await client.completions.create(model="tiny", prompt="x" * length, max_tokens=length, temperature=0, stream=True)
             await anext(stream)
             os.kill(pids[0], signal.SIGKILL)
             with pytest.raises(openai.APIError, match="died, or cannot be reached"):
@@ -108,6 +109,77 @@ def test_an_engine_streams_sleeps_and_dies_and_nothing_is_left(
             assert health.value.code == 503
         return pids
 
-    pids, began = asyncio.run(run()), unhindered()
+    assert_all_end(asyncio.run(run()))
+
+
+def with_vllm(test: Callable[..., None]) -> Callable[..., None]:
+    """A test of vLLM alone, on the cluster."""
+    for mark in (pytest.mark.ray, *VLLM):
+        test = mark(test)
+    return test
+
+
+def below(pid: int) -> set[int]:
+    """A process and all that it started."""
+    import psutil
+
+    return {pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))}
+
+
+def assert_all_end(pids: Iterable[int]) -> None:
+    began = unhindered()
     while any(os.path.exists(f"/proc/{pid}") for pid in pids):
         assert unhindered() - began < 10
+
+
+@with_vllm
+def test_a_start_that_vllm_refuses_says_why_in_one_line(address: str, tmp_path: Path) -> None:
+    async def run() -> None:
+        async with get_replica_class("vllm")(0, {}, {**byte_model(tmp_path), "max_num_seqs": -5}, gpus_per_node=1) as replica:
+            await replica.init_standalone()
+
+    with pytest.raises(LaunchFailed, match=r"ValidationError: .*max_num_seqs") as caught:
+        asyncio.run(run())
+    (finding,) = caught.value.findings
+    assert (finding.code, "\n" in finding.message) == ("PW742", False)
+    assert re.fullmatch(r"read /\S+ on that node; .*", finding.help)
+
+
+@with_vllm
+def test_a_start_that_is_cancelled_while_vllm_loads_leaves_nothing(address: str, tmp_path: Path) -> None:
+    async def run() -> set[int]:
+        replica = get_replica_class("vllm")(0, {}, byte_model(tmp_path), gpus_per_node=1)
+        starting = asyncio.create_task(replica.init_standalone())
+        while replica._servers is None or not replica._servers.handles:
+            await asyncio.sleep(0.1)
+        ((server, _),) = await asyncio.to_thread(replica._servers.ask, "get_log", 60)
+        while len(pids := below(server)) < 2:  # vLLM's own processes
+            await asyncio.sleep(0.1)
+        began = unhindered()
+        starting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+        assert unhindered() - began < 5
+        return pids
+
+    assert_all_end(asyncio.run(run()))
+
+
+@with_vllm
+def test_an_engine_of_vllm_that_dies_is_503_from_the_first_moment(address: str, tmp_path: Path) -> None:
+    async def run() -> set[int]:
+        async with get_replica_class("vllm")(0, {}, byte_model(tmp_path), gpus_per_node=1) as replica:
+            await replica.init_standalone()
+            client = openai.AsyncOpenAI(base_url=f"http://{replica.server_address}/v1", api_key="any", max_retries=0, timeout=60)
+            pids = below((await replica.servers[0]._placewright_report.remote())["pid"])
+            waiting = asyncio.create_task(client.completions.create(model="tiny", prompt="x" * 1500, max_tokens=1500, temperature=0))
+            await asyncio.sleep(1)
+            (core,) = [pid for pid in pids if "EngineCore" in Path(f"/proc/{pid}/cmdline").read_text()]
+            os.kill(core, signal.SIGKILL)
+            for request in (waiting, text_of(client)):
+                with pytest.raises(openai.InternalServerError) as caught:
+                    await request
+                assert (caught.value.status_code, caught.value.code) == (503, "replica_failed")
+        return pids
+
+    assert_all_end(asyncio.run(run()))

@@ -129,7 +129,17 @@ def test_a_worker_that_is_stopped_is_lost_once_it_has_been_silent_for_the_heartb
         running.call("actor", "step")
     who = "rank 2 of `actor` on `node-1` has not answered for 30 s: its process is stopped, or its machine is overloaded"
     assert only(caught.value) == ("PW704", who, (2,))
-    assert 40 < port.time < 10 + 30 + 2 * BEAT + 1
+    assert 40 < port.time < 10 + 30 + BEAT + 1
+
+
+def test_a_heartbeat_that_is_shorter_than_the_time_between_two_questions_holds(plan: Planner, port: FakePort) -> None:
+    with ExitStack() as stack:
+        running = bring_up(stack, plan("2x2", actor=(Run(range(2), 0), Run(range(2, 4), 1))), port, Slow, 60, silent, heartbeat=2)
+        began = port.time
+        port.stopped.add(name(port, "actor/2"))
+        with pytest.raises(LaunchFailed, match="has not answered for 2 s"):
+            running.watch()
+        assert port.time - began < BEAT + 2 + 1
 
 
 def test_a_worker_that_is_silent_for_a_moment_is_not_lost(running: Launch, port: FakePort) -> None:

@@ -64,10 +64,11 @@ class Parent:
     """Leaves a child in a session of its own."""
 
     def __init__(self) -> None:
-        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+        self.child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
 
-    def children(self) -> None:
-        """Answers, so that it is known to have started."""
+    def children(self) -> int:
+        """Process id of the child, so that it is known to have started."""
+        return self.child.pid
 
 
 class Blind:

@@ -53,8 +53,12 @@ def test_what_does_not(name: str, value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("NCCL_DEBUG", "/tmp/x"), ("MUJOCO_GL", "${SECRET}"), ("NCCL_TUNER", "x"), ("GLOO_SOCKET_IFNAME", "a\n")]
-)
+    ("name", "value"),
+    [
+        ("NCCL_DEBUG", "/tmp/x"), ("MUJOCO_GL", "${SECRET}"), ("NCCL_TUNER", "x"), ("GLOO_SOCKET_IFNAME", "a\n"), ("NCCL_NET_PLUGIN", "1"),
+        ("NCCL_CONF_FILE", "1"),
+    ],
+)  # fmt: skip
 def test_a_harmless_variable_has_a_plain_value(name: str, value: str) -> None:
     assert [finding.code for finding in untrusted(plan(name, value=value), ())] == ["PW711"]
 

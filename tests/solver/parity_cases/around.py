@@ -11,7 +11,7 @@ from placewright.models.placements.assignment import Assignment, compress
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.check import check_explicit
-from placewright.solver.unsearched import unsupported
+from placewright.solver.search_scope import unsupported
 
 from .. import parity
 from ..cases import cluster, component, given, problem

@@ -8,7 +8,7 @@ from placewright.models.component import Component
 from placewright.models.model_cards import ModelUse
 from placewright.models.placements.assignment import compress
 from placewright.models.problem import Problem
-from placewright.solver.unsearched import unsupported
+from placewright.solver.search_scope import unsupported
 
 from .. import parity
 from ..cases import cluster, component, given, heads, problem, share

@@ -24,13 +24,13 @@ from placewright.solver.rules.capacity import fits_memory
 from placewright.solver.rules.capacity.fits_memory import FitsMemory
 from placewright.solver.rules.capacity.per_node import FitsCpus
 from placewright.solver.rules.groups.in_nodes import GroupInNode, ProcessOnOneNode, ReplicaOnWholeNodes
+from placewright.solver.rules.location.nodes import HardwareKind, NodeGroupRule
 from placewright.solver.rules.order.contiguous import Contiguous
 from placewright.solver.rules.order.in_order import InOrder
 from placewright.solver.rules.order.rank_aligned import RankAligned, ZeroCopy
 from placewright.solver.rules.order.rank_order import NodeOrder, Strided
 from placewright.solver.rules.sharing.no_overlap import NoOverlap
 from placewright.solver.rules.sharing.relations import Colocated, ColocatedOrDisjoint, Disjoint, Subset
-from placewright.solver.rules.where.nodes import HardwareKind, NodeGroupRule
 
 from .. import project
 from .changes import (

@@ -12,11 +12,11 @@ from placewright.solver.objectives.fullest_nodes import FullestNodes
 from placewright.solver.objectives.preferred import Preferred
 from placewright.solver.rules.capacity import fits_memory
 from placewright.solver.rules.capacity.per_node import FitsHostMemory
-from placewright.solver.rules.where import pinned, spread_over
-from placewright.solver.rules.where.apart_near import Apart, Near
-from placewright.solver.rules.where.nodes import Excluded
-from placewright.solver.rules.where.pinned import Pinned
-from placewright.solver.rules.where.spread_over import SpreadOver
+from placewright.solver.rules.location import pinned, spread_over
+from placewright.solver.rules.location.apart_near import Apart, Near
+from placewright.solver.rules.location.nodes import Excluded
+from placewright.solver.rules.location.pinned import Pinned
+from placewright.solver.rules.location.spread_over import SpreadOver
 
 from .changes import Lie, instead, silent
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from placewright.solver.expanding import staying as keep
+from placewright.solver.expanding import unmoved as keep
 from placewright.solver.objectives import moves
 from placewright.solver.objectives import moves as kept_groups
 from placewright.solver.objectives.moves import MoveTerm

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from placewright.solver.model.ranges import Ranges
+from placewright.solver.rules.location import pinned
 from placewright.solver.rules.order.in_step import InStep
-from placewright.solver.rules.where import pinned
 
 from .changes import Lie, instead
 

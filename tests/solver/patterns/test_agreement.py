@@ -11,12 +11,12 @@ from placewright.models.problem import Problem
 from placewright.solver.layout.layout import Layout
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.objectives.traffic import DomainTerm
-from placewright.solver.patterns.applies import obstacles
+from placewright.solver.patterns.applicability import obstacles
+from placewright.solver.search_scope import unsupported
 from placewright.solver.searching.progress import silent
 from placewright.solver.searching.search import solve
-from placewright.solver.searching.standing import ChoiceState, Search
+from placewright.solver.searching.state import ChoiceState, Search
 from placewright.solver.searching.tiers import search_by_patterns as search
-from placewright.solver.unsearched import unsupported
 
 from .random_racks import racks
 

@@ -9,7 +9,7 @@ import pytest
 from placewright.solver.compile import compile
 from placewright.solver.layout.layout import Layout
 from placewright.solver.model.engine import Status, run
-from placewright.solver.patterns.applies import alike, permits
+from placewright.solver.patterns.applicability import alike, permits
 from placewright.solver.patterns.contents import Domain, Vector, supports
 from placewright.solver.patterns.master import uses_of
 from placewright.solver.patterns.uses import distribute

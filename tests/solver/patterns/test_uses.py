@@ -7,7 +7,7 @@ from placewright.models.component import REPLICA, Keep, Spread
 from placewright.models.problem import Problem
 from placewright.solver.layout.layout import Layout
 from placewright.solver.objectives.tiers import tiers
-from placewright.solver.patterns.applies import alike, obstacles
+from placewright.solver.patterns.applicability import alike, obstacles
 
 from ..cases import cluster, component, problem
 

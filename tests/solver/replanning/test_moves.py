@@ -15,8 +15,8 @@ from placewright.models.problem import Problem
 from placewright.solver.check import check
 from placewright.solver.objectives.moves import MoveTerm
 from placewright.solver.objectives.tiers import tiers
+from placewright.solver.search_scope import unsupported
 from placewright.solver.searching.search import solve
-from placewright.solver.unsearched import unsupported
 
 from .. import parity
 from ..cases import cluster, component, problem

@@ -13,7 +13,7 @@ from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.moves import Moves
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
-from placewright.models.placements.sound import in_turn
+from placewright.models.placements.run_checks import in_turn
 from placewright.models.problem import Problem
 from placewright.solver.replanning import after, explicit_on_lost, lose, moves
 from placewright.solver.searching.search import solve

@@ -10,9 +10,9 @@ import placewright as pw
 import pytest
 from placewright.models.problem import Problem
 from placewright.solver import process
+from placewright.solver.sandbox import dialogue as talking
 from placewright.solver.sandbox import solve as sandbox
-from placewright.solver.sandbox import talk as talking
-from placewright.solver.sandbox.stopped import died
+from placewright.solver.sandbox.end_reasons import died
 from placewright.solver.searching.search import solve as search
 from placewright.solver.session import Session
 

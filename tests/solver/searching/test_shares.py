@@ -6,7 +6,7 @@ from placewright.models.problem import Problem
 from placewright.solver.layout.layout import Layout
 from placewright.solver.searching.progress import silent
 from placewright.solver.searching.search import solve
-from placewright.solver.searching.standing import ChoiceState, Search
+from placewright.solver.searching.state import ChoiceState, Search
 from placewright.solver.searching.tiers import RESERVED_SHARE, TIE_SHARE, share_of
 
 from ..cases import cluster, component, problem

@@ -24,7 +24,7 @@ from ....findings.wording import with_noun
 from ....job import HintedJob
 from ....machines.cluster import Cluster
 from ....parallel import UNDIVIDED
-from ....planning.way import ProcessShape
+from ....planning.arrangement import ProcessShape
 from ....problem import AMOUNT
 from ....releases.release import Range
 from ....text.nearest import nearest

@@ -15,7 +15,7 @@ from ....findings.wording import are, with_noun
 from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ....placements.assignment import Assignment
 from ....placements.run import Runs
-from ....planning.way import ProcessShape
+from ....planning.arrangement import ProcessShape
 from ....quantity import times
 from ...checks import divisors
 from ..known import DEGREE

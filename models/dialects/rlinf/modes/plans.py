@@ -28,7 +28,7 @@ from ....configuration.settings import Amount, Settings
 from ....findings.wording import with_noun
 from ....hints.block import timed_names
 from ....parallel import UNDIVIDED
-from ....planning.way import CountConstraint, FrameworkArrangement, PairedShapes, ProcessShape
+from ....planning.arrangement import CountConstraint, FrameworkArrangement, PairedShapes, ProcessShape
 from ....text.tree import MapNode, Value
 from ..known import CRITICS_INFERENCE, DEGREE, FSDP, INFERENCE, INFERRING, LATE, MEGATRON, PLANS, is_profiled, time_advice
 from .arrangement import CORRECT, RECOMPUTE, inference_needed, refused_apart, unset_of_inference

@@ -21,7 +21,7 @@ from ....machines.node_group import ACCELERATOR
 from ....model_cards import ModelUse
 from ....placements.assignment import Assignment
 from ....placements.run import Run
-from ....planning.way import FrameworkArrangement, ProcessShape
+from ....planning.arrangement import FrameworkArrangement, ProcessShape
 from ....record import dataclass
 from ....text.nearest import nearest
 from ....text.tree import MapNode, Scalar, find

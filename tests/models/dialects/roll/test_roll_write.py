@@ -11,7 +11,7 @@ from placewright.models.findings.finding import Severity, UnusableInput
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment, compress, seats
-from placewright.models.placements.sound import in_turn
+from placewright.models.placements.run_checks import in_turn
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 

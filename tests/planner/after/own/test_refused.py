@@ -9,7 +9,7 @@ import placewright as pw
 import pytest
 from placewright.models.component import COLOCATED, Relation
 from placewright.models.parallel import UNDIVIDED, Parallel
-from placewright.models.planning.way import ProcessShape
+from placewright.models.planning.arrangement import ProcessShape
 
 from .stated import on, priced, problem
 

@@ -6,7 +6,7 @@ import pytest
 from placewright.api import solve
 from placewright.models.findings.finding import Severity
 from placewright.models.parallel import Parallel
-from placewright.models.planning.way import CountConstraint
+from placewright.models.planning.arrangement import CountConstraint
 
 from .opened import APART, Read, problem, text
 

@@ -11,8 +11,8 @@ from ...models.report import INCOMPLETE as INCOMPLETE_FILE
 from ...models.report import UNUSABLE as UNUSABLE_FILE
 from ...report.terminal import escape
 from ..exit_codes import FINDINGS, INCOMPLETE, OK, UNUSABLE
-from ..showing.findings import echo_findings
-from ..showing.output import echo
+from ..output.findings import echo_findings
+from ..output.text import echo
 
 if TYPE_CHECKING:
     from ...models.reading import Reading

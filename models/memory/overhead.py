@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Iterator, Sequence
 
-from .estimate import BITS
-from .findings.wording import with_noun
-from .memory_terms import EXACT, MEBIBYTE, MemoryTerm, Moment
-from .memory_work import Work
+from ..estimate import BITS
+from ..findings.wording import with_noun
+from .terms import EXACT, MEBIBYTE, MemoryTerm, Moment
+from .work import Work
 
 PAPER = "PagedAttention, arXiv 2309.06180, section 3"
 ENGINE = "vLLM, vllm/config/cache.py (CacheConfig.gpu_memory_utilization)"

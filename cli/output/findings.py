@@ -9,7 +9,7 @@ from ...models.findings.finding import Finding, UnusableInput
 from ...models.text.source import Source
 from ...report.text import more_about, render_findings
 from .colour import wants_colour
-from .output import echo
+from .text import echo
 
 
 def text_of(path: str) -> str:

@@ -16,8 +16,8 @@ from ...models.machines.shorthand import AsDeclared
 from ...models.model_cards.card import ModelCard
 from ...models.text.values import LARGEST
 from ...models.training_job import ANY_FILE, FileLimits
-from .completed import models
-from .options import read_machines
+from .completion_words import models
+from .shared import read_machines
 
 Verb = TypeVar("Verb", bound=Callable[..., int])
 _COUNT = click.IntRange(1, LARGEST)

@@ -6,17 +6,17 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Iterator
 
-from .component import Component
-from .estimate import ADAM_16, BITS, DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, OPTIMIZERS, ZERO1, ZERO2, ZERO3, MemoryInput
-from .job import Job
-from .memory_overhead import allocator, resident, serving
-from .memory_terms import Estimated, MemoryTerm, at_the_worst, mebibytes
-from .memory_training import moments
-from .memory_work import ModelShape, WeightShare, Work, as_run, optimizer_of, shape_of
-from .model_cards.card import NUMBERS, ModelCard
-from .model_cards.use import DEGREES, ESTIMATE, ModelUse, Split, engine_splits, megatron_splits
-from .parallel import Parallel
-from .roles import ROLLOUT, role_of
+from ..component import Component
+from ..estimate import ADAM_16, BITS, DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, OPTIMIZERS, ZERO1, ZERO2, ZERO3, MemoryInput
+from ..job import Job
+from ..model_cards.card import NUMBERS, ModelCard
+from ..model_cards.use import DEGREES, ESTIMATE, ModelUse, Split, engine_splits, megatron_splits
+from ..parallel import Parallel
+from ..roles import ROLLOUT, role_of
+from .overhead import allocator, resident, serving
+from .terms import Estimated, MemoryTerm, at_the_worst, mebibytes
+from .training import moments
+from .work import ModelShape, WeightShare, Work, as_run, optimizer_of, shape_of
 
 ZERO_PAPER = "ZeRO, arXiv 1910.02054, section 3.1 and figure 1"
 FSDP_PAPER = "PyTorch FSDP, arXiv 2304.11277, sections 3.2 and 4.4"

@@ -8,10 +8,10 @@ from __future__ import annotations
 from math import prod
 from typing import Iterator, Sequence
 
-from .estimate import ADAM, ADAM_16, BITS, CHUNKED, DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, WHOLE, ZERO1, ZERO2, ZERO3
-from .findings.wording import plural
-from .memory_terms import EXACT, MemoryTerm, Moment
-from .memory_work import Work
+from ..estimate import ADAM, ADAM_16, BITS, CHUNKED, DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, WHOLE, ZERO1, ZERO2, ZERO3
+from ..findings.wording import plural
+from .terms import EXACT, MemoryTerm, Moment
+from .work import Work
 
 PREFETCHING = "PyTorch FSDP, arXiv 2304.11277, sections 3.2 and 3.3"
 ACTIVATIONS_PAPER = "Reducing Activation Recomputation, arXiv 2205.05198, sections 4.1 to 5"

@@ -14,8 +14,8 @@ from ..models.machines.node_group import ACCELERATOR, NODE
 from ..models.machines.topology import NODE_LEVEL, domain
 from ..models.placements.assignment import Assignment, compress
 from ..models.placements.plan import OPTIMAL, Plan
+from ..models.placements.reasons import ALL, FULL, MORE, OUT, SMALL, Reason, WhyAccelerator, WhyComponent, Without
 from ..models.problem import Problem
-from ..models.whyhere import ALL, FULL, MORE, OUT, SMALL, Reason, WhyAccelerator, WhyComponent, Without
 from .check import check
 from .layout.parts import bits
 from .objectives.moves import Members, piece_size

@@ -8,8 +8,8 @@ from typing import Callable, Sequence, TypeVar
 
 from ..process import Child, MemoryExceeded, TooLate
 from ..session import Session
+from .end_reasons import Stopped, died, not_started, out_of_memory, stoppable, too_late
 from .messages import Failed, NotOurs
-from .stopped import Stopped, died, not_started, out_of_memory, stoppable, too_late
 from .trust import InternalFault, InvalidWorkerResult
 
 M = TypeVar("M")

@@ -9,13 +9,13 @@ from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any
 
-from .component import Component
-from .estimate import BITS, FSDP, NONE, ZERO3, MemoryInput
-from .findings.wording import do, with_noun
-from .model_cards.card import NUMBERS, ModelCard
-from .parallel import Parallel
-from .record import dataclass
-from .roles import ACTOR, CRITIC, STUDENT, role_of
+from ..component import Component
+from ..estimate import BITS, FSDP, NONE, ZERO3, MemoryInput
+from ..findings.wording import do, with_noun
+from ..model_cards.card import NUMBERS, ModelCard
+from ..parallel import Parallel
+from ..record import dataclass
+from ..roles import ACTOR, CRITIC, STUDENT, role_of
 
 GATED = 3
 """Matrices in the feed-forward part: gate, up and down (SwiGLU, arXiv 2002.05202)."""

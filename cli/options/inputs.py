@@ -15,7 +15,7 @@ from ...models.record import dataclass
 from ...models.script.recognise import DOTTED_SETTING
 from ...models.script.recognise import ENDINGS as SCRIPTS
 from ...models.text.source import Source
-from .unnamed import is_command, source_of
+from .standard_input import is_command, source_of
 
 ENDINGS = (".yaml", ".yml", *SCRIPTS)
 Load = Callable[[Union[str, Source], Union[str, None]], Sequence[Reading]]

@@ -10,11 +10,11 @@ import pytest
 from placewright.models.job import Link
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
-from placewright.solver import lines as one_line
-from placewright.solver import lines as sweep_module
+from placewright.solver import interval_dp as one_line
+from placewright.solver import interval_dp as sweep_module
 from placewright.solver.expanding.expand import expand
+from placewright.solver.interval_dp import best_on_line
 from placewright.solver.layout.layout import Layout
-from placewright.solver.lines import best_on_line
 from placewright.solver.objectives.tiers import counted, tiers
 from placewright.solver.searching.search import solve
 

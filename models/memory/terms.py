@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import ceil
 from typing import Iterable, Sequence
 
-from .record import dataclass
+from ..record import dataclass
 
 MEBIBYTE = 1 << 20
 EXACT = (1.0, 1.0)

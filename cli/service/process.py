@@ -22,7 +22,7 @@ from ...models.reading import Reading
 from ...models.text.source import MAX_BYTES, Source
 from ...report.json import finding_to_data, report_to_data
 from ...report.solution import to_json, without_plan
-from ..asking.options import DIALECTS
+from ..options.shared import DIALECTS
 
 MEMORY = 4 << 30
 """Bytes of a process."""

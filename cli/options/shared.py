@@ -152,7 +152,7 @@ class ReadOptions:
     def load(self, file: str, machines: Cluster | AsDeclared | None = None) -> Reading:
         """Read a file, or standard input for `-`. The model is not known yet."""
         from ...models.dialects.load import load
-        from .unnamed import source_of
+        from .standard_input import source_of
 
         text = source_of(file)
         options = self.at(text)

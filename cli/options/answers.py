@@ -10,8 +10,8 @@ import click
 
 from ...models.findings.finding import UnusableInput, error
 from ...models.findings.wording import plural
-from .completed import nodes
-from .options import node_words
+from .completion_words import nodes
+from .shared import node_words
 
 if TYPE_CHECKING:
     from ...models.findings.finding import Finding
@@ -154,11 +154,11 @@ class ExtraOptions:
         from ...report import why
 
         if word in {component.name for component in problem.components}:
-            from ...solver.whyhere import why_component
+            from ...solver.place_reasons import why_component
 
             explanation = why_component(problem, plan, word, solve)
             return why.of_component(explanation), why.component_data(explanation)
-        from ...solver.whyhere import why_accelerator
+        from ...solver.place_reasons import why_accelerator
 
         holding = why_accelerator(problem.as_chosen(plan.degrees, plan.assignment), plan, *_read_accelerator(problem, word))
         return why.of_accelerator(holding), why.accelerator_data(holding)

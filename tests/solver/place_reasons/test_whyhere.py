@@ -9,12 +9,12 @@ import pytest
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.topology import domain
 from placewright.models.placements.assignment import Assignment
+from placewright.models.placements.reasons import ALL, FULL, MORE, OUT, SMALL
 from placewright.models.problem import Problem
-from placewright.models.whyhere import ALL, FULL, MORE, OUT, SMALL
 from placewright.solver.check import check
 from placewright.solver.objectives.tiers import tiers
+from placewright.solver.place_reasons import why_accelerator, why_component
 from placewright.solver.searching.search import solve
-from placewright.solver.whyhere import why_accelerator, why_component
 
 from .. import parity
 from ..cases import cluster, component, given, problem

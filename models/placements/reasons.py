@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .record import dataclass
+from ..record import dataclass
 
 ALL, OUT, SMALL, FULL, MORE = "all", "out", "small", "full", "more"
 """Reasons for not holding an accelerator.

@@ -103,7 +103,7 @@ rewards:
 
 
 def test_no_more_than_some_edits_are_tried() -> None:
-    from placewright.solver import tried as subject
+    from placewright.solver import tested_help as subject
 
     names = [f"c{number}" for number in range(20)]
     reading = read(Source("a.yaml", "cluster: 1x8\ncomponents:\n" + "".join(f"  {name}: {{placement: 0-8}}\n" for name in names)), None)
@@ -119,7 +119,7 @@ def test_no_more_than_some_edits_are_tried() -> None:
 
 
 def test_an_edit_elsewhere_is_shown_as_it_is() -> None:
-    from placewright.solver.tried import with_tested_edits
+    from placewright.solver.tested_help import with_tested_edits
 
     reading = read(Source("a.yaml", "cluster: 1x8\ncomponents: {a: {placement: 0-7}}\n"), None)
     value = find(reading.source.root, "cluster")

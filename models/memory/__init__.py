@@ -1,0 +1,1 @@
+"""Memory of components: estimates, term by term."""
