@@ -23,7 +23,7 @@ from ..solver.objectives import OBJECTIVES
 from ..solver.session import Session
 from ..solver.wording import listed
 from .placing.laying import in_pool_layouts
-from .write_back import Refuses, accept_all
+from .write_back import Validator, accept_all
 
 MOST_JUDGED = 96
 """Maximum number of answers judged by the framework."""
@@ -69,7 +69,7 @@ class _Parts:
             self.accepted |= {self.placed} if accepted else set()
 
 
-def with_accepted_counts(place: Solve, refuses: Refuses, elsewhere: ClusterReader | None, session: Session) -> Solve:
+def with_accepted_counts(place: Solve, refuses: Validator, elsewhere: ClusterReader | None, session: Session) -> Solve:
     """Wrap a placement: exclude the counts and degrees that the framework refuses."""
 
     def accepted(problem: Problem) -> Answer:
@@ -100,7 +100,7 @@ def with_accepted_counts(place: Solve, refuses: Refuses, elsewhere: ClusterReade
     return accepted
 
 
-def _laid_out(place: Solve, refuses: Refuses, problem: Problem, answer: Answer, plan: Plan) -> tuple[Answer, list[Finding]]:
+def _laid_out(place: Solve, refuses: Validator, problem: Problem, answer: Answer, plan: Plan) -> tuple[Answer, list[Finding]]:
     """Return the answer with the same counts in a layout of the framework's own pools.
 
     Without an accepted layout, also return the findings against these counts.

@@ -132,7 +132,7 @@ def account(
     if not searches:
         return base
     left, workload = max(limit - planned.spent, SHARE * limit), problem.job.planning.workload
-    if not (problem.job.planning.not_read or problem.job.planning.sizes_not_read):  # else nobody knows what is better
+    if not (problem.job.planning.unread_choices or problem.job.planning.sizes_not_read):  # else nobody knows what is better
         parts = planned.parts or (planned.question,)
         sources = [(source_of(part), part) for part in parts] if solve is not None else []
         places = [Placeable(source, part, in_pool_layouts(solve)) for source, part in sources if source is not None and solve is not None]

@@ -6,7 +6,7 @@ from typing import Sequence
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ..models.planning.planned import CostedDesign
-from .benders import ALTERNATIVES, GIVEN, Placed, Rounds
+from .benders import ALTERNATIVES, GIVEN, BendersLoop, Placed
 from .search.found import Price
 
 TRIES = 8
@@ -17,44 +17,44 @@ SEARCHED = 0.1
 """Deterministic seconds counted for a searched placement."""
 
 
-def best_alternatives(rounds: Rounds, best: Placed) -> tuple[tuple[CostedDesign, ...], Sequence[CostedDesign]]:
+def best_alternatives(loop: BendersLoop, best: Placed) -> tuple[tuple[CostedDesign, ...], Sequence[CostedDesign]]:
     """Return the best designs of other structures by price, and the unplaced ones among them.
 
     They are placed as long as time and tries are left; a design without a placement is a no-good for
     a further search.
     """
     known, seen = list[tuple[Price, CostedDesign]](), {best.priced.design.structure()}
-    unsure, left, tries = list[CostedDesign](), rounds.limit, TRIES
+    unsure, left, tries = list[CostedDesign](), loop.limit, TRIES
 
     def keep(price: Price, priced: CostedDesign) -> None:
         known.append((price, priced))
         known.sort(key=lambda entry: entry[0])
         seen.add(priced.design.structure())
 
-    for placed in sorted(rounds.placed, key=lambda placed: placed.price):
+    for placed in sorted(loop.placed, key=lambda placed: placed.price):
         if placed.priced.design.structure() not in seen:
             keep(placed.price, placed.priced)
     for again in range(AGAIN + 1):
         ruled_out = False
-        for found in rounds.searched.found:
+        for found in loop.searched.found:
             if found.design.structure() in seen or (len(known) >= ALTERNATIVES and found.price >= known[ALTERNATIVES - 1][0]):
                 continue
             answer, attempt = Answer(UNDECIDED), None
             if tries > 0 and left > 0:
-                answer, attempt = rounds.attempt(found.design, anywhere=True)
+                answer, attempt = loop.attempt(found.design, anywhere=True)
                 left -= SEARCHED if answer.how == "search" else 0.0
             tries -= 1
             if answer.verdict == IMPOSSIBLE:
-                rounds.probes = allowed = max(0, min(rounds.probes, int(left / SEARCHED)))
-                rounds.bar(found, answer)
-                left, ruled_out = left - SEARCHED * (allowed - rounds.probes), True
+                loop.probes = allowed = max(0, min(loop.probes, int(left / SEARCHED)))
+                loop.bar(found, answer)
+                left, ruled_out = left - SEARCHED * (allowed - loop.probes), True
                 continue
-            priced = attempt.priced if attempt is not None and answer.plan is not None else rounds.priced(found.design)
-            keep(rounds.price(priced), priced)
+            priced = attempt.priced if attempt is not None and answer.plan is not None else loop.priced(found.design)
+            keep(loop.price(priced), priced)
             if answer.plan is None:
                 unsure.append(priced)
                 tries = tries if answer.how == GIVEN else 0
-        if not ruled_out or tries <= 0 or rounds.spent >= rounds.limit or rounds.session.cancelled or again == AGAIN:
+        if not ruled_out or tries <= 0 or loop.spent >= loop.limit or loop.session.cancelled or again == AGAIN:
             break
-        rounds.search()
+        loop.search()
     return tuple(priced for _, priced in known[:ALTERNATIVES]), unsure

@@ -18,7 +18,7 @@ from ..models.record import dataclass
 from ..solver.in_turn import solve_in_turn
 from ..solver.session import Session
 from .counting import OnCounting, silent
-from .write_back import Refuses, accept_all
+from .write_back import Validator, accept_all
 
 if TYPE_CHECKING:
     from ..models.findings.finding import Finding
@@ -48,7 +48,7 @@ class Solver:
     limit: float = 10.0
     session: Session = field(default_factory=Session)
     counting: OnCounting = silent
-    refuses: Refuses = accept_all
+    refuses: Validator = accept_all
     elsewhere: ClusterReader | None = None
 
     def __call__(self, problem: Problem) -> Answer:
@@ -106,7 +106,7 @@ class Solver:
         return self.refuses(problem, _with_degrees(placed, design, problem))
 
 
-def _refused(refuses: Refuses, problem: Problem, laid: Problem, plan: Plan) -> Sequence[Finding]:
+def _refused(refuses: Validator, problem: Problem, laid: Problem, plan: Plan) -> Sequence[Finding]:
     """Return the findings of the framework against a file with this placement."""
     chosen = {name: laid[name].parallel for name in _left_open(problem) if name in plan.assignment.runs}
     return refuses(problem, replace(plan, degrees={**plan.degrees, **chosen}))

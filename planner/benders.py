@@ -1,4 +1,4 @@
-"""Rounds of search and placement until the best design that can be placed is found.
+"""BendersLoop of search and placement until the best design that can be placed is found.
 
 Logic-based Benders decomposition (Hooker and Ottosson 2003): the search is the master problem, `solver/` places its best designs,
 and each failure becomes a no-good for the next search: designs ruled out by the proof that one of them has no placement.
@@ -66,7 +66,7 @@ def accept_placement(plan: Plan, design: Design) -> Sequence[Finding]:
 
 
 @dataclass
-class Rounds:
+class BendersLoop:
     """State of the Benders loop: searches, placements, no-goods."""
 
     problem: Problem
@@ -272,9 +272,9 @@ def is_where(plan: Plan, own: Mapping[str, Sequence[Run]]) -> bool:
 def trial(
     problem: Problem, workload: Workload, solve: Solve, limit: float, session: Session,
     refused: Refused, rounds: int, probes: int = ALL_PROBES,
-) -> Rounds:  # fmt: skip
+) -> BendersLoop:  # fmt: skip
     """Run the loop for at most `rounds`, with at most `probes`, without progress reports."""
-    run = Rounds(problem, workload, solve, limit, session, silent, refused, number=ROUNDS - rounds, probes=probes)
+    run = BendersLoop(problem, workload, solve, limit, session, silent, refused, number=ROUNDS - rounds, probes=probes)
     while run.goes_on():
         run.place()
     return run

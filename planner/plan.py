@@ -1,6 +1,6 @@
 """Plan of one problem by logic-based Benders decomposition: design, placement, proof, alternatives.
 
-The loop itself is in `benders.py` (`Rounds`). This module runs it and turns its state into an
+The loop itself is in `benders.py` (`BendersLoop`). This module runs it and turns its state into an
 answer: the incumbent with its lower bound, the baseline (the ranks of the file) where no design is
 better, or the reason why no plan exists.
 """
@@ -26,7 +26,7 @@ from ..solver.rules import RULES
 from ..solver.session import Session
 from .alternatives import best_alternatives
 from .baseline import baseline_of
-from .benders import Placed, Rounds, accept_placement, as_written, is_where, trial, unweighed
+from .benders import BendersLoop, Placed, accept_placement, as_written, is_where, trial, unweighed
 from .check import faults
 from .counting import OnCounting, silent
 from .placing.placing import placing
@@ -56,7 +56,7 @@ def plan(
     requested accelerators. A placement that is `refused` by the framework is the answer only
     without another one, and nothing is proved of it.
     """
-    run = Rounds(problem, workload, solve, limit, session or Session(), counting, refused)
+    run = BendersLoop(problem, workload, solve, limit, session or Session(), counting, refused)
     if unknown := by_given_ranks(problem, run.question):
         return unknown
     while run.goes_on():
@@ -64,44 +64,44 @@ def plan(
     return _answer(run)
 
 
-def _answer(rounds: Rounds) -> Answer:
+def _answer(loop: BendersLoop) -> Answer:
     """Return the incumbent with its proof, or the reason why there is none."""
-    question = planning_problem(rounds.problem, rounds.workload, rounds.out) if rounds.done else rounds.question
-    baseline = baseline_of(rounds.problem, question, rounds.model) if rounds.problem.job.planning.own else None
-    best, stopped, unplaceable = _best_or_baseline(rounds, question, baseline) or rounds.unwritable, rounds.stopped, rounds.unplaceable
+    question = planning_problem(loop.problem, loop.workload, loop.out) if loop.done else loop.question
+    baseline = baseline_of(loop.problem, question, loop.model) if loop.problem.job.planning.own else None
+    best, stopped, unplaceable = _best_or_baseline(loop, question, baseline) or loop.unwritable, loop.stopped, loop.unplaceable
     if best is None and stopped is not None:
-        return not_placed(stopped, rounds.searched.best is not None or bool(unplaceable))
-    if best is None and rounds.searched.best is None and rounds.closed and not unplaceable:
-        return _in_scope(why_none(rounds.problem, rounds.workload, rounds.question, _planner(rounds)), question)
+        return not_placed(stopped, loop.searched.best is not None or bool(unplaceable))
+    if best is None and loop.searched.best is None and loop.closed and not unplaceable:
+        return _in_scope(why_none(loop.problem, loop.workload, loop.question, _planner(loop)), question)
     if best is None:
-        verdict = nothing(rounds.closed and not rounds.unsure, unplaceable) if rounds.searched.best is None else too_many(unplaceable)
+        verdict = nothing(loop.closed and not loop.unsure, unplaceable) if loop.searched.best is None else too_many(unplaceable)
         slow = slowly_placed(unplaceable)
         least = slow.priced.total if slow is not None else None
-        changes = helps_to_place(rounds.problem, rounds.workload, _planner(rounds), question.scope.left_out, least)
+        changes = helps_to_place(loop.problem, loop.workload, _planner(loop), question.scope.left_out, least)
         return _in_scope(with_help(verdict, changes), question)
-    bounds = [] if rounds.closed or rounds.searched.bound is None else [rounds.least]
+    bounds = [] if loop.closed or loop.searched.bound is None else [loop.least]
     # A baseline whose notation or legality is unknown is no plan; still, no claim may ignore its
     # price.
     stands = baseline is not None and (baseline.unclear or baseline.may_stay(question))
-    possible_prices = [rounds.price(baseline.priced)] if baseline is not None and baseline.priced is not None and stands else []
-    unproved_prices = (*rounds.unsure, *possible_prices)
+    possible_prices = [loop.price(baseline.priced)] if baseline is not None and baseline.priced is not None and stands else []
+    unproved_prices = (*loop.unsure, *possible_prices)
     bound = min([best.price[0], *bounds, *(price[0] for price in unproved_prices)])
-    alternatives, unplaced = best_alternatives(rounds, best)
-    full, filled = _filled(rounds, best, question)
+    alternatives, unplaced = best_alternatives(loop, best)
+    full, filled = _filled(loop, best, question)
     # A component that was enlarged to the size of the set around it makes this plan one of another
     # structure.
     if filled:
         alternatives = tuple(plan for plan in alternatives if plan.design.structure() != full.priced.design.structure())
     taken = 0 if question.aim == SECONDS else question.given.held
-    proved = bound == best.price[0] and best is not rounds.unwritable and not best.priced.design.overlapping
+    proved = bound == best.price[0] and best is not loop.unwritable and not best.priced.design.overlapping
     planned = PlanningResult(
-        question, rounds.model.name, full.priced, bound + taken, proved, alternatives, tuple(unplaceable), rounds.structures,
+        question, loop.model.name, full.priced, bound + taken, proved, alternatives, tuple(unplaceable), loop.structures,
         not_placed=tuple(alternative for alternative in alternatives if alternative in unplaced), is_own=best.is_own, filled=filled,
         lean=best.priced.design if filled else None,
-        ties_open=proved and (not rounds.closed or any(price < best.price for price in unproved_prices)),
-        spent=rounds.spent,
+        ties_open=proved and (not loop.closed or any(price < best.price for price in unproved_prices)),
+        spent=loop.spent,
     )  # fmt: skip
-    findings = dict.fromkeys((*full.answer.findings, *([stop.with_answer] if (stop := rounds.stopped) is not None else [])))
+    findings = dict.fromkeys((*full.answer.findings, *([stop.with_answer] if (stop := loop.stopped) is not None else [])))
     return replace(full.answer, planned=planned, findings=tuple(findings))
 
 
@@ -124,33 +124,33 @@ def _but_for(refused: Refused, *codes: str) -> Refused:
     return but
 
 
-def _planner(rounds: Rounds) -> Planner:
-    return Planner(rounds.problem, partial(_tried, rounds), rounds.solve, rounds.session)
+def _planner(loop: BendersLoop) -> Planner:
+    return Planner(loop.problem, partial(_tried, loop), loop.solve, loop.session)
 
 
-def _tried(rounds: Rounds, problem: Problem) -> tuple[int, int] | None:
+def _tried(loop: BendersLoop, problem: Problem) -> tuple[int, int] | None:
     """Return ns with traffic and accelerators of a changed problem; None without a placement."""
-    workload = problem.job.planning.workload or rounds.workload
-    solve = rounds.solve if workload.bandwidth else lambda problem: rounds.solve(unweighed(problem))
+    workload = problem.job.planning.workload or loop.workload
+    solve = loop.solve if workload.bandwidth else lambda problem: loop.solve(unweighed(problem))
     # The file as it is shows the demands before the change; the rules were checked after it.
-    refused = _but_for(rounds.refused, *(rule.code for rule in RULES))
-    limit = min(EACH, rounds.limit)
-    run = trial(problem, workload, solve, limit, rounds.session, refused, TRIED)
+    refused = _but_for(loop.refused, *(rule.code for rule in RULES))
+    limit = min(EACH, loop.limit)
+    run = trial(problem, workload, solve, limit, loop.session, refused, TRIED)
     if run.best is None:
         return None
     priced = run.best.priced
     return priced.total, priced.accelerators(run.question)
 
 
-def _best_or_baseline(rounds: Rounds, question: PlanningProblem, baseline: Baseline | None) -> Placed | None:
+def _best_or_baseline(loop: BendersLoop, question: PlanningProblem, baseline: Baseline | None) -> Placed | None:
     """Return the incumbent, or the baseline if that costs no more."""
-    problem, best = rounds.problem, rounds.best
+    problem, best = loop.problem, loop.best
     if (
         baseline is None
         or baseline.priced is None
         or not baseline.may_stay(question)
         or baseline.on_several_kinds
-        or (best is not None and rounds.price(baseline.priced) > best.price)
+        or (best is not None and loop.price(baseline.priced) > best.price)
     ):
         return best
     same_degrees = best is not None and _degrees(best.priced) == _degrees(baseline.priced)
@@ -159,12 +159,12 @@ def _best_or_baseline(rounds: Rounds, question: PlanningProblem, baseline: Basel
     # The dialect lays sizes out at places of its choice: these may differ from the file, and could
     # not be written.
     compile_placement = placing if problem.job.planning.laying is not None else as_written
-    answer = rounds.solve(rounds.traffic.weigh(compile_placement(problem, question, baseline.priced.design)))
+    answer = loop.solve(loop.traffic.weigh(compile_placement(problem, question, baseline.priced.design)))
     if answer.plan is None or not is_where(answer.plan, problem.job.planning.own):
         return best
-    own_placed = replace(rounds.as_placed(baseline.priced, answer, answer.plan), is_own=True)
+    own_placed = replace(loop.as_placed(baseline.priced, answer, answer.plan), is_own=True)
     if best is None:
-        limit = rounds.workload.budget.nanoseconds
+        limit = loop.workload.budget.nanoseconds
         return own_placed if limit is None or own_placed.priced.total <= limit else None
     return best if own_placed.price > best.price or (own_placed.price == best.price and best.is_better(own_placed)) else own_placed
 
@@ -173,21 +173,21 @@ def _degrees(priced: CostedDesign) -> Mapping[str, Parallel]:
     return {name: option.parallel for name, option in priced.design.options.items()}
 
 
-def _filled(rounds: Rounds, best: Placed, question: PlanningProblem) -> tuple[Placed, Mapping[str, int]]:
+def _filled(loop: BendersLoop, best: Placed, question: PlanningProblem) -> tuple[Placed, Mapping[str, int]]:
     """Return the best design after untimed components took the accelerators left over."""
-    if best.is_own or rounds.session.cancelled:
+    if best.is_own or loop.session.cancelled:
         return best, {}
-    problem, traffic, design, takes = rounds.problem, rounds.traffic, best.priced.design, best.priced.traffic
+    problem, traffic, design, takes = loop.problem, loop.traffic, best.priced.design, best.priced.traffic
 
     def fullest(asked: Problem) -> Answer:
-        return rounds.solve(traffic.at_most(asked, takes) if traffic.costs else unweighed(asked))
+        return loop.solve(traffic.at_most(asked, takes) if traffic.costs else unweighed(asked))
 
     full = UntimedPlacement(problem, question, fullest).widened(design)
     known = replace(question, barred=())  # no-goods concern designs with fewer accelerators: larger counts may have a placement
-    if full == design or iteration(rounds.model, known, full) > best.priced.nanoseconds or any(faults(known, rounds.model, full)):
+    if full == design or iteration(loop.model, known, full) > best.priced.nanoseconds or any(faults(known, loop.model, full)):
         return best, {}
-    answer = rounds.solve(traffic.weigh(placing(problem, question, full)))
-    if answer.plan is None or traffic.nanoseconds(answer.plan.assignment) > takes or rounds.refused(answer.plan, full):
+    answer = loop.solve(traffic.weigh(placing(problem, question, full)))
+    if answer.plan is None or traffic.nanoseconds(answer.plan.assignment) > takes or loop.refused(answer.plan, full):
         return best, {}
     filled = {name: problem[name].most for name, option in full.options.items() if option != design.options[name]}
-    return rounds.as_placed(rounds.priced(full), answer, answer.plan), filled
+    return loop.as_placed(loop.priced(full), answer, answer.plan), filled

@@ -103,13 +103,13 @@ def over_leading_choices(plan: Solve, limit: float, session: Session) -> Solve:
     """Wrap a planner for choices of leading degrees and models, and unread pool sizes."""
 
     def answer(problem: Problem) -> Answer:
-        if problem.job.planning.not_read and not problem.job.planning.followed:
-            return not_all_read(problem.job.planning.not_read)
+        if problem.job.planning.unread_choices and not problem.job.planning.followed:
+            return not_all_read(problem.job.planning.unread_choices)
         leaders = {leader: problem.job.choices.get(leader, ()) for leader in problem.job.leaders}
         is_open = any(choices and choices != (problem.own_degrees(problem[name]),) for name, choices in leaders.items())
         of_models = [choices_of_models(variant) for variant in (each_choice(problem) if is_open else [problem])]
         every = [variant for problems, _ in of_models for variant in problems]
-        unread = problem.job.planning.not_read + problem.job.planning.sizes_not_read + sum(count for _, count in of_models)
+        unread = problem.job.planning.unread_choices + problem.job.planning.sizes_not_read + sum(count for _, count in of_models)
         if len(every) == 1 and not is_open and not unread:
             return plan(every[0])
         some, left, least = cheapest_first(plan, every, limit, session)

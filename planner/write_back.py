@@ -22,7 +22,7 @@ from ..solver.verify import findings_of
 from ..solver.wording import listed
 from .verify import verify, why_not
 
-Refuses = Callable[[Problem, Plan], Sequence[Finding]]
+Validator = Callable[[Problem, Plan], Sequence[Finding]]
 """The framework's findings for a problem and a plan; empty if accepted or unknown."""
 Refused = Callable[[Plan, Design], Sequence[Finding]]
 """Function from a placement and its design to the framework's findings; empty if accepted."""
@@ -97,7 +97,7 @@ def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Paralle
     )
 
 
-def refusing(reading: Reading | None) -> Refuses:
+def refusing(reading: Reading | None) -> Validator:
     """Return a function for new findings of a plan in this file, on its machines.
 
     Empty without a file, and for a plan equal to the file. If degrees follow from sizes, a plan that

@@ -104,7 +104,7 @@ class Launch:
 
         In `run` of an elastic launch, it also ends when joining nodes change the plan.
         """
-        port = self._lifetime.way.port
+        port = self._lifetime.options.port
         deadline = None if seconds is None else port.now() + seconds
         while deadline is None or port.now() < deadline:
             self._lifetime.look()
@@ -259,8 +259,10 @@ def bring_up(
     knowledge is compared.
     """
     survey = survey_real_nodes(port) if look else NO_SURVEY
-    way = StartOptions(port, worker, timeout, wait, progress, survey, share_nodes, name, log_dir and os.path.abspath(log_dir), heartbeat)
-    lifetime = Lifetime(plan, again.problem, way, again.restarts, again.search)
+    options = StartOptions(
+        port, worker, timeout, wait, progress, survey, share_nodes, name, log_dir and os.path.abspath(log_dir), heartbeat
+    )
+    lifetime = Lifetime(plan, again.problem, options, again.restarts, again.search)
     stack.callback(lifetime.stop)
     if metrics:
         from .metrics import metrics_served

@@ -50,7 +50,7 @@ class LaunchCollector:
         help = "Seconds since all workers of a component answered a heartbeat."
         ages = GaugeMetricFamily("placewright_heartbeat_age_seconds", help, labels=("component",))
         for component, at in running.monitor.answered.items() if running is not None else ():
-            ages.add_metric((component,), self._lifetime.way.port.now() - at)
+            ages.add_metric((component,), self._lifetime.options.port.now() - at)
         recoveries = CounterMetricFamily("placewright_recoveries_total", "Starts after a loss, or with joined nodes.", labels=("reason",))
         losses = sum(recovery.attempt > 0 for recovery in self._lifetime.recoveries)
         for reason, count in (("loss", losses), ("growth", len(self._lifetime.recoveries) - losses)):

@@ -71,10 +71,12 @@ def with_verified_fixes(problem: Problem, found: tuple[Finding, ...]) -> tuple[F
     """Add verified fixes to the findings of a problem with explicit ranks."""
     better: dict[Finding, tuple[str, Edit | None]] = {}
     for rule, subject, faults in islice(_broken(problem), MOST_TRIED):
-        repairs = (mend for mend in rule.mends(problem, subject) if not any(rule.check(mend.problem, subject, mend.problem.given())))
-        if works := list(islice((mend for mend in repairs if breaks_nothing(mend, found)), SHOWN)):
+        repairs = (
+            repair for repair in rule.repairs(problem, subject) if not any(rule.check(repair.problem, subject, repair.problem.given()))
+        )
+        if works := list(islice((repair for repair in repairs if breaks_nothing(repair, found)), SHOWN)):
             edit = works[0].edits[0] if len(works[0].edits) == 1 else None
-            better.update(dict.fromkeys(faults, ("; or ".join(mend.text for mend in works), edit)))
+            better.update(dict.fromkeys(faults, ("; or ".join(repair.text for repair in works), edit)))
     return tuple(replace(finding, help=better[finding][0], edit=better[finding][1]) if finding in better else finding for finding in found)
 
 
@@ -86,6 +88,6 @@ def _broken(problem: Problem) -> Iterator[tuple[Mending, Any, list[Finding]]]:
                 yield rule, subject, faults
 
 
-def breaks_nothing(mend: RankFix, before: Iterable[Finding] = ()) -> bool:
+def breaks_nothing(repair: RankFix, before: Iterable[Finding] = ()) -> bool:
     """Return True if the change causes no errors beyond earlier ones."""
-    return all(finding in before for finding in errors(check(mend.problem, mend.problem.given())))
+    return all(finding in before for finding in errors(check(repair.problem, repair.problem.given())))

@@ -48,7 +48,7 @@ class Rule(Protocol[S]):
 class Mending(Rule[Any], Protocol):
     """Rule with repairs for given ranks."""
 
-    def mends(self, problem: Problem, subject: Any) -> Iterator[RankFix]:
+    def repairs(self, problem: Problem, subject: Any) -> Iterator[RankFix]:
         """Yield candidate repairs, nearest first.
 
         A repair is shown only after all rules have judged the result.

@@ -101,12 +101,12 @@ def with_dependent_degrees(job: Job, leaders: Sequence[str], job_with: JobWith) 
                 job.planning,
                 tied={**job.planning.tied, **tied},
                 followed=tuple(followed),
-                not_read=unread,
+                unread_choices=unread,
                 workload=_with_note(job, offered),
             ),
         ), ()
     if tried and unread:  # the unread choices are unknown: refused or not, and with what consequences
-        return replace(job, planning=replace(job.planning, not_read=unread, workload=_with_note(job, offered))), ()
+        return replace(job, planning=replace(job.planning, unread_choices=unread, workload=_with_note(job, offered))), ()
     return job, refusal_of_all(job, tried)
 
 

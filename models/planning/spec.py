@@ -69,7 +69,7 @@ class PlanningSpec:
     tied : planned component -> component whose degrees it follows: the same degrees, or those in
         `followed`.
     followed : consequences of each choice of degrees.
-    not_read : number of choices with unknown consequences, since there are very many.
+    unread_choices : number of choices with unknown consequences, since there are very many.
     sizes_not_read : number of pool sizes with an unknown result of the framework.
     by_size : components whose degrees may differ on other pool sizes.
     not_started : components that the framework does not start if others do their work.
@@ -85,7 +85,7 @@ class PlanningSpec:
     shapes: Mapping[str, Mapping[Parallel, ProcessShape]] = field(default_factory=dict)
     tied: Mapping[str, str] = field(default_factory=dict)
     followed: tuple[DegreeChoice, ...] = ()
-    not_read: int = 0
+    unread_choices: int = 0
     sizes_not_read: int = 0
     by_size: frozenset[str] = frozenset()
     not_started: frozenset[str] = frozenset()

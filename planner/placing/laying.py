@@ -15,7 +15,7 @@ from ...models.placements.run import Run, Runs
 from ...models.problem import Problem
 from ...solver.objectives import OBJECTIVES
 from ...solver.objectives.traffic import BytesAcross
-from ..write_back import Refuses, accept_all
+from ..write_back import Validator, accept_all
 from .placing import with_ranks
 
 MOST_REFUSED = 32
@@ -23,7 +23,7 @@ MOST_REFUSED = 32
 Laid = Mapping[str, Runs]
 
 
-def in_pool_layouts(place: Solve, refused: Refuses = accept_all) -> Solve:
+def in_pool_layouts(place: Solve, refused: Validator = accept_all) -> Solve:
     """Wrap a solver: try the framework's layouts of its pools until one holds.
 
     A `refused` layout does not count: other parts of the same size may be accepted. If traffic has

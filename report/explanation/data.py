@@ -34,7 +34,7 @@ def explanation_to_data(explanation: Explanation) -> dict[str, object]:
         "needs": {
             "accelerators": needs.accelerators,
             "accelerators_to_solve": needs.open,
-            "choices_not_read": needs.not_read or None,
+            "choices_not_read": needs.unread_choices or None,
             "sizes_not_read": needs.sizes_not_read or None,
             "nodes": needs.nodes,
             "cpus": needs.cpus or None,

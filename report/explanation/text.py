@@ -184,10 +184,10 @@ def _verdict(explanation: Explanation, colour: bool, level: str) -> str:
 def _may_be_fewer(needs: Needs) -> str:
     """Format the note for unread choices, which the least need leaves out."""
     unread = [
-        *([f"{with_noun(needs.not_read, 'choice', ',')} of degrees"] if needs.not_read else []),
+        *([f"{with_noun(needs.unread_choices, 'choice', ',')} of degrees"] if needs.unread_choices else []),
         *([f"{with_noun(needs.sizes_not_read, 'size', ',')} of pools"] if needs.sizes_not_read else []),
     ]
-    are_not = "was not read" if needs.not_read + needs.sizes_not_read == 1 else "were not read"
+    are_not = "was not read" if needs.unread_choices + needs.sizes_not_read == 1 else "were not read"
     return f" (with {' and '.join(unread)}, which {are_not}, it may be fewer)" if unread else ""
 
 

@@ -191,9 +191,9 @@ class Lifetime:
     shared nodes; `calls` counts calls of workers by component. `on_restart` functions are called with the loss before every restart.
     """
 
-    def __init__(self, plan: Plan, problem: Problem | None, way: StartOptions, restarts: int, search: Search) -> None:
+    def __init__(self, plan: Plan, problem: Problem | None, options: StartOptions, restarts: int, search: Search) -> None:
         self.plan = self.ran = plan
-        self.way = way
+        self.options = options
         self.restarts = Restarts(restarts)
         self.recoveries: list[Recovery] = []
         self.running: Running | None = None
@@ -201,8 +201,8 @@ class Lifetime:
         self.listeners: list[OnFailure] = []
         self.on_restart: list[Callable[[LaunchFailed], None]] = []
         self._replanner = Replanner(plan, problem, search)
-        self._membership = Membership(self._replanner.problem.cluster, way)
-        self._growth = Growth(way.port, self._membership, self._replanner)
+        self._membership = Membership(self._replanner.problem.cluster, options)
+        self._growth = Growth(options.port, self._membership, self._replanner)
         self._stack = ExitStack()
         self._may_grow = False
 
@@ -238,12 +238,12 @@ class Lifetime:
         Raises LaunchFailed with PW714 if no restart is left, or if there is no placement on the
         remaining nodes; and other failures. Then nothing runs and nothing is reserved.
         """
-        began = self.way.port.now()
+        began = self.options.port.now()
         self.restarts.failed(began)
         while True:
             self.stop()
-            self.restarts.take(self.way.port, failure)
-            self.way.progress(Step(f"{self.restarts}: {failure.findings[0].message}"))
+            self.restarts.take(self.options.port, failure)
+            self.options.progress(Step(f"{self.restarts}: {failure.findings[0].message}"))
             for tell in self.on_restart:
                 tell(failure)
             try:
@@ -256,13 +256,13 @@ class Lifetime:
 
     def grow(self) -> Recovery | None:
         """Use joined nodes if they change the plan and start, else go on as before."""
-        began = self.way.port.now()
+        began = self.options.port.now()
         better_plan = self._growth.take(self.plan, self.now.name)
         if better_plan is None:
             return None
         plan, moves, joined = better_plan
         old_plan = self.plan
-        self.way.progress(Step(f"starting again with {', '.join(joined)}"))
+        self.options.progress(Step(f"starting again with {', '.join(joined)}"))
         self.stop()
         try:
             self._start(plan)
@@ -272,9 +272,9 @@ class Lifetime:
                 self.plan = plan
                 return self.recover(failure)
             self._growth.refuse(joined)
-            self.way.progress(Step(f"going on without {', '.join(joined)}: {failure.findings[0].message}"))
+            self.options.progress(Step(f"going on without {', '.join(joined)}: {failure.findings[0].message}"))
             return self._start_previous(old_plan, began)
-        return self._noted(Recovery((), joined, moves, 0, self.way.port.now() - began))
+        return self._noted(Recovery((), joined, moves, 0, self.options.port.now() - began))
 
     def look(self) -> None:
         """Raise LaunchFailed after a loss, NodesJoined for a better plan while growing."""
@@ -317,12 +317,12 @@ class Lifetime:
         room, occupied_names = self._membership.room(reachable, self.plan)
         moves, plan, joined = None, self.plan, tuple[str, ...]()
         if lost or occupied_names:
-            self.way.progress(Step(f"placing anew without {', '.join((*lost, *occupied_names))}"))
+            self.options.progress(Step(f"placing anew without {', '.join((*lost, *occupied_names))}"))
             plan, moves = self._replanner.replanned(self.plan, room, failure)
             known = {node.name for node in self.plan.cluster.nodes}
             joined = tuple(node.name for node in plan.cluster.nodes if node.name not in known)
         self._start(plan)
-        return self._noted(Recovery(lost, joined, moves, self.restarts.used, self.way.port.now() - began, tuple(occupied_names)))
+        return self._noted(Recovery(lost, joined, moves, self.restarts.used, self.options.port.now() - began, tuple(occupied_names)))
 
     def _start_previous(self, plan: Plan, began: float) -> Recovery:
         """Start the previous plan again; a failure there counts as any other loss."""
@@ -330,27 +330,27 @@ class Lifetime:
             self._start(plan)
         except LaunchFailed as failure:
             return self.recover(failure)
-        return self._noted(Recovery((), (), None, 0, self.way.port.now() - began))
+        return self._noted(Recovery((), (), None, 0, self.options.port.now() - began))
 
     def _start(self, plan: Plan, unknown: bool = False) -> Running:
-        available = inventory(self.way.port, self.way.seen.reports)
+        available = inventory(self.options.port, self.options.seen.reports)
         if unknown:
-            running = start(self._stack, plan, available, self.way)
+            running = start(self._stack, plan, available, self.options)
         else:  # the first survey may be out of date
             ranked = self._membership.roster.ranked(plan.cluster, available)
-            running = start(self._stack, plan, ranked, replace(self.way, seen=NO_SURVEY))
+            running = start(self._stack, plan, ranked, replace(self.options, seen=NO_SURVEY))
         running.monitor.on_failure = self.listeners
         for group in running.groups.values():
             group.calls = self.calls
         self.plan, self.ran, self.running = plan, running.plan, running
-        self.restarts.started(self.way.port.now())
+        self.restarts.started(self.options.port.now())
         if self.listeners:
             self.watch()
         return running
 
     def _noted(self, recovery: Recovery) -> Recovery:
         self.recoveries.append(recovery)
-        self.way.progress(Step(str(recovery)))
+        self.options.progress(Step(str(recovery)))
         return recovery
 
 

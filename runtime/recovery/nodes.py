@@ -40,7 +40,7 @@ class NodeRoster:
         identities = _identities(available)
         return {self._names[identity]: ray for ray in available if (identity := identities[ray.node_id]) in self._names}
 
-    def strangers(self, available: Sequence[RayNode]) -> list[RayNode]:
+    def unknown(self, available: Sequence[RayNode]) -> list[RayNode]:
         """Return the unknown nodes."""
         identities = _identities(available)
         return [ray for ray in available if identities[ray.node_id] not in self._names]
@@ -171,9 +171,9 @@ def _last(node: Node, own_mask: int) -> Sequence[int]:
 class Membership:
     """Mapping of Ray nodes to a growing cluster; `cluster` has all nodes ever known."""
 
-    def __init__(self, cluster: Cluster, way: StartOptions) -> None:
+    def __init__(self, cluster: Cluster, options: StartOptions) -> None:
         self.cluster = cluster
-        self._way = way
+        self._options = options
         self._roster: NodeRoster | None = None
         self._declined: set[str] = set()
 
@@ -181,34 +181,34 @@ class Membership:
     def roster(self) -> NodeRoster:
         """Identity of the nodes as the launch began."""
         if self._roster is None:
-            self._roster = NodeRoster(self.cluster, inventory(self._way.port, self._way.seen.reports))
+            self._roster = NodeRoster(self.cluster, inventory(self._options.port, self._options.seen.reports))
         return self._roster
 
     def present(self) -> dict[str, RayNode]:
         """Return the known nodes that Ray reports, by name."""
-        return self.roster.present(inventory(self._way.port))
+        return self.roster.present(inventory(self._options.port))
 
     def there(self) -> dict[str, RayNode]:
         """Return the known reachable nodes, by name; Ray may still report others."""
         present = self.present()
-        unreachable = self._way.port.unreachable(list(present.values()), REACH_LIMIT)
+        unreachable = self._options.port.unreachable(list(present.values()), REACH_LIMIT)
         return {name: ray for name, ray in present.items() if ray.node_id not in unreachable}
 
     def room(self, there: dict[str, RayNode], plan: Plan, reservation: str = "") -> tuple[ReplacementScope, list[str]]:
         """Return (scope, nodes of the plan without capacity); `reservation` is not foreign."""
-        amounts = occupied(self._way.port, reservation)
-        share = self._way.share_nodes
+        amounts = occupied(self._options.port, reservation)
+        share = self._options.share_nodes
         scope = ReplacementScope(without_occupied(self.cluster, plan, there, amounts, share), tuple(there))
         return scope, blocked(plan, there, amounts, share)
 
     def welcome(self) -> None:
         """Add unknown nodes to the cluster; report unusable nodes with the reason."""
-        available = inventory(self._way.port)
-        for ray in self.roster.strangers(available):
+        available = inventory(self._options.port)
+        for ray in self.roster.unknown(available):
             wider = with_joined(self.cluster, ray)
             if wider is not None:
                 self.cluster = wider
                 self.roster.add(wider.nodes[-1].name, ray, available)
             elif ray.node_id not in self._declined:
                 self._declined.add(ray.node_id)
-                self._way.progress(Step(unlike(self.cluster, ray)))
+                self._options.progress(Step(unlike(self.cluster, ray)))

@@ -46,12 +46,12 @@ def dry_run(
         connection.close()
 
 
-def would_reserve(plan: Plan, way: StartOptions) -> tuple[WouldReserve, ...]:
+def would_reserve(plan: Plan, options: StartOptions) -> tuple[WouldReserve, ...]:
     """Return what a start would reserve, by node rank. Raises LaunchFailed: PW702 if it is short."""
-    _, _, wanted = demands(plan, inventory(way.port, way.seen.reports), way)
-    if short := unmet(way.port, wanted, way.wait):
+    _, _, wanted = demands(plan, inventory(options.port, options.seen.reports), options)
+    if short := unmet(options.port, wanted, options.wait):
         raise LaunchFailed(*short)
-    free = {node.node_id: node.free for node in way.port.nodes()}
+    free = {node.node_id: node.free for node in options.port.nodes()}
     return tuple(
         WouldReserve(
             want.rank, want.subject, want.bundle.node_id, want.bundle.resources,

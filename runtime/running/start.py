@@ -177,40 +177,42 @@ class StartOptions:
     heartbeat: float = HEARTBEAT
 
 
-def demands(plan: Plan, available: Sequence[RayNode], way: StartOptions) -> tuple[dict[int, Match], dict[int, int], list[NodeDemand]]:
+def demands(plan: Plan, available: Sequence[RayNode], options: StartOptions) -> tuple[dict[int, Match], dict[int, int], list[NodeDemand]]:
     """Compare the plan with the nodes; return matches, shareable parts, and what to reserve."""
-    matches = match_machines(plan, available, way.seen, way.share_nodes)
-    check_interpreters(way.port, plan, matches)
+    matches = match_machines(plan, available, options.seen, options.share_nodes)
+    check_interpreters(options.port, plan, matches)
     cpus, parts = plan.cpus_on_nodes, parts_of(plan, matches)
-    wanted = [node_demand(match, cpus.get(rank, 0), parts.get(rank, 0).bit_count(), way.share_nodes) for rank, match in matches.items()]
+    wanted = [node_demand(match, cpus.get(rank, 0), parts.get(rank, 0).bit_count(), options.share_nodes) for rank, match in matches.items()]
     return matches, parts, wanted
 
 
-def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: StartOptions) -> Running:
+def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], options: StartOptions) -> Running:
     """Compare, reserve, start and audit; the stack undoes everything. `available`: ordered nodes."""
-    port = way.port
-    way.progress(Step("reserving"))
-    matches, parts, wanted = demands(plan, available, way)
-    job = "-".join(filter(None, ("placewright", way.name, uuid.uuid4().hex[:8])))
+    port = options.port
+    options.progress(Step("reserving"))
+    matches, parts, wanted = demands(plan, available, options)
+    job = "-".join(filter(None, ("placewright", options.name, uuid.uuid4().hex[:8])))
     reservation = Reservation(port, job, wanted)
     stack.callback(reservation.release)
-    reservation.acquire(way.wait)
-    replacements = given(reservation, matches, parts) if way.share_nodes and parts else ()
+    reservation.acquire(options.wait)
+    replacements = given(reservation, matches, parts) if options.share_nodes and parts else ()
     for match in replacements:
-        way.progress(Step(str(match)))
+        options.progress(Step(str(match)))
     plan = with_given(plan, replacements)
-    if way.share_nodes and parts:
-        match_machines(plan, available, way.seen)  # repeated with the accelerators actually granted
+    if options.share_nodes and parts:
+        match_machines(plan, available, options.seen)  # repeated with the accelerators actually granted
     groups = []
     for component in plan.components:
         first = plan.placements(component)[0].node_rank
-        groups.append(WorkerGroup(port, component, members_of(plan, component, job, matches[first].ray.address, way.log_dir), way.worker))
+        groups.append(
+            WorkerGroup(port, component, members_of(plan, component, job, matches[first].ray.address, options.log_dir), options.worker)
+        )
     gang = Gang(port, reservation, {rank: number for number, rank in enumerate(matches)}, groups)
     stack.callback(gang.kill)
-    monitor = Monitor(port, reservation.hold, {rank: match.ray.node_id for rank, match in matches.items()}, groups, way.heartbeat)
+    monitor = Monitor(port, reservation.hold, {rank: match.ray.node_id for rank, match in matches.items()}, groups, options.heartbeat)
     for group in groups:
         group.alarm = monitor.check
 
     audited = partial(agreed, plan, matches)
-    rows = audited(gang.start(way.timeout, way.progress, audited))  # constructors may change the visible accelerators
-    return Running(job, plan, gang.groups, rows, monitor, unchecked(plan, matches, available, way.seen), replacements)
+    rows = audited(gang.start(options.timeout, options.progress, audited))  # constructors may change the visible accelerators
+    return Running(job, plan, gang.groups, rows, monitor, unchecked(plan, matches, available, options.seen), replacements)

@@ -198,7 +198,7 @@ class Needs:
     ----------
     accelerators : accelerators used by any component.
     open : lower bound on further accelerators of hinted components, by the degrees that were read.
-        Unknown are the consequences of `not_read` choices and the degrees on `sizes_not_read` pool
+        Unknown are the consequences of `unread_choices` choices and the degrees on `sizes_not_read` pool
         sizes.
     nodes : nodes used by any component.
     there, nodes_there : accelerators and nodes of the cluster; `there` is None if unspecified.
@@ -214,7 +214,7 @@ class Needs:
     nodes_there: int
     idle: int
     cpus: int = 0
-    not_read: int = 0
+    unread_choices: int = 0
     sizes_not_read: int = 0
 
 
@@ -242,7 +242,7 @@ def needs_of(problem: Problem, document: Document, unknown: Container[str] = (),
     return Needs(
         tuple(component_needs), used, touched, lower_bound(_as_searched(problem, planned or problem), frozenset(search.own)),
         cluster.total() if cluster.counted else None, len(cluster.nodes), idle if cluster.counted else 0, sum(need.cpus for need in component_needs),
-        search.not_read, search.sizes_not_read,
+        search.unread_choices, search.sizes_not_read,
     )  # fmt: skip
 
 

@@ -191,8 +191,8 @@ def on_other_machines(
 def _taken(job: Job, reread: Job | None) -> Job:
     """Return the job with accepted counts, per choice of degrees, read for another cluster."""
     if reread is None:
-        return replace(job, planning=replace(job.planning, accepted={}, followed=(), not_read=0, sizes_not_read=0))
-    return replace(job, choices=reread.choices, planning=replace(job.planning, accepted=reread.planning.accepted, tied=reread.planning.tied, followed=reread.planning.followed, not_read=reread.planning.not_read, sizes_not_read=reread.planning.sizes_not_read, by_size=reread.planning.by_size))  # fmt: skip
+        return replace(job, planning=replace(job.planning, accepted={}, followed=(), unread_choices=0, sizes_not_read=0))
+    return replace(job, choices=reread.choices, planning=replace(job.planning, accepted=reread.planning.accepted, tied=reread.planning.tied, followed=reread.planning.followed, unread_choices=reread.planning.unread_choices, sizes_not_read=reread.planning.sizes_not_read, by_size=reread.planning.by_size))  # fmt: skip
 
 
 def _not_known(text: str) -> Finding:

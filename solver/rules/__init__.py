@@ -9,7 +9,7 @@ from .amounts.all_placed import AllPlaced, NotFewer
 from .amounts.divisibility import Divisibility, WholeShardGroups
 from .amounts.even_shares import EvenShares
 from .amounts.model_divides import ModelDivides
-from .answers import AtMost, Unlike
+from .answers import AtMost, DiversityConstraint
 from .capacity.fits_memory import FitsMemory
 from .capacity.per_node import FitsCpus, FitsHostMemory
 from .groups.in_nodes import GroupInNode, ProcessOnOneNode, ReplicaOnWholeNodes
@@ -59,6 +59,6 @@ RULES: tuple[Rule[Any], ...] = (
     FitsMemory(),
     FitsCpus(),
     FitsHostMemory(),
-    Unlike(),
+    DiversityConstraint(),
     AtMost(),
 )

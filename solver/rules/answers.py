@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..objectives.term import Objective
 
 
-class Unlike:
+class DiversityConstraint:
     """The structure of an answer differs from every excluded structure.
 
     Two placements have the same structure if each component has as many accelerators, is in as many

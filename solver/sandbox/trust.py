@@ -37,13 +37,13 @@ class Trust:
         self._own_bound, self._alone = 0, True
 
     def hear(self, progress: Incumbents) -> None:
-        """Record progress of a search. Raises Lie."""
+        """Record progress of a search. Raises InvalidWorkerResult."""
         if progress.plan is not None:
             self.plan(progress.plan)
         self.refuted |= progress.refuted and self._alone
 
     def plan(self, plan: Plan) -> Plan:
-        """Return the verified plan on our own cluster, recorded if it is better. Raises Lie."""
+        """Return the verified plan on our own cluster, recorded if it is better. Raises InvalidWorkerResult."""
         if self.refuted:
             raise InvalidWorkerResult("it has an answer to what a sum shows to be impossible")
         if self.best is None or plan.assignment != self.best.assignment or plan.degrees != self.best.degrees:
@@ -66,7 +66,7 @@ class Trust:
         return replace(self.best, terms=terms, bound=self._own_bound, status=_status(self.best.objective, self._own_bound))
 
     def answer(self, answer: Answer) -> Answer:
-        """Return the answer with its plan verified. Raises Lie."""
+        """Return the answer with its plan verified. Raises InvalidWorkerResult."""
         if answer.plan is not None:
             plan = self.plan(answer.plan)
             if not answer.verdict == answer.plan.status == plan.status:

@@ -12,7 +12,7 @@ from placewright.models.planning.design import Design
 from placewright.models.problem import Problem
 from placewright.planner import alternatives, plan
 from placewright.planner import benders as trial
-from placewright.planner.benders import Placed, Rounds
+from placewright.planner.benders import BendersLoop, Placed
 
 FILE = """
 cluster: {nodes: [{accelerators: {count: 4, model: H100}}]}
@@ -27,13 +27,13 @@ plan: {cost_model: stream, budget: {seconds: 10}}
 def test_changes_are_searched_no_longer_than_the_problem(limit: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limits = []
 
-    class Recorded(Rounds):
+    class Recorded(BendersLoop):
         def __init__(self, *args: Any, **named: Any) -> None:
             limits.append(args[3])
             super().__init__(*args, **named)
 
     for module in (plan, trial):
-        monkeypatch.setattr(module, "Rounds", Recorded)
+        monkeypatch.setattr(module, "BendersLoop", Recorded)
     (tmp_path / "hints.yaml").write_text(FILE, encoding="utf-8")
     answer = pw.solve(str(tmp_path / "hints.yaml"), limit=limit, sandbox=False)
     assert answer.plan is None
@@ -42,13 +42,13 @@ def test_changes_are_searched_no_longer_than_the_problem(limit: float, tmp_path:
 
 def test_where_the_time_is_over_nothing_is_searched_beside_what_was_placed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With traffic another design may be better in its place: it was looked for eleven times, each as long as listing what is asked takes."""
-    placed, search = [], Rounds.search
+    placed, search = [], BendersLoop.search
 
-    def recorded(rounds: Rounds) -> None:
+    def recorded(rounds: BendersLoop) -> None:
         placed.append(len(rounds.placed))
         search(rounds)
 
-    monkeypatch.setattr(Rounds, "search", recorded)
+    monkeypatch.setattr(BendersLoop, "search", recorded)
     (tmp_path / "hints.yaml").write_text(LARGE, encoding="utf-8")
     answer = pw.solve(str(tmp_path / "hints.yaml"), limit=0.001, sandbox=False)
     assert answer.plan is not None and answer.planned is not None and not answer.planned.proved
@@ -58,18 +58,18 @@ def test_where_the_time_is_over_nothing_is_searched_beside_what_was_placed(tmp_p
 def test_alternatives_are_placed_no_longer_than_the_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to eight, and for those that no placement has parts of them, so that others are ruled out too: each may have to be searched."""
     searched: list[object] = []
-    attempt, probe = Rounds.attempt, Rounds._probe
+    attempt, probe = BendersLoop.attempt, BendersLoop._probe
 
-    def placed(rounds: Rounds, design: Design, anywhere: bool = False) -> tuple[Answer, Placed | None]:
+    def placed(rounds: BendersLoop, design: Design, anywhere: bool = False) -> tuple[Answer, Placed | None]:
         searched.extend([design] * anywhere)
         return attempt(rounds, design, anywhere)
 
-    def probed(rounds: Rounds, part: Problem) -> Answer:
+    def probed(rounds: BendersLoop, part: Problem) -> Answer:
         searched.append(part)
         return probe(rounds, part)
 
-    monkeypatch.setattr(Rounds, "attempt", placed)
-    monkeypatch.setattr(Rounds, "_probe", probed)
+    monkeypatch.setattr(BendersLoop, "attempt", placed)
+    monkeypatch.setattr(BendersLoop, "_probe", probed)
     (tmp_path / "hints.yaml").write_text(SPREAD, encoding="utf-8")
     answer = pw.solve(str(tmp_path / "hints.yaml"), limit=0.3, sandbox=False)
     assert answer.planned is not None and answer.planned.proved and answer.planned.not_placed

@@ -51,7 +51,7 @@ def test_where_not_all_choices_of_degrees_were_read_others_may_need_fewer() -> N
     assert found.needs is not None and render(found).endswith(
         "needs at least 4 accelerators, 4 of them for what is to be solved; verify finds no error"
     )
-    left = render(replace(found, needs=replace(found.needs, not_read=1234)))
+    left = render(replace(found, needs=replace(found.needs, unread_choices=1234)))
     assert "4 of them for what is to be solved (with 1,234 choices of degrees, which were not read, it may be fewer); verify" in left
 
 

@@ -108,7 +108,7 @@ class InOrder(RelationRule):
             relation, f"{listed(relation.components)} come one after the other and fill the cluster ({size} {plural('accelerator', size)})"
         )
 
-    def mends(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
+    def repairs(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
         """Yield ranges of the present sizes; the last component takes the rest."""
         ranges, start = {}, 0
         for name in relation.components:

@@ -49,7 +49,7 @@ class Colocated(RelationRule):
         first_name, second_name = relation.components
         return self.clause(relation, open_choice(relation) or f"{first_name} uses the accelerators of {second_name}")
 
-    def mends(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
+    def repairs(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
         """Yield the first component on the ranks of the second, then the reverse.
 
         Only if the framework demands the relation.
@@ -129,7 +129,7 @@ class ColocatedOrDisjoint(RelationRule):
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         return self.clause(relation, open_choice(relation.decided(COLOCATED)))
 
-    def mends(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
+    def repairs(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
         """Yield the second component off or onto the first, then the reverse.
 
         Only moves in line with the choice of the relation.
@@ -188,7 +188,7 @@ class Disjoint(RelationRule):
         first_name, second_name = relation.components
         return self.clause(relation, open_choice(relation) or f"{first_name} shares no accelerator with {second_name}")
 
-    def mends(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
+    def repairs(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
         """Yield the first component off the second, then the reverse."""
         first, second = (problem[name] for name in relation.components)
         yield from moved_off(problem, first, second)
@@ -242,7 +242,7 @@ class Subset(RelationRule):
         has = f"has {amount}" if problem[outer].runs is not None else f"asks for {amount_of(problem[outer])}"
         return self.clause(relation, f"{inner} uses only accelerators of {outer}, which {has}")
 
-    def mends(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
+    def repairs(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
         """Yield the nearest range of equal size inside the second, then the overlap."""
         inner, outer = (problem[name] for name in relation.components)
         inner_range, outer_range = contiguous_range(problem, inner), contiguous_range(problem, outer)

@@ -37,7 +37,7 @@ def test_where_all_of_the_few_that_were_read_are_refused_it_is_open_whether_the_
 
     monkeypatch.setattr(following, "MAX_JOINT_CHOICES", 4)
     job, told = following.with_dependent_degrees(problem.job, ("rollout", "reference"), job_with)
-    assert told == () and job.planning.not_read == 5
+    assert told == () and job.planning.unread_choices == 5
     answer = Solver(solve, 10.0)(replace(problem, job=job))
     assert answer.verdict == UNDECIDED and "5 others were not planned" in answer.findings[0].message
     monkeypatch.setattr(following, "MAX_JOINT_CHOICES", 9)

@@ -12,7 +12,7 @@ from placewright.models.findings.finding import Finding, Severity, error
 from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
-from placewright.planner.write_back import Refuses
+from placewright.planner.write_back import Validator
 from placewright.solver.searching.search import solve
 
 Accepts = Callable[[Mapping[str, int]], bool]
@@ -38,7 +38,7 @@ def problem(folder: Path, rollout: str) -> Problem:
     return found
 
 
-def only(accepts: Accepts, code: str = "PW401") -> Refuses:
+def only(accepts: Accepts, code: str = "PW401") -> Validator:
     """Refuses all other counts."""
 
     def refuses(problem: Problem, plan: Plan) -> Sequence[Finding]:
@@ -52,7 +52,7 @@ def counts(plan: Plan | None) -> dict[str, int]:
     return {name: plan.assignment.held(name) for name in plan.components}
 
 
-def answered(question: Problem, refuses: Refuses) -> Answer:
+def answered(question: Problem, refuses: Validator) -> Answer:
     return Solver(solve, 10.0, refuses=refuses)(question)
 
 

@@ -67,5 +67,5 @@ TELLING = (17, 21, 46, 82)
 def test_a_lie_about_what_is_ruled_out_loses_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     truth = [price_of(seed) for seed in TELLING]
     assert IMPOSSIBLE not in truth
-    monkeypatch.setattr("placewright.planner.benders.Rounds._probe", lambda *_: Answer(IMPOSSIBLE))
+    monkeypatch.setattr("placewright.planner.benders.BendersLoop._probe", lambda *_: Answer(IMPOSSIBLE))
     assert any(price_of(seed) != true for seed, true in zip(TELLING, truth))

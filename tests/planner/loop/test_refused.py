@@ -11,7 +11,7 @@ from placewright.models.findings.finding import Finding, error
 from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
-from placewright.planner.write_back import Refuses
+from placewright.planner.write_back import Validator
 from placewright.solver.searching.search import solve
 
 FILE = """cluster: 1x6xH100
@@ -30,7 +30,7 @@ def problem(folder: Path, nested: str = "true") -> Problem:
     return found
 
 
-def answered(question: Problem, refuses: Refuses | None = None) -> Answer:
+def answered(question: Problem, refuses: Validator | None = None) -> Answer:
     kept = {} if refuses is None else {"refuses": refuses}
     return Solver(solve, 10.0, **kept)(question)
 
@@ -41,7 +41,7 @@ def seconds(answer: Answer) -> float:
     return answer.planned.best.nanoseconds / 1e9
 
 
-def larger(than: int) -> Refuses:
+def larger(than: int) -> Validator:
     """Refuses an actor on more accelerators."""
 
     def refuses(problem: Problem, plan: Plan) -> Sequence[Finding]:

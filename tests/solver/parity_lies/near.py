@@ -8,13 +8,13 @@ from placewright.solver.expanding import unmoved as keep
 from placewright.solver.objectives import moves
 from placewright.solver.objectives import moves as kept_groups
 from placewright.solver.objectives.moves import MoveTerm
-from placewright.solver.rules.answers import AtMost, Unlike
+from placewright.solver.rules.answers import AtMost, DiversityConstraint
 
 from .changes import Lie, instead
 
 NEAR_LIES: dict[str, tuple[Any, str, Lie, str]] = {
-    "what is ruled out passes": (Unlike, "check", instead(lambda *arguments: ()), "unlike one in a rack"),
-    "what is ruled out is good": (Unlike, "encode", instead(lambda *arguments: None), "unlike one in a rack"),
+    "what is ruled out passes": (DiversityConstraint, "check", instead(lambda *arguments: ()), "unlike one in a rack"),
+    "what is ruled out is good": (DiversityConstraint, "encode", instead(lambda *arguments: None), "unlike one in a rack"),
     "more than a limit passes": (AtMost, "check", instead(lambda *arguments: ()), "capped: two terms together"),
     "more than a limit is good": (AtMost, "encode", instead(lambda *arguments: None), "capped: no rack more"),
     "a piece that stays is not counted": (MoveTerm, "value", lambda f: lambda *a: f(*a) + 1, "near an answer, equal nodes"),

@@ -25,7 +25,7 @@ def test_nodes_with_rank_labels_are_known_by_them_though_all_have_one_host_name(
     roster = NodeRoster(named("a", "b"), [node("1", "host", 0), node("2", "host", 1)])
     there = roster.present([node("9", "host", 1), node("5", "host", 7)])
     assert {name: ray.node_id for name, ray in there.items()} == {"b": "9"}
-    assert [ray.node_id for ray in roster.strangers([node("9", "host", 1), node("5", "host", 7)])] == ["5"]
+    assert [ray.node_id for ray in roster.unknown([node("9", "host", 1), node("5", "host", 7)])] == ["5"]
 
 
 def test_nodes_without_labels_are_known_by_their_host_names() -> None:
