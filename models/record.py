@@ -39,7 +39,7 @@ else:
 
 @cache
 def _positional(cls: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
-    """Return the fields of a class and their values; none unless `__init__` takes them in order."""
+    """Return fields and values of a class whose `__init__` takes them in order; else none."""
     names = tuple(field.name for field in fields(cls))
     code = getattr(cls, "__init__").__code__  # noqa: B009 (mypy refuses the plain form)
     if code.co_varnames[1 : code.co_argcount] != names:

@@ -210,12 +210,28 @@ def account_of_given_ranks(
     bound = min(value, least) if baseline.on_several_kinds else least
     # What is near enough to the bound of what was not placed stays as it is: then no placement is looked for.
     far = (value - bound) * 100 > bound * KEEP
-    found = solve(opened).planned if solve is not None and far else None
+    placed = _placed(opened, question, solve) if solve is not None and far else None
     unsure = alternatives
-    if found is not None:
-        is_alike = found.question.kinds == question.kinds and found.question.scope.over_kinds == question.scope.over_kinds
-        every = (*(() if found.is_own else (found.best,)), *found.alternatives) if is_alike else ()
-        alternatives, unsure = every[:OTHERS], found.not_placed
-        bound = max(bound, min(value, found.bound))
+    if placed is not None:
+        plan, known = placed
+        every = known if known and plan.proved else (*known, *alternatives)
+        by_cost = sorted(every, key=lambda alternative: _costs(question, alternative), reverse=True)
+        cheapest = {alternative.design.structure(): alternative for alternative in by_cost if _costs(question, alternative) >= plan.bound}
+        alternatives = tuple(sorted(cheapest.values(), key=lambda alternative: _costs(question, alternative)))[:OTHERS]
+        unsure = tuple(alternative for alternative in alternatives if alternative not in known or alternative in plan.not_placed)
+        bound = max(bound, min(value, plan.bound))
     planned = PlanningResult(question, model.name, priced, bound, value <= bound, alternatives, (), searched.structures, not_placed=unsure)
     return replace(account_of(baseline.problem, replace(planned, question=baseline.question), problem.given()), given=True)
+
+
+def _placed(opened: Problem, question: PlanningProblem, solve: Solve) -> tuple[PlanningResult, tuple[CostedDesign, ...]] | None:
+    """Return the plan of a problem with open counts, and designs beside the ranks."""
+    planned = solve(opened).planned
+    if planned is None:
+        return None
+    is_alike = planned.question.kinds == question.kinds and planned.question.scope.over_kinds == question.scope.over_kinds
+    return planned, (planned.best,) * (is_alike and not planned.is_own) + planned.alternatives * is_alike
+
+
+def _costs(question: PlanningProblem, priced: CostedDesign) -> int:
+    return priced.total if question.aim == SECONDS else priced.accelerators(question)

@@ -72,8 +72,8 @@ def _lines(cause: Cause, files: Sequence[Report], colour: bool) -> list[str]:
 def _lacking(files: Sequence[Report]) -> str:
     """Return what most of the files lack, and the addition that completes them."""
     facts = Counter(report.missing[0].fact for report in files)
-    (fact, _), *others = facts.most_common()
-    more = f" (and {len(others)} like it)" if others else ""
+    (fact, _), *similar = facts.most_common()
+    more = f" (and {len(similar)} like it)" if similar else ""
     return f"{fact}{more}. {files[0].missing[0].add}"
 
 

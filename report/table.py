@@ -106,7 +106,7 @@ def table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), uncut: bool 
 
 
 def _narrowed(rows: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Return the widths of columns that fit a room, as far as their words stay whole."""
+    """Return widths of columns that fit, as far as words stay whole."""
     widths = [max(map(cells, column)) for column in zip(*rows)]
     if sum(widths) + 2 * (len(widths) - 1) <= room:
         return widths

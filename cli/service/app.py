@@ -31,7 +31,7 @@ OPEN = frozenset({"/health", "/docs", "/openapi.json"})
 _KIND = (b"content-type", b"application/json")
 
 
-class Answer(NamedTuple):
+class JsonAnswer(NamedTuple):
     """Answer of JSON, with headers beside its kind and length."""
 
     status: int
@@ -45,11 +45,11 @@ class Answer(NamedTuple):
         await send({"type": "http.response.body", "body": self.body})
 
 
-def _refusal(status: int, detail: str, *headers: tuple[bytes, bytes]) -> Answer:
-    return Answer(status, json.dumps({"detail": detail}).encode(), headers)
+def _refusal(status: int, detail: str, *headers: tuple[bytes, bytes]) -> JsonAnswer:
+    return JsonAnswer(status, json.dumps({"detail": detail}).encode(), headers)
 
 
-class Cut(Exception):
+class ClientGone(Exception):
     """The client left before its whole body came."""
 
 
@@ -67,12 +67,12 @@ class Gate:
         elif scope["type"] == "http" and scope["path"] in self._asked:
             try:
                 await (await self._answer(scope["path"], receive)).send(send)
-            except Cut:
+            except ClientGone:
                 return
         else:
             await self._app(scope, receive, send)
 
-    def _refused(self, scope: Scope) -> Answer | None:
+    def _refused(self, scope: Scope) -> JsonAnswer | None:
         headers = dict(scope["headers"])
         if self._key and scope["path"] not in OPEN:
             scheme, _, key = headers.get(b"authorization", b"").partition(b" ")
@@ -87,12 +87,12 @@ class Gate:
             return _refusal(413, f"the body is larger than {MOST_BYTES} bytes")
         return None
 
-    async def _answer(self, path: str, receive: Receive) -> Answer:
+    async def _answer(self, path: str, receive: Receive) -> JsonAnswer:
         pool = self._pool
         try:
             async with Deadline(pool.seconds):
                 body = await _body(receive)
-            return Answer(*await pool.ask(path, body, pool.seconds + (2 * MOST_SECONDS if path == "/solve" else 0)))
+            return JsonAnswer(*await pool.ask(path, body, pool.seconds + (2 * MOST_SECONDS if path == "/solve" else 0)))
         except asyncio.TimeoutError:
             return _refusal(408, f"no whole body within {pool.seconds:g} s", (b"connection", b"close"))
         except Overloaded:
@@ -108,7 +108,7 @@ async def _body(receive: Receive) -> bytes:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise Cut
+            raise ClientGone
         parts.append(message.get("body", b""))
         if not message.get("more_body", False):
             return b"".join(parts)

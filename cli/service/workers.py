@@ -165,7 +165,7 @@ class WorkerPool:
     async def _started(self) -> Worker:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONSAFEPATH": "1"}
         _, worker = await asyncio.get_running_loop().subprocess_exec(
-            Worker, sys.executable, "-m", f"{__package__}.asked", cwd=self._folder.name, env=environment, start_new_session=True, stderr=None,
+            Worker, sys.executable, "-m", f"{__package__}.process", cwd=self._folder.name, env=environment, start_new_session=True, stderr=None,
         )  # fmt: skip
         self._all.add(worker)
         return worker

@@ -72,7 +72,7 @@ def write_together(changes: Mapping[str, FileChange]) -> str:
 
 
 def _install(staged: Path, target: Path) -> None:
-    """Put a staged file in place of the target; a target with hard links is rewritten itself."""
+    """Replace the target by a staged file; rewrite a target with hard links."""
     if not target.exists() or target.stat().st_nlink < 2:
         os.replace(staged, target)
         return

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import Iterator
 
-VOCABULARY = ("variables", "held", "amount", "ranges")
+VOCABULARY = ("variables", "usage", "amount", "ranges")
 ALLOWED = (
     "solver/rules/",
     "solver/objectives/",

@@ -65,6 +65,7 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
         return st.builds(kind, **{field.name: values(hints[field.name]) for field in fields(kind)})
     small: dict[Any, st.SearchStrategy[Any]] = {
         int: st.integers(-(2**70), 2**70), str: TEXT, bool: st.booleans(), float: st.floats(allow_nan=False), type(None): st.none(),
+        object: st.none(),  # the problem that a planning problem was made of stays at home
         range: st.builds(range, st.integers(), st.integers(), st.integers(1, 3)), Fraction: st.fractions(max_denominator=64),
     }  # fmt: skip
     return small[kind]

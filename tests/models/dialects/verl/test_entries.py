@@ -62,7 +62,7 @@ def test_torchrun_says_how_many_processes_there_are(read: Read) -> None:
     assert problem is not None and problem.given().world_size("actor") == 8
     unknown = started(nnodes="1", nproc_per_node="gpu")
     assert unknown.problem is not None and unknown.problem.components == ()
-    assert any("`--nproc_per_node` is `gpu`" in each.why for each in unknown.unchecked)
+    assert any("`--nproc_per_node=gpu` starts" in each.why for each in unknown.unchecked)
 
 
 def test_where_no_program_is_named_the_keys_speak(read: Read) -> None:

@@ -129,16 +129,6 @@ def test_what_an_engine_of_the_newest_release_does_not_do_is_said(changes: dict[
     assert len(found) == bool(words) and all(words in message for message in found), found
 
 
-@pytest.mark.parametrize("changes", [{"decode_tensor_model_parallel_size": 4}, {"decode_replicas": 2}])
-def test_a_replica_of_prefill_and_decode_is_not_mended_by_the_size_of_one_of_them(changes: dict[str, int]) -> None:
-    settings = {**GOOD, f"{ROLLOUT}.tensor_model_parallel_size": 2, f"{ROLLOUT}.disaggregation.enabled": True}
-    settings |= {f"{ROLLOUT}.disaggregation.{key}": value for key, value in changes.items()}
-    text = " ".join(["python3 -m verl.trainer.main_ppo", *(f"{key}={value}" for key, value in settings.items())])
-    report = verify(read(Source("run.sh", text), read_shorthand("x8"), level="training", composer=Composer(frameworks=("verl==1dda039b",))))
-    (finding,) = (finding for finding in report.findings if finding.severity is Severity.ERROR)
-    assert (finding.code, finding.help) == ("PW208", "make prefill and decode together a divisor of 8")
-
-
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_verl_refuses_is_said(case: str) -> None:
     program, changes, words = REFUSED[case]

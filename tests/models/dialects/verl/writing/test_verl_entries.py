@@ -21,6 +21,7 @@ def added(source: Source, numbers: dict[str, int]) -> list[Edit]:
     ("text", "numbers", "after"),
     [
         ("data: {}\n", SIZES, "data: {}\ntrainer:\n  nnodes: 2\n  n_gpus_per_node: 8\n"),
+        ("trainer:\n", SIZES, "trainer: {nnodes: 2, n_gpus_per_node: 8}\n"),
         ("trainer: {total: 1}\n", SIZES, "trainer: {total: 1, nnodes: 2, n_gpus_per_node: 8}\n"),
         ("trainer:\n  total: 1\ndata: {}\n", SIZES, "trainer:\n  total: 1\n  nnodes: 2\n  n_gpus_per_node: 8\ndata: {}\n"),
         ("data: {}\n", TP, "data: {}\nactor_rollout_ref:\n  rollout: {tensor_model_parallel_size: 4}\n"),
@@ -42,7 +43,7 @@ def test_each_section_is_there_once(text: str, numbers: dict[str, int], after: s
         assert found.get(key.split(".")[-1]).value == value  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("text", ["trainer:\n", "trainer: 1\n", "trainer: [1]\n"])
+@pytest.mark.parametrize("text", ["trainer: 1\n", "trainer: [1]\n"])
 def test_what_is_no_section_with_entries_is_not_added_to(text: str) -> None:
     with pytest.raises(UnusableInput) as refused:
         added(Source("train.yaml", text), SIZES)
