@@ -1,4 +1,4 @@
-"""BendersLoop of search and placement until the best design that can be placed is found.
+"""Benders loop: search and placement in turn until the best design that can be placed is found.
 
 Logic-based Benders decomposition (Hooker and Ottosson 2003): the search is the master problem, `solver/` places its best designs,
 and each failure becomes a no-good for the next search: designs ruled out by the proof that one of them has no placement.
