@@ -123,7 +123,7 @@ def test_any_problem_arrives_as_it_was(problem: Problem) -> None:
 @settings(max_examples=60, deadline=None)
 @given(values(Answer))
 def test_any_answer_arrives_as_it_was(answer: Answer) -> None:
-    codec = Codec(names={"PlanningResult": PlanningResult})
+    codec = Codec({object: None}, names={"PlanningResult": PlanningResult})
     assert same(codec.read(json.loads(json.dumps(codec.write(answer, Answer))), Answer), answer)
 
 
