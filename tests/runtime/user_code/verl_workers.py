@@ -119,7 +119,7 @@ class Critic(Worker):
         return sorted(self.fused_worker_dict)
 
 
-class Validator(Worker):
+class Refuses(Worker):
     """Rank 1 cannot be constructed."""
 
     def __init__(self) -> None:

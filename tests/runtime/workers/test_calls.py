@@ -39,7 +39,7 @@ class Actor:
         return 7
 
 
-class Validator:
+class Refuses:
     def __init__(self) -> None:
         raise ValueError("no weights")
 
@@ -202,7 +202,7 @@ def test_a_group_ends_with_its_block_and_says_so_when_it_is_called_later() -> No
 
 def test_a_start_that_fails_is_undone_by_itself() -> None:
     port = FakePort(4, 4)
-    _, gang = prepared(port, Validator)
+    _, gang = prepared(port, Refuses)
     with pytest.raises(LaunchFailed, match="ValueError: no weights") as caught:
         gang.start(10.0)
     assert isinstance(caught.value.__cause__, ValueError)

@@ -31,7 +31,7 @@ class Actor(Worker):
         raise RuntimeError("no weights")
 
 
-class Validator(Worker):
+class Refuses(Worker):
     def __init__(self) -> None:
         raise ValueError("no weights")
 
@@ -160,7 +160,7 @@ def test_a_strategy_that_does_not_fit_is_refused_with_its_finding_before_anythin
 
 def test_the_constructor_of_a_worker_that_raises_leaves_nothing_of_the_group() -> None:
     port, machines = cluster(4)
-    said = refused(lambda: Validator.create_group().launch(machines, name="actor"))
+    said = refused(lambda: Refuses.create_group().launch(machines, name="actor"))
     assert said == ["PW703 rank 0 of `actor` on `host-0` could not be constructed: ValueError: no weights"]
     assert "actors" not in port.left_over()
     assert Actor.create_group().launch(machines, name="actor").train(1).wait() == [1] * 4

@@ -19,7 +19,7 @@ from placewright.runtime.failure import LaunchFailed
 
 from ....unhindered import unhindered
 from ...user_code import verl_workers
-from ...user_code.verl_workers import Actor, Critic, Rows, Validator
+from ...user_code.verl_workers import Actor, Critic, Rows, Refuses
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("address", "by_value")]
 
@@ -119,7 +119,7 @@ def test_shortages_take_less_than_a_second_and_leave_nothing() -> None:
 def test_a_constructor_that_raises_ends_its_group_a_method_raises_its_own_type_and_a_worker_that_dies_is_named() -> None:
     with RayResourcePool([2], max_colocate_count=1) as pool:
         with pytest.raises(LaunchFailed, match=r"rank 1 of `xRefuses` .* could not be constructed: ValueError: no weights for rank 1"):
-            RayWorkerGroup(pool, RayClassWithInitArgs(Validator), name_prefix="x")
+            RayWorkerGroup(pool, RayClassWithInitArgs(Refuses), name_prefix="x")
         group = RayWorkerGroup(pool, RayClassWithInitArgs(Actor), name_prefix="x")
         with pytest.raises(RuntimeError, match=r"(?s)rank 0 of `xActor` .* raised while .*, in boom\n") as caught:
             group.execute_rank_zero_sync("boom")

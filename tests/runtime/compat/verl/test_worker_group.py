@@ -10,7 +10,7 @@ from placewright.runtime import RayClassWithInitArgs, RayResourcePool, RayWorker
 from placewright.runtime.failure import LaunchFailed
 
 from ...fake import FakePort, Fault
-from ...user_code.verl_workers import Actor, Rows, Validator
+from ...user_code.verl_workers import Actor, Rows, Refuses
 
 NAMES = ("WG_PREFIX", "WG_BACKEND", "MASTER_ADDR", "REDIS_STORE_SERVER_HOST", "CUDA_VISIBLE_DEVICES")
 
@@ -127,7 +127,7 @@ def test_the_first_rank_that_fails_ends_the_start_and_leaves_the_slots() -> None
         with pytest.raises(
             LaunchFailed, match="rank 1 of `xRefuses` on `host-0` could not be constructed: ValueError: no weights for rank 1"
         ):
-            RayWorkerGroup(pool, RayClassWithInitArgs(Validator), name_prefix="x")
+            RayWorkerGroup(pool, RayClassWithInitArgs(Refuses), name_prefix="x")
         assert port.left_over() == {"holds": ["pverl_group_4:0"]}
         assert not any(seat.taken for seat in pool.seats())
         RayWorkerGroup(pool, RayClassWithInitArgs(Actor), name_prefix="x")
