@@ -19,7 +19,7 @@ from placewright.runtime.failure import LaunchFailed
 
 from ....unhindered import unhindered
 from ...user_code import verl_workers
-from ...user_code.verl_workers import Actor, Critic, Rows, Refuses
+from ...user_code.verl_workers import Actor, Critic, Refuses, Rows
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("address", "by_value")]
 

@@ -10,7 +10,7 @@ from placewright.runtime import RayClassWithInitArgs, RayResourcePool, RayWorker
 from placewright.runtime.failure import LaunchFailed
 
 from ...fake import FakePort, Fault
-from ...user_code.verl_workers import Actor, Rows, Refuses
+from ...user_code.verl_workers import Actor, Refuses, Rows
 
 NAMES = ("WG_PREFIX", "WG_BACKEND", "MASTER_ADDR", "REDIS_STORE_SERVER_HOST", "CUDA_VISIBLE_DEVICES")
 
