@@ -19,7 +19,7 @@ UPDATES = 4
 
 @dataclass(frozen=True)
 class FileLimits:
-    """What a framework's file can say of a job.
+    """Limits of a framework's file: the jobs that it can describe.
 
     Attributes
     ----------

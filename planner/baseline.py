@@ -100,7 +100,7 @@ def _with_options(problem: Problem, question: PlanningProblem, design: Design) -
 def _too_many(question: PlanningProblem, priced: CostedDesign) -> Iterator[str]:
     """Yield a sentence if more accelerators are held than the budget allows."""
     most = question.budget.accelerators
-    if most is not None and priced.accelerators(question) > most + question.given.held >= priced.design.held(question):
+    if most is not None and priced.accelerators(question) > most + question.given.held >= priced.design.all_accelerators(question):
         yield f"{priced.accelerators(question)} accelerators are used, {most + question.given.held} may be"
 
 

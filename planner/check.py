@@ -32,7 +32,7 @@ def forbidden(question: PlanningProblem, model: CostModel, design: Design) -> It
     yield from limited(question, design)
     limit = question.budget.accelerators
     if limit is not None and design.used(question) > limit:
-        yield f"{design.held(question)} accelerators are used, {limit + question.given.held} may be"
+        yield f"{design.all_accelerators(question)} accelerators are used, {limit + question.given.held} may be"
     most, takes = question.budget.nanoseconds, iteration(model, question, design)
     if most is not None and takes > most:
         yield f"an iteration takes {with_unit(in_seconds(takes))}, {exactly_in_seconds(most)} may be taken"

@@ -155,7 +155,7 @@ class _Run:
             most = (takes * HUNDRED - 1) // (HUNDRED + WORTH)
             budget = replace(budget, nanoseconds=most)
         elif not is_broken:
-            budget = replace(budget, accelerators=planned.held - question.given.held - 1)
+            budget = replace(budget, accelerators=planned.all_accelerators - question.given.held - 1)
         return _There(component, percent, plan, takes, is_broken, budget)
 
     def _is_proved(self, way: _Way, there: _There) -> bool:

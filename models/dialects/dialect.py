@@ -59,7 +59,7 @@ class Dialect(Protocol):
     """Keys, at most two deep (``cluster.num_nodes``), whose content is fully in the Problem."""
 
     LIMITS: FileLimits
-    """What `training_file` can say of a job."""
+    """Limits of the files that `training_file` writes."""
     RUN: str
     """Command that runs a file: of its name, its `{folder}` and its name without an ending (`{stem}`)."""
 

@@ -55,7 +55,7 @@ class Design:
             for choice in question.together_shared
         )
 
-    def held(self, question: PlanningProblem) -> int:
+    def all_accelerators(self, question: PlanningProblem) -> int:
         """Return the accelerators of all components, planned or not; a lower bound if shared."""
         return self.used(question) + question.given.held
 

@@ -34,7 +34,7 @@ class CostedDesign:
 
     def accelerators(self, question: PlanningProblem) -> int:
         """Return the accelerators of all components, planned or not; a lower bound if unplaced."""
-        return self.design.held(question) if self.held is None else self.held
+        return self.design.all_accelerators(question) if self.held is None else self.held
 
     def price(self, question: PlanningProblem) -> tuple[int, int]:
         """Return (objective, tie-breaker): ns with traffic, and accelerators, or the reverse."""
@@ -109,11 +109,11 @@ class PlanningResult:
         return self.lean or self.best.design
 
     @property
-    def held(self) -> int:
+    def all_accelerators(self) -> int:
         """Accelerators of all components."""
-        return self.best.accelerators(self.question) if self.lean is None else self.lean.held(self.question)
+        return self.best.accelerators(self.question) if self.lean is None else self.lean.all_accelerators(self.question)
 
     @property
     def price(self) -> tuple[int, int]:
         """(objective, tie-breaker), with traffic in the time."""
-        return self.question.by_aim(self.best.total, self.held)
+        return self.question.by_aim(self.best.total, self.all_accelerators)

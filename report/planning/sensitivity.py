@@ -54,8 +54,8 @@ def _change(account: Account, flip: Flip) -> str:
     words = design_in_words(question, planned, to.design, planned.best.design, models=to.models)
     time, used = with_unit(seconds(to.total)), to.accelerators(question)
     takes = f"{time} instead of {seconds(flip.takes)}"
-    if planned.question.aim != SECONDS and used != planned.held:
-        old = f"{planned.held} in {seconds(flip.takes)}"
+    if planned.question.aim != SECONDS and used != planned.all_accelerators:
+        old = f"{planned.all_accelerators} in {seconds(flip.takes)}"
         takes = f"{with_noun(used, 'accelerator')} in {time} instead of {old}"
     may = "changes" if flip.placed else "may change"
     return f"plan {may} {when}: then {takes} with {words}"

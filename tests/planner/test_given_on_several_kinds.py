@@ -29,7 +29,7 @@ def solved(folder: Path, components: str, cluster: str = BOTH, plan: str = "{cos
 def best(answer: Answer) -> tuple[float, int]:
     """Seconds of an iteration and accelerators of a plan that is proved."""
     assert answer.planned is not None and answer.planned.proved, answer.findings
-    return answer.planned.best.nanoseconds / SECOND, answer.planned.best.design.held(answer.planned.question)
+    return answer.planned.best.nanoseconds / SECOND, answer.planned.best.design.all_accelerators(answer.planned.question)
 
 
 def test_what_is_given_on_several_kinds_is_planned_around(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def _samples(facts: Facts) -> Number | None:
 
 
 def _rollout_accelerators(facts: Mode) -> Number | None:
-    count = facts.held("rollout")
+    count = facts.accelerators_of("rollout")
     return None if count is None else Number(count, f"the {with_noun(count, 'accelerator')} of rollout")
 
 

@@ -52,7 +52,7 @@ def test_a_plan_that_holds_at_every_factor_says_so(tmp_path: Path) -> None:
 
 def test_where_accelerators_are_to_be_few_they_are_compared(tmp_path: Path) -> None:
     found = account(tmp_path, BY_HAND.replace("batches: 5", BUDGET).replace("placement: 12-15", "accelerators: 4"), 0)
-    best, held = found.planned.best, found.planned.held
+    best, held = found.planned.best, found.planned.all_accelerators
     block = replace(best.design.blocks[0], accelerators=best.design.blocks[0].accelerators + 1)
     more = replace(best, design=replace(best.design, blocks=(block, *best.design.blocks[1:])))
     (line,) = lines(found, Flip("rollout", 110, 125, 201_500_000_000, replace(more, nanoseconds=180_000_000_000)))

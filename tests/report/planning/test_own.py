@@ -58,7 +58,7 @@ def test_yours_is_to_be_kept_near_the_best(tmp_path: Path, percent: int, fewer: 
 def test_yours_that_is_as_good_is_to_be_kept_where_the_fewest_accelerators_are_asked(tmp_path: Path) -> None:
     found = account(tmp_path, BY_HAND.replace("batches: 5", "batches: 5, minimise: accelerators, budget: {seconds: 200}"), 0)
     planned, best = found.planned, found.planned.best
-    held = best.design.held(planned.question)
+    held = best.design.all_accelerators(planned.question)
     for is_own, said in ((True, f" on {held} accelerators, as good as the plan: keep it\n  "), (False, f", the plan's are {held}: ")):
         its = replace(found, planned=replace(planned, is_own=is_own), own=yours_of(found, best))
         assert said in own_placement(its)

@@ -323,7 +323,7 @@ class Mode(Facts):
         """Return True if the release at hand is older than the named release."""
         return self.notes.choice is not None and self.notes.choice.until(name)
 
-    def held(self, name: str) -> int | None:
+    def accelerators_of(self, name: str) -> int | None:
         """Return the number of accelerators of a component with explicit ranks, else None."""
         component = self.components.get(name)
         return Assignment({name: component.runs}).held(name) if component and component.runs else None
