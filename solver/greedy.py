@@ -16,10 +16,11 @@ from .layout.cells import Cell
 from .layout.layout import Layout, Values, allowed, eligible, within_reach
 from .layout.parts import lowest
 from .layout.pools import Masks, NodePool
-from .layout.ranges import Places, lengths, longest_free
+from .layout.previous import movable, survivors
+from .layout.ranges import Place, Places, lengths, longest_free, whole_places
 from .objectives.idle import MissingAccelerators
+from .objectives.moves import kept_by_place
 from .objectives.uneven import most_even, open_sets, range_of, weight_of
-from .warm_start import warm_start
 
 Room = dict[int, int]
 """Node rank -> number of free resources."""
@@ -49,14 +50,28 @@ class Filling:
         many = self._many[level]
         return sum(self._space(domain_cells, narrower) // many * many for domain_cells in self._domains(cells, level))
 
-    def place(self, wanted: int) -> dict[Cell, int]:
-        """Place the wanted units and return units per cell.
+    def place(self, wanted: int, counts: dict[Cell, int]) -> None:
+        """Add the wanted units to the counts per cell, and take their resources out of the room.
 
-        Takes their resources out of the room.
+        Whole groups of the widest level that `counts` holds in part are completed or given up.
         """
-        counts: dict[Cell, int] = {}
+        for number, level in enumerate(self._levels if counts else ()):
+            if self._many[level] > 1:
+                for cells in self._domains(self._cells, level):
+                    wanted -= self._complete(cells, self._levels[number + 1 :], self._many[level], wanted, counts)
+                break
         self._take(self._cells, self._levels, wanted, self._shares(wanted), counts)
-        return counts
+
+    def _complete(self, cells: Sequence[Cell], levels: Sequence[str], many: int, most: int, counts: dict[Cell, int]) -> int:
+        """Complete the last group of a domain, or give it up; return the units added, negative if given up."""
+        odd = left = sum(counts.get(cell, 0) for cell in cells) % many
+        if not odd or many - odd <= min(most, self._space(cells, levels)):
+            return self._take(cells, levels, many - odd, {}, counts) if odd else 0
+        for cell in (cell for cell in reversed(cells) if cell in counts):  # what stays is counted on single nodes
+            back = min(left, counts[cell])
+            left, counts[cell] = left - back, counts[cell] - back
+            self._room[cell.nodes[0].rank] += back * self._bundle.unit
+        return -odd
 
     def _shares(self, wanted: int) -> dict[str, int]:
         """Return level -> limit of units per domain, from the demands to spread."""
@@ -85,12 +100,13 @@ class Filling:
             (min(self._space(domain_cells, narrower), share) // many * many, domain_cells) for domain_cells in self._domains(cells, level)
         ]
         while left >= many and waiting:
-            # Best fit: the smallest domain with space for the rest, else the largest domain.
+            # Best fit: the smallest domain with space for the rest, else the largest; one that holds some first.
+            used = [any(map(counts.get, domain_cells)) for _, domain_cells in waiting]
             enough = [number for number, (space, _) in enumerate(waiting) if space >= left]
             if enough:
-                number = min(enough, key=lambda candidate: waiting[candidate][0])
+                number = min(enough, key=lambda candidate: (not used[candidate], waiting[candidate][0]))
             else:
-                number = max(range(len(waiting)), key=lambda candidate: waiting[candidate][0])
+                number = max(range(len(waiting)), key=lambda candidate: (used[candidate], waiting[candidate][0]))
             space, domain_cells = waiting.pop(number)
             left -= self._take(domain_cells, narrower, min(left, space) // many * many, shares, counts)
         return wanted - left
@@ -191,7 +207,8 @@ def greedy(layout: Layout) -> Values | None:
     """
     if layout.shared:
         return nested(layout, stretch=True) or nested(layout, stretch=False)
-    if (near := warm_start(layout)) is not None:
+    may_stay = layout.problem.previous is not None and not layout.enclosed and not any(pool.host for pool in layout.pools)
+    if may_stay and (near := _values(layout, stretch=True, near=True)) is not None:
         return near
     stretched = _values(layout, stretch=True)
     return _values(layout, stretch=False) if stretched is None else stretched
@@ -224,11 +241,11 @@ def greedy_even(layout: Layout) -> Values | None:
         counts[number], fit[number] = count, fit[number] + 1
 
 
-def _values(layout: Layout, stretch: bool, wanted: Mapping[Bundle, int] = MappingProxyType({})) -> Values | None:
+def _values(layout: Layout, stretch: bool, wanted: Mapping[Bundle, int] = MappingProxyType({}), near: bool = False) -> Values | None:
     values: Values = {}
     for pool in layout.pools:
         free = dict(pool.free if pool.host is None else _held(layout, pool.host, values))
-        if not _place_pool(layout, pool, free, stretch, values, wanted):
+        if not _place_pool(layout, pool, free, stretch, values, wanted, near):
             return None
     add_even_counts(layout, values)
     return values
@@ -248,16 +265,20 @@ def _held(layout: Layout, host: Bundle, values: Values) -> Masks:
     return {cell.nodes[0].rank: (1 << count) - 1 for cell, count in resources.items()}
 
 
-def _place_pool(layout: Layout, pool: NodePool, free: dict[int, int], stretch: bool, values: Values, wanted: Mapping[Bundle, int]) -> bool:
+def _place_pool(
+    layout: Layout, pool: NodePool, free: dict[int, int], stretch: bool, values: Values, wanted: Mapping[Bundle, int], near: bool
+) -> bool:  # fmt: skip
     """Place all bundles of a pool, contiguous first; return False on failure.
 
-    A bundle gets the `wanted` units, else the most if stretched, else the least.
+    A bundle gets the `wanted` units, else the most if stretched, else the least. With `near` groups
+    of the previous answer stay where they can.
     """
     for bundle in sorted((bundle for bundle in pool.bundles if bundle.contiguous), key=lambda bundle: -bundle.unit * bundle.least):
         places, longest = Places(layout, bundle, within_reach(layout, bundle, free)), longest_free(layout, bundle, free)
         candidates = [units for units in lengths(layout, bundle) if units <= longest and units <= wanted.get(bundle, units)]
         # On the fewest nodes, at the lowest ranks.
-        place = next(filter(None, map(places.best_free, candidates[::-1] if stretch else candidates[:1])), None)
+        lowest_places = filter(None, map(places.best_free, candidates[::-1] if stretch else candidates[:1]))
+        place = _nearest(layout, bundle, places) if near else next(lowest_places, None)
         if place is None:
             return False
         values[bundle] = place
@@ -266,6 +287,7 @@ def _place_pool(layout: Layout, pool: NodePool, free: dict[int, int], stretch: b
     room = {node: mask.bit_count() for node, mask in free.items()}
     counted = [bundle for bundle in pool.bundles if not bundle.contiguous]
     required_units = {bundle: _begun(layout, bundle, room) for bundle in counted if bundle in layout.enclosed}
+    required_units.update(_staying(layout, counted, free, room) if near else {})
     if any(left < 0 for left in room.values()):
         return False
     for bundle in sorted(counted, key=lambda bundle: (-_largest(bundle), -bundle.unit, len(eligible(layout, bundle)))):
@@ -275,8 +297,8 @@ def _place_pool(layout: Layout, pool: NodePool, free: dict[int, int], stretch: b
         fit = [units for units in allowed(layout, bundle, most) if units >= sum(required.values())]
         if not fit:
             return False
-        counts = filling.place((fit[-1] if stretch and bundle.bounded else fit[0]) - sum(required.values()))
-        counts.update({cell: counts.get(cell, 0) + units for cell, units in required.items()})
+        counts = dict(required)
+        filling.place((fit[-1] if stretch and bundle.bounded else fit[0]) - sum(required.values()), counts)
         values.update({count: counts.get(count.cell, 0) for count in layout.counts if count.bundle is bundle})
     return True
 
@@ -291,6 +313,31 @@ def _begun(layout: Layout, bundle: Bundle, room: Room) -> dict[Cell, int]:
         node = cell.nodes[0].rank
         room[node] = room.get(node, 0) - (count * bundle.unit - layout.enclosed_in(bundle, cell))
     return units
+
+
+def _staying(layout: Layout, bundles: Sequence[Bundle], free: Masks, room: Room) -> dict[Bundle, dict[Cell, int]]:
+    """Return the units per cell of each bundle that can stay, and take their resources out of the room."""
+    staying: dict[Bundle, dict[Cell, int]] = {}
+    left = dict(free)
+    for bundle in sorted((bundle for bundle in bundles if bundle.components in movable(layout.problem)), key=lambda bundle: -bundle.unit):
+        counts, old = staying.setdefault(bundle, {}), survivors(layout.problem, bundle.components).at
+        for node, mask in sorted(old, key=old.__getitem__):
+            if node in layout.eligible[bundle] and not mask & ~left.get(node, 0) and sum(counts.values()) < bundle.most:
+                left[node] &= ~mask
+                room[node] -= bundle.unit
+                counts[layout.cell_of[node]] = counts.get(layout.cell_of[node], 0) + 1
+    return staying
+
+
+def _nearest(layout: Layout, bundle: Bundle, places: Places) -> Place | None:
+    """Return the free place that keeps most groups: longest, most kept, fewest nodes."""
+    kept = kept_by_place(layout, bundle)
+    fit = (place for place in whole_places(layout, bundle) if places.is_free(place[0], place[0] + place[1] * bundle.unit))
+
+    def worth(place: Place) -> tuple[int, int, int, int]:
+        return (-place[1], -kept(place), places.covered(place[0], place[0] + place[1] * bundle.unit), place[0])
+
+    return min(fit, key=worth, default=None)
 
 
 def _largest(bundle: Bundle) -> int:

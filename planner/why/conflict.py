@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Callable, Collection, Iterator, Sequence
 
-from ...models.answer import IMPOSSIBLE, Answer, Solve
+from ...models.answer import IMPOSSIBLE, Answer
 from ...models.findings.finding import Finding, error
 from ...models.findings.wording import are, plural, with_noun
 from ...models.machines.changed import with_nodes
@@ -165,8 +165,8 @@ NEAREST = 3
 class Planner(Oracle):
     """Oracle for problems by searches for designs; solved means placed."""
 
-    def __init__(self, problem: Problem, tried: Tried, place: Solve, session: Session) -> None:
-        super().__init__(Census(problem), place, session)
+    def __init__(self, problem: Problem, tried: Tried, session: Session) -> None:
+        super().__init__(Census(problem), session)
         self.tried = tried
 
     def judge(self, alternatives: Sequence[Problem]) -> Verdict:

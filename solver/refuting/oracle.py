@@ -11,7 +11,6 @@ from enum import Enum
 from math import lcm
 from typing import Sequence
 
-from ...models.answer import Solve
 from ...models.component import COLOCATED, DISJOINT, RELATION_KINDS, WHOLE, Spread
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import LEVELS
@@ -174,8 +173,8 @@ class Oracle:
     `searched` is True if a search decided some question, `undecided` if some question stayed open.
     """
 
-    def __init__(self, census: Census, solve: Solve, session: Session | None = None) -> None:
-        self.census, self._solve, self.session = census, solve, session or Session()
+    def __init__(self, census: Census, session: Session | None = None) -> None:
+        self.census, self.session = census, session or Session()
         self.searched = self.undecided = False
         self._searches = self._written = 0
 
@@ -229,7 +228,7 @@ class Oracle:
 
     def _holds(self, layout: Layout, values: Values) -> bool:
         """Return True if the values expand without errors. Raises ExpansionFailed."""
-        return holds(layout.problem, expand(layout, values, self._solve))
+        return holds(layout.problem, expand(layout, values))
 
     def _searched(self, problem: Problem, presolve: bool) -> Verdict:
         self._searches += 1

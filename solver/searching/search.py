@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import Sequence
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
@@ -41,7 +40,7 @@ def solve(
     session : decides if a solver may be loaded; None allows it. Raises SearchNeeded if not.
     """
     session = session or Session()
-    search = Search(problem, seed, on_progress, partial(solve, session=session), session)
+    search = Search(problem, seed, on_progress, session)
     search.until = time.process_time() + OVERRUN * limit
     given = problem.given()
     if faults := errors(check_explicit(problem)):
@@ -84,7 +83,7 @@ def _explained(alternatives: Sequence[Problem], stands: Sequence[ChoiceState], s
 
     if proof := _proof(stands):
         search.on_progress(Incumbents(None, 0, search.seconds, refuted=True))
-    why: Finding = impossible(alternatives, search.solve, proof, search.session)
+    why: Finding = impossible(alternatives, proof, search.session)
     return Answer(IMPOSSIBLE if why.code == "PW601" else UNDECIDED, findings=(why,), how=stands[0].how)
 
 

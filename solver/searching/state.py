@@ -6,7 +6,6 @@ import time
 from dataclasses import replace
 from math import inf
 
-from ...models.answer import Solve
 from ...models.placements.assignment import Assignment
 from ...models.placements.plan import FEASIBLE, OPTIMAL, Plan
 from ...models.problem import Problem
@@ -35,13 +34,10 @@ class WrongAnswer(Exception):
 
 
 class Search:
-    """State shared by all choices of degrees: start time, seed, best plan, callback.
+    """State shared by all choices of degrees: start time, seed, best plan, callback."""
 
-    `solve` answers smaller questions that arise during the search.
-    """
-
-    def __init__(self, whole: Problem, seed: int, on_progress: OnProgress, solve: Solve, session: Session | None = None) -> None:
-        self.whole, self.seed, self.solve, self.session = whole, seed, solve, session or Session()
+    def __init__(self, whole: Problem, seed: int, on_progress: OnProgress, session: Session | None = None) -> None:
+        self.whole, self.seed, self.session = whole, seed, session or Session()
         self.others: int | None = None
         """Lower bound over the choices outside the current search."""
         self.on_progress = on_progress
@@ -115,7 +111,7 @@ class ChoiceState:
     def judge(self, layout: Layout, values: Values, how: str) -> tuple[int, ...] | None:
         """Return the cost per tier, keeping the best answer; None for no answer."""
         try:
-            assignment = expand(layout, values, self.search.solve)
+            assignment = expand(layout, values)
         except ExpansionFailed:
             return None
         if not holds(self.problem, assignment):
