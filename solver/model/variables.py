@@ -309,24 +309,24 @@ class Variables(ConstraintModel):
         """Require the bundle's resources to be a multiple of `step`."""
         amount = self.accelerators(bundle)
         if isinstance(amount, int):
-            self.require(amount % step == 0, f"{amount} is no multiple of {step}")
+            self.require(amount % step == 0)
         else:
             times = self.model.new_int_var(0, self.problem.cluster.total(bundle.kind) // step, "times")
             self.require(amount == step * times)
 
-    def given_in_multiples(self, component: Component, size: int, groups: str) -> None:
+    def given_in_multiples(self, component: Component, size: int) -> None:
         """Require multiples of `size` on every node of a searched component whose resources are given."""
         bundle = self.bundle(component)
         if bundle in self.layout.fixed and component.runs is None:
-            for node, mask in self.layout.fixed[bundle].items():
-                self.require(mask.bit_count() % size == 0, f"{groups} of {component.name} do not fit node {node}")
+            for mask in self.layout.fixed[bundle].values():
+                self.require(mask.bit_count() % size == 0)
 
-    def exclude(self, component: Component, is_excluded: Callable[[Node], bool], why: str) -> None:
+    def exclude(self, component: Component, is_excluded: Callable[[Node], bool]) -> None:
         """Forbid a component's resources in cells of excluded nodes."""
         bundle = self.bundle(component)
         for cell in self.cells if bundle else ():
             if bundle and is_excluded(cell.nodes[0]):
-                self.require(self.accelerators(bundle, cell) == 0, f"{component.name} is {why}")
+                self.require(self.accelerators(bundle, cell) == 0)
 
     # -- values of a solution
 

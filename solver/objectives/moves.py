@@ -88,7 +88,7 @@ class _OnNode:
                 load.append(bundle.piece * amounts[-1])
             variables.at_most(variables.total(load), free.bit_count())
         for bundle, amounts in parts.items():
-            variables.require(variables.total(amounts) == bundle.unit // bundle.piece * new_counts[bundle], f"{bundle.name} on {rank}")
+            variables.require(variables.total(amounts) == bundle.unit // bundle.piece * new_counts[bundle])
 
 
 class MoveTerm:

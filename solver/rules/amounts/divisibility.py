@@ -85,8 +85,7 @@ class WholeShardGroups(ComponentRule):
         placed, per_process = variables.processes(component), component.per_process
         most = placed if isinstance(placed, int) else problem.cluster.total(problem.kind(component)) // per_process
         shards = component.divided_among
-        why = f"the ranks of {component.name} do not divide into groups of {shards} shards"
-        variables.among(placed, [count for count in range(most + 1) if whole_groups(shards, count * per_process, component.parallel)], why)
+        variables.among(placed, [count for count in range(most + 1) if whole_groups(shards, count * per_process, component.parallel)])
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         shards, parallel = component.divided_among, component.parallel

@@ -51,8 +51,7 @@ class ModelDivides:
             for split in splits:
                 amount, degree = getattr(card, split.card_field), split.of(component.parallel)
                 if split.proved and amount:
-                    why = f"{amount} {WORDS[split.card_field]} do not divide among {split.degree} {degree} of {component.name}"
-                    variables.require(split.fits(amount, degree), why)
+                    variables.require(split.fits(amount, degree))
 
     def check(self, problem: Problem, use: Use, assignment: Assignment) -> Iterator[Finding]:
         component, card, splits = use

@@ -62,7 +62,7 @@ class PerNode:
             capacity = self.has(cell.nodes[0])
             if capacity is not None and len(cell.nodes) == 1:
                 wanted = variables.total(self.need(component) * _processes_in(component, cell, variables) for component in asking)
-                variables.require(wanted <= capacity, f"the {subject} of {cell.name} is exceeded")
+                variables.require(wanted <= capacity)
 
     def short_nodes(self, problem: Problem, assignment: Assignment) -> list[Short]:
         """Return the nodes with a shortage, ascending."""

@@ -89,19 +89,19 @@ class GroupsWhole(ComponentRule):
         Groups inside a node or a NUMA domain are units or pieces of the bundle, counted by PW201.
         """
         component, keep = kept
-        bundle, why = variables.bundle(component), f"{component.name} is not kept together"
+        bundle = variables.bundle(component)
         runs = component.runs if component.runs is not None else variables.layout.on_nodes.get(component.name)
         if runs is not None:
-            variables.require(_are_whole(problem, kept, [seat for _, process_seats in seats(runs) for seat, _, _ in process_seats]), why)
+            variables.require(_are_whole(problem, kept, [seat for _, process_seats in seats(runs) for seat, _, _ in process_seats]))
         elif bundle and bundle.contiguous and not bundle.fixed:
             self._starts(problem, kept, bundle, variables)
         elif bundle and bundle.fixed:
-            variables.require(_are_whole(problem, kept, variables.given_in_order(component)), why)
+            variables.require(_are_whole(problem, kept, variables.given_in_order(component)))
         elif keep.unit == WHOLE:
             if bundle is None or keep.level in LEVELS or not _is_one_group(kept):
                 names = variables.domains(keep.level)
                 touched = variables.total(variables.present(component, keep.level, name) for name in names)
-                variables.at_most(touched, keep.domains, why)
+                variables.at_most(touched, keep.domains)
         elif bundle is None:  # processes that form no groups
             return
         elif keep.level in LEVELS:

@@ -29,7 +29,7 @@ class Apart(RelationRule):
         first, second = (problem[name] for name in relation.components)
         for name in variables.domains(relation.level):
             both = variables.present(first, relation.level, name) + variables.present(second, relation.level, name)
-            variables.require(both <= 1, f"{first.name} and {second.name} are not apart")
+            variables.require(both <= 1)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
@@ -59,7 +59,7 @@ class Near(RelationRule):
         first, second = (problem[name] for name in relation.components)
         for name in variables.domains(relation.level):
             second_present = variables.present(second, relation.level, name)
-            variables.require(variables.present(first, relation.level, name) <= second_present, f"{first.name} is far from {second.name}")
+            variables.require(variables.present(first, relation.level, name) <= second_present)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components

@@ -27,7 +27,7 @@ class NodeGroupRule(ComponentRule):
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
         inside = problem.cluster.members(component.node_groups)
-        variables.exclude(component, lambda node: node.rank not in inside, "outside its groups")
+        variables.exclude(component, lambda node: node.rank not in inside)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         inside = problem.cluster.members(component.node_groups)
@@ -63,7 +63,7 @@ class HardwareKind(ComponentRule):
         """
         model = component.accelerator_model
         if model and problem.kind(component) == ACCELERATOR:
-            variables.exclude(component, lambda node: node.accelerator_model != model, "on another model")
+            variables.exclude(component, lambda node: node.accelerator_model != model)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         kind, groups = problem.kind(component), problem.cluster.groups
@@ -109,7 +109,7 @@ class Excluded(ComponentRule):
 
         An excluded node is never in a cell with a node that is not excluded.
         """
-        variables.exclude(component, lambda node: node.rank in component.excluded, "on an excluded node")
+        variables.exclude(component, lambda node: node.rank in component.excluded)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         excluded = set(component.excluded)

@@ -39,12 +39,12 @@ class Pinned(ComponentRule):
         """
         from ...layout.ranks import of_given  # a slow import that no check needs
 
-        bundle, why = variables.bundle(component), f"ranks of {component.name} are not where they are pinned"
+        bundle = variables.bundle(component)
         last = max((pin.ranks.stop for pin in component.pins), default=0)
-        variables.require(variables.processes(component) >= last, why)
+        variables.require(variables.processes(component) >= last)
         if component.runs is not None:
             ranks = [(rank, run.node) for run in component.runs for rank in run.ranks]
-            variables.require(all(node in pin.nodes for rank, node in ranks for pin in component.pins if rank in pin.ranks), why)
+            variables.require(all(node in pin.nodes for rank, node in ranks for pin in component.pins if rank in pin.ranks))
             return
         line = line_of(problem, component)
         pieces = in_blocks(problem, line)
@@ -56,15 +56,15 @@ class Pinned(ComponentRule):
             variables.range_of(bundle).only(list(_starts(variables, bundle, line, solid or in_order)))
         elif bundle and bundle.fixed and (has_given or solid or in_order):
             rank_nodes = [node for node, _ in (of_given(variables.layout, bundle) or {}).get(component.name, ())]
-            variables.require(_kept(rank_nodes, pieces[0], unit(problem, line)), why)
+            variables.require(_kept(rank_nodes, pieces[0], unit(problem, line)))
         elif in_order:
             self._in_order(component, pieces[0], unit(problem, line), variables)
         else:
             for level, name, need in pieces[1]:
-                variables.require(variables.held(component, level, name) >= need, why)
+                variables.require(variables.held(component, level, name) >= need)
             for nodes, need in needs_of(pieces[0]).items():
                 held = variables.total(_held(component, cell, variables) for cell in variables.cells if cell.nodes[0].rank in nodes)
-                variables.require(held >= need * unit(problem, line), why)
+                variables.require(held >= need * unit(problem, line))
 
     def _in_order(self, component: Component, groups: Groups, size: int, variables: Variables) -> None:
         """Keep pins if ranks ascend with the nodes.

@@ -38,10 +38,10 @@ class SpreadOver(ComponentRule):
 
     def encode(self, problem: Problem, asked: Asked, variables: Variables) -> None:
         component, spread = asked
-        names, why = variables.domains(spread.level), f"{component.name} is not spread"
+        names = variables.domains(spread.level)
         if spread.domains > 1:
             seen = variables.total(variables.present(component, spread.level, name) for name in names)
-            variables.require(seen >= spread.domains, why)
+            variables.require(seen >= spread.domains)
         if spread.percent < 100:
             size = _group(problem, component)
             amounts = [variables.held(component, spread.level, name) for name in names]
@@ -53,7 +53,7 @@ class SpreadOver(ComponentRule):
                 variables.require(100 * size * share >= spread.percent * groups)
                 variables.require(100 * size * share <= spread.percent * groups + 100 * size - 1)
             for amount in amounts:
-                variables.require(amount <= size * share, why)
+                variables.require(amount <= size * share)
 
     def check(self, problem: Problem, asked: Asked, assignment: Assignment) -> Iterator[Finding]:
         component, spread = asked

@@ -38,7 +38,7 @@ class Contiguous(ComponentRule):
         if bundle and bundle.fixed and component.runs is None:
             numbering = problem.cluster.numbering(problem.range_in(component))
             is_solid = solid(variables.layout.fixed[bundle], numbering) is not None
-            variables.require(is_solid, f"{component.name} is given in pieces")
+            variables.require(is_solid)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         first = problem.cluster.numbering(problem.range_in(component)).first

@@ -32,7 +32,7 @@ class Strided(ComponentRule):
 
         A unit of a searched bundle is a whole block, and expansion interleaves it.
         """
-        variables.given_in_multiples(component, component.unit, "blocks")
+        variables.given_in_multiples(component, component.unit)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         first = problem.cluster.numbering(problem.range_in(component)).first
@@ -83,7 +83,7 @@ class NodeOrder(ComponentRule):
         numbering = variables.layout.numbering(bundle)
         if bundle.fixed:
             nodes = sorted(variables.layout.fixed[bundle], key=lambda node: numbering.first.get(node, node))
-            variables.require(nodes == sorted(nodes), f"{component.name} goes back to a lower node")
+            variables.require(nodes == sorted(nodes))
             return
         ranks, ascending = [stretch.node_rank for stretch in numbering.stretches], []
         # Groups on several nodes go back to a lower node if they interleave over a border.

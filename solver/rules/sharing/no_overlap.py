@@ -57,7 +57,7 @@ class NoOverlap(ComponentRule):
         for (first, first_masks), (second, second_masks) in combinations(variables.layout.enclosed.items(), 2):
             if first not in hosts[second] and second not in hosts[first]:
                 apart = not any(mask & second_masks.get(node, 0) for node, mask in first_masks.items())
-                variables.require(apart, f"given ranks are within {first.name} and {second.name}")
+                variables.require(apart)
 
     def _ranges(self, variables: Variables) -> None:
         """Require contiguous bundles to be apart or nested.

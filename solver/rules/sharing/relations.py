@@ -67,7 +67,7 @@ def given_alike(problem: Problem, relation: Relation, variables: Variables) -> N
         bundle = variables.bundle(component)
         if bundle and component.runs is not None:
             masks = _union({(run.node, run.mask) for run in component.runs if run.mask})
-            variables.require(masks == variables.layout.fixed[bundle], f"{bundle.name} are given apart")
+            variables.require(masks == variables.layout.fixed[bundle])
 
 
 def in_one_order(problem: Problem, relation: Relation, variables: Variables) -> None:
@@ -78,7 +78,7 @@ def in_one_order(problem: Problem, relation: Relation, variables: Variables) -> 
     given_alike(problem, relation, variables)
     bundle = variables.bundle(problem[relation.components[0]])
     if bundle and not variables.can_be_seated(bundle):
-        variables.require(variables.accelerators(bundle) == 0, f"no order of ranks suits all of {bundle.name}")
+        variables.require(variables.accelerators(bundle) == 0)
 
 
 def _union(pairs: set[tuple[int, int]]) -> dict[int, int]:
@@ -111,7 +111,7 @@ class ColocatedOrDisjoint(RelationRule):
             raise ValueError(f"whether {first_bundle.name} and {second_bundle.name} share is not decided")
         first, second = variables.layout.fixed[first_bundle], variables.layout.fixed[second_bundle]
         apart = not any(mask & second.get(node, 0) for node, mask in first.items())
-        variables.require(apart or first == second, f"{first_bundle.name} and {second_bundle.name} are given together in part")
+        variables.require(apart or first == second)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
@@ -158,18 +158,14 @@ class Disjoint(RelationRule):
         if first is None or second is None:
             return
         if first is second:
-            variables.require(
-                variables.accelerators(first) == 0, f"{first_component.name} and {second_component.name} are colocated and disjoint"
-            )
+            variables.require(variables.accelerators(first) == 0)
         else:
             second_masks = variables.layout.known(second)
             common = [node for node, mask in variables.layout.known(first).items() if mask & second_masks.get(node, 0)]
-            variables.require(
-                not (common and first.kind == second.kind), f"{first_component.name} and {second_component.name} are given together"
-            )
+            variables.require(not (common and first.kind == second.kind))
         for inner, outer in ((first, second), (second, first)):
             if outer in variables.layout.hosts[inner] and not inner.fixed:
-                variables.require(variables.accelerators(inner) == 0, f"{inner.name} is within {outer.name} and is disjoint from it")
+                variables.require(variables.accelerators(inner) == 0)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
@@ -217,11 +213,11 @@ class Subset(RelationRule):
         if inner is None or inner is outer:
             return
         if outer is None or inner.kind != outer.kind:
-            variables.require(variables.accelerators(inner) == 0, f"{inner.name} and {outer and outer.name} are on unlike resources")
+            variables.require(variables.accelerators(inner) == 0)
         elif outer.fixed:
             inner_masks, outer_masks = variables.layout.known(inner), variables.layout.fixed[outer]
             outside = any(mask & ~outer_masks.get(node, 0) for node, mask in inner_masks.items())
-            variables.require(not outside, f"{inner.name} is given outside {outer.name}")
+            variables.require(not outside)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         inner, outer = relation.components
