@@ -10,7 +10,7 @@ from typing import Mapping, Sequence
 
 from ..models.component import UNBOUNDED
 from ..models.machines.topology import LEVELS
-from .expanding.ranks import add_even_counts
+from .expanding.ranks import with_even_counts
 from .layout.bundle import Bundle
 from .layout.cells import Cell
 from .layout.layout import Layout, Values, allowed, eligible, within_reach
@@ -120,7 +120,7 @@ def nested(layout: Layout, stretch: bool) -> Values | None:
     come first.
     """
     placement = _Nested(layout, stretch)
-    return placement.values if placement.place() else None
+    return with_even_counts(layout, placement.values) if placement.place() else None
 
 
 class _Nested:
@@ -135,10 +135,7 @@ class _Nested:
         order = sorted(self.layout.searched, key=lambda bundle: (self._room(bundle), -bundle.unit * bundle.least))
         ranges = sorted((bundle for bundle in order if bundle.contiguous), key=lambda bundle: self._in_ranges(bundle))
         counted = sorted((bundle for bundle in order if not bundle.contiguous), key=lambda bundle: -len(self.layout.hosts[bundle]))
-        success = all(map(self._range, ranges)) and all(map(self._counted, counted))
-        if success:
-            add_even_counts(self.layout, self.values)
-        return success
+        return all(map(self._range, ranges)) and all(map(self._counted, counted))
 
     def _room(self, bundle: Bundle) -> int:
         return sum(mask.bit_count() for mask in self.layout.pool_of[bundle].free.values())
@@ -247,8 +244,7 @@ def _values(layout: Layout, stretch: bool, wanted: Mapping[Bundle, int] = Mappin
         free = dict(pool.free if pool.host is None else _held(layout, pool.host, values))
         if not _place_pool(layout, pool, free, stretch, values, wanted, near):
             return None
-    add_even_counts(layout, values)
-    return values
+    return with_even_counts(layout, values)
 
 
 def _held(layout: Layout, host: Bundle, values: Values) -> Masks:

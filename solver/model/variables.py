@@ -140,15 +140,18 @@ class Variables(ConstraintModel):
             amount = self.accelerators_in(bundle, level, name)
             if bundle in self._ranges and level != NODE_LEVEL:
                 self._touched[key] = self._ranges[bundle].touches(self.layout.domains(level)[name])
-            elif isinstance(amount, int):
-                self._touched[key] = int(amount > 0)
             else:
-                room = self.room(bundle, level, name)
-                seen = self.model.new_bool_var(f"{bundle.name} touches {name or level}")
-                self.require(amount <= room * seen)
-                self.require(amount >= seen)
-                self._touched[key] = seen
+                self._touched[key] = self._some(amount, self.room(bundle, level, name), f"{bundle.name} touches {name or level}")
         return self._touched[key]
+
+    def _some(self, amount: Amount, room: int, name: str) -> Amount:
+        """Return 1 exactly if an amount of at most `room` is positive, else 0."""
+        if isinstance(amount, int):
+            return int(amount > 0)
+        seen = self.boolean(name)
+        self.require(amount <= room * seen)
+        self.require(amount >= seen)
+        return seen
 
     def room(self, bundle: Bundle, level: str, name: str) -> int:
         """Return an upper bound on a searched bundle's resources in a domain."""
@@ -200,16 +203,10 @@ class Variables(ConstraintModel):
             return self.touches(bundle, level, name)
         key = (component.name, level, name)
         if key not in self._present:
-            amount = self.held(component, level, name)
-            if isinstance(amount, int):
-                self._present[key] = int(amount > 0)
-            else:
-                seen = self._present[key] = self.boolean(f"{component.name} is in {name}")
-                dealt = self.layout.dealt.get(component.name)
-                cells = self._cells_in(level, name)
-                room = dealt.processes if dealt else sum(self.layout.pieces(bundle, cell, 1) for cell in cells if bundle)
-                self.require(amount <= room * seen)
-                self.require(amount >= seen)
+            amount, dealt = self.held(component, level, name), self.layout.dealt.get(component.name)
+            cells = self._cells_in(level, name) if bundle and not isinstance(amount, int) else ()
+            room = dealt.processes if dealt else sum(self.layout.pieces(bundle, cell, 1) for cell in cells if bundle)
+            self._present[key] = self._some(amount, room, f"{component.name} is in {name}")
         return self._present[key]
 
     # -- places of contiguous bundles

@@ -129,16 +129,11 @@ def bundle_touches(variables: Variables, bundle: Bundle, level: str, name: str) 
     return variables.touches(bundle, level, name)
 
 
-def amount(variables: Variables, component: Component, level: str, name: str) -> Amount:
-    """Return the resources of the component in the domain."""
-    return variables.held(component, level, name)
-
-
 def most(variables: Variables, component: Component, level: str, name: str) -> int:
     """Return an upper bound on the component's resources in the domain."""
     bundle = variables.bundle(component)
     if bundle is None or bundle.fixed:
-        known = amount(variables, component, level, name)
+        known = variables.held(component, level, name)
         return known if isinstance(known, int) else variables.layout.dealt[component.name].processes
     return rooms_of(variables.layout).most(bundle, level, name)
 

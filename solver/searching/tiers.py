@@ -14,7 +14,7 @@ from ..layout.layout import Count, Layout, Values
 from ..layout.ranges import is_restricted, refutable
 from ..model.engine import Outcome, Status, narrowed, run
 from ..model.variables import Variables
-from ..objectives.tiers import aggregates_of, keep_tier
+from ..objectives.tiers import aggregates_of
 from ..objectives.traffic import BytesAcross, DomainsTouched
 from ..patterns.master import Master, uses_of
 from .state import ChoiceState, WrongAnswer
@@ -228,7 +228,7 @@ def search_tiers(standing: ChoiceState, limit: float) -> None:
             left += TierSearch(standing, variables, number, share).search() - share
         if standing.assignment is None or left <= 0 or standing.search.is_late:
             break
-        keep_tier(variables, amount, standing.costs[number])
+        variables.at_most(amount, standing.costs[number])  # no worse while later tiers are searched
     standing.spent = limit - left
 
 

@@ -12,7 +12,7 @@ from ....models.machines.topology import NODE_LEVEL
 from ....models.placements.assignment import Assignment
 from ....models.placements.run import Repeat
 from ....models.problem import ConflictClause, Demand, Problem
-from ....models.ranks import merge, write_range, write_ranks
+from ....models.ranks import list_ranks, write_range
 from ...layout.bundle import Groups, gaps, in_blocks, line_of, needs_of, pinned_groups, unit
 from ...rule import ComponentRule
 from ...wording import nodes_called
@@ -91,7 +91,7 @@ class Pinned(ComponentRule):
         size = assignment.world_size(component.name)
         for pin in component.pins:
             span = pin.span or component.span("pins")
-            where = f"{plural('node', len(pin.nodes))} {_listed(pin.nodes)}"
+            where = f"{plural('node', len(pin.nodes))} {list_ranks(pin.nodes)}"
             if pin.ranks.stop > size:
                 message = (
                     f"rank {max(size, pin.ranks.start)} of {component.name} is pinned to {where}, but it has {with_noun(size, 'process')}"
@@ -146,10 +146,6 @@ def _kept(nodes: Sequence[int], groups: Groups, size: int) -> bool:
     """
     every = ((number * size, allowed) for numbers, allowed in groups for number in numbers)
     return all(first < len(nodes) and nodes[first] in allowed for first, allowed in every)
-
-
-def _listed(nodes: Iterable[int]) -> str:
-    return write_ranks(merge([range(node, node + 1) for node in nodes]))
 
 
 def _misplaced(repeats: Sequence[Repeat], ranks: range, nodes: frozenset[int]) -> Iterator[tuple[range, int]]:
