@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import reduce
-from operator import or_
+from collections import Counter
 from types import MappingProxyType
 from typing import Mapping, Sequence
 
 from ..models.component import UNBOUNDED
 from ..models.machines.topology import LEVELS
 from .expanding.ranks import with_even_counts
+from .expanding.unmoved import blocks
 from .layout.bundle import Bundle
 from .layout.cells import Cell
 from .layout.layout import Layout, Values, allowed, eligible, within_reach
-from .layout.parts import lowest
 from .layout.pools import Masks, NodePool
 from .layout.previous import movable, survivors
 from .layout.ranges import Place, Places, lengths, longest_free, whole_places
@@ -67,7 +66,7 @@ class Filling:
         odd = left = sum(counts.get(cell, 0) for cell in cells) % many
         if not odd or many - odd <= min(most, self._space(cells, levels)):
             return self._take(cells, levels, many - odd, {}, counts) if odd else 0
-        for cell in (cell for cell in reversed(cells) if cell in counts):  # what stays is counted on single nodes
+        for cell in (cell for cell in reversed(counts) if cell in cells):  # what stays is counted on single nodes
             back = min(left, counts[cell])
             left, counts[cell] = left - back, counts[cell] - back
             self._room[cell.nodes[0].rank] += back * self._bundle.unit
@@ -112,89 +111,6 @@ class Filling:
         return wanted - left
 
 
-def nested(layout: Layout, stretch: bool) -> Values | None:
-    """Return greedy decision values for bundles inside others; None without success.
-
-    The caller must check the values. Ranges are placed before counted bundles. Among ranges, outer
-    ones come first, then those with the fewest free resources. Among counted bundles, inner ones
-    come first.
-    """
-    placement = _Nested(layout, stretch)
-    return with_even_counts(layout, placement.values) if placement.place() else None
-
-
-class _Nested:
-    """State of the nested greedy placement, resource by resource."""
-
-    def __init__(self, layout: Layout, stretch: bool) -> None:
-        self.layout, self.stretch, self.values = layout, stretch, Values()
-        self.held: dict[Bundle, dict[int, int]] = {}
-
-    def place(self) -> bool:
-        """Place all bundles; return False if a bundle has no place."""
-        order = sorted(self.layout.searched, key=lambda bundle: (self._room(bundle), -bundle.unit * bundle.least))
-        ranges = sorted((bundle for bundle in order if bundle.contiguous), key=lambda bundle: self._in_ranges(bundle))
-        counted = sorted((bundle for bundle in order if not bundle.contiguous), key=lambda bundle: -len(self.layout.hosts[bundle]))
-        return all(map(self._range, ranges)) and all(map(self._counted, counted))
-
-    def _room(self, bundle: Bundle) -> int:
-        return sum(mask.bit_count() for mask in self.layout.pool_of[bundle].free.values())
-
-    def _in_ranges(self, bundle: Bundle) -> int:
-        return sum(host.contiguous for host in self.layout.hosts[bundle])
-
-    def _free(self, bundle: Bundle) -> dict[int, int]:
-        """Return the resources available to a bundle, node by node.
-
-        Resources of its hosts and of the bundles inside it count as free. Inside a placed
-        contiguous host, only resources of that host do.
-        """
-        hosts, pool = self.layout.hosts, self.layout.pool_of[bundle]
-        foreign = [masks for placed, masks in self.held.items() if placed not in hosts[bundle] and bundle not in hosts[placed]]
-        ground = {node: pool.free.get(node, 0) | mask for node, mask in self.layout.enclosed.get(bundle, {}).items()}
-        free = {node: mask & ~reduce(or_, (masks.get(node, 0) for masks in foreign), 0) for node, mask in {**pool.free, **ground}.items()}
-        for around in (self.held[host] for host in hosts[bundle] if host.contiguous and host in self.held):
-            free = {node: mask & around.get(node, 0) for node, mask in free.items()}
-        return free
-
-    def _range(self, bundle: Bundle) -> bool:
-        free = within_reach(self.layout, bundle, self._free(bundle))
-        places, longest = Places(self.layout, bundle, free), longest_free(self.layout, bundle, free)
-        candidates = [units for units in lengths(self.layout, bundle) if units <= longest]
-        place = next(filter(None, map(places.best_free, candidates[::-1] if self.stretch else candidates[:1])), None)
-        if place is None:
-            return False
-        self.values[bundle], masks = place, self.held.setdefault(bundle, {})
-        for piece, first, count in places.numbering.pieces(place[0], place[0] + place[1] * bundle.unit):
-            masks[piece.node_rank] = masks.get(piece.node_rank, 0) | ((1 << count) - 1) << first
-        return True
-
-    def _counted(self, bundle: Bundle) -> bool:
-        """Place a counted bundle around the bundles inside it, then on the emptiest nodes."""
-        unit, free = bundle.unit, self._free(bundle)
-        cells = {cell.nodes[0].rank: cell for cell in eligible(self.layout, bundle) if len(cell.nodes) == 1}
-        inner = [masks for placed, masks in self.held.items() if bundle in self.layout.hosts[placed]]
-        inner.append(self.layout.enclosed.get(bundle, {}))
-        inside = {node: reduce(or_, (masks.get(node, 0) for masks in inner), 0) for node in cells}
-        most = {node: free.get(node, 0).bit_count() // unit for node in cells}
-        counts = {node: -(-mask.bit_count() // unit) for node, mask in inside.items()}
-        fit = [units for units in allowed(self.layout, bundle, sum(most.values())) if units >= sum(counts.values())]
-        if not fit:
-            return False
-        left = (fit[-1] if self.stretch and bundle.bounded else fit[0]) - sum(counts.values())
-        for node in sorted(cells, key=lambda rank: (not inside[rank], -most[rank], rank)):
-            more = max(0, min(left, most[node] - counts[node]))
-            counts[node], left = counts[node] + more, left - more
-        self.held[bundle] = {
-            node: inside[node] | lowest(free.get(node, 0) & ~inside[node], count * unit - inside[node].bit_count())
-            for node, count in counts.items()
-        }
-        index = {cell: node for node, cell in cells.items()}
-        bundle_counts = [count for count in self.layout.counts if count.bundle is bundle]
-        self.values.update({count: counts.get(index.get(count.cell, -1), 0) for count in bundle_counts})
-        return left == 0
-
-
 def greedy(layout: Layout) -> Values | None:
     """Return greedy decision values; None without success.
 
@@ -203,7 +119,7 @@ def greedy(layout: Layout) -> Values | None:
     much as possible stays in place.
     """
     if layout.shared:
-        return nested(layout, stretch=True) or nested(layout, stretch=False)
+        return None  # counts alone do not say what fits
     may_stay = layout.problem.previous is not None and not layout.enclosed and not any(pool.host for pool in layout.pools)
     if may_stay and (near := _values(layout, stretch=True, near=True)) is not None:
         return near
@@ -316,8 +232,9 @@ def _staying(layout: Layout, bundles: Sequence[Bundle], free: Masks, room: Room)
     staying: dict[Bundle, dict[Cell, int]] = {}
     left = dict(free)
     for bundle in sorted((bundle for bundle in bundles if bundle.components in movable(layout.problem)), key=lambda bundle: -bundle.unit):
-        counts, old = staying.setdefault(bundle, {}), survivors(layout.problem, bundle.components).at
-        for node, mask in sorted(old, key=old.__getitem__):
+        counts, old, block = staying.setdefault(bundle, {}), survivors(layout.problem, bundle.components).at, blocks(bundle)[0]
+        left_of_block = Counter(number // block for number in old.values())  # what is given up first is of torn blocks
+        for node, mask in sorted(old, key=lambda piece: (-left_of_block[old[piece] // block], old[piece])):
             if node in layout.eligible[bundle] and not mask & ~left.get(node, 0) and sum(counts.values()) < bundle.most:
                 left[node] &= ~mask
                 room[node] -= bundle.unit
