@@ -17,9 +17,8 @@ from .layout.layout import Layout, Values, allowed, eligible, within_reach
 from .layout.pools import Masks, NodePool
 from .layout.previous import movable, survivors
 from .layout.ranges import Place, Places, lengths, longest_free, whole_places
-from .objectives.idle import MissingAccelerators
+from .objectives.counts import MissingAccelerators, most_even, open_sets, range_of, weight_of
 from .objectives.moves import kept_by_place
-from .objectives.uneven import most_even, open_sets, range_of, weight_of
 
 Room = dict[int, int]
 """Node rank -> number of free resources."""

@@ -30,10 +30,10 @@ __all__ = ["Amount", "Condition", "Variables", "total"]
 class Variables(ConstraintModel):
     """Decision variables of a problem, and the amounts for rules and objectives."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, layout: Layout | None = None) -> None:
         super().__init__()
         self.problem = problem
-        self.layout = Layout(problem)
+        self.layout = layout or Layout(problem)
         self.bundles, self.cells = self.layout.bundles, self.layout.cells
         self._counts = {count: self._count(count.bundle, count.cell) for count in self.layout.counts}
         self._by_place = {(count.bundle, count.cell): variable for count, variable in self._counts.items()}

@@ -13,7 +13,7 @@ from ...models.problem import Problem
 from ..layout.bundle import size_of
 from ..layout.ranges import Place
 from ..layout.ranks import GroupsCut, order_in_blocks
-from ..presence import amounts_in
+from ..stretches import amounts_in
 from .domains import is_open
 
 if TYPE_CHECKING:

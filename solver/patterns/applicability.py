@@ -10,8 +10,8 @@ from ...models.record import dataclass
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell, is_chain, reservations
 from ..layout.layout import Layout
+from ..objectives.counts import MissingAccelerators
 from ..objectives.domains import given_in
-from ..objectives.idle import MissingAccelerators
 from ..objectives.tiers import Tier
 from ..objectives.traffic import DomainTerm
 

@@ -12,8 +12,8 @@ from ..cuts import subset_rows
 from ..layout.bundle import Bundle
 from ..layout.layout import Count, Layout, Values, allowed
 from ..model.amount import Amount, ConstraintModel, total
+from ..objectives.counts import MissingAccelerators
 from ..objectives.domain_costs import DomainCost, Unserved
-from ..objectives.idle import MissingAccelerators
 from ..objectives.term import Objective
 from ..objectives.tiers import Tier
 from ..objectives.traffic import DomainTerm

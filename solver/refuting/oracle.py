@@ -245,7 +245,7 @@ class Oracle:
         if uses and run(Master(uses), LIMIT, SEED, presolve).status is Status.INFEASIBLE:
             self.searched = True
             return Verdict.REFUTED
-        variables = compile(problem, minimise=False)
+        variables = compile(problem, minimise=False, layout=layout)
         outcome = run(variables, LIMIT, SEED, presolve)
         if outcome.values is not None:
             return Verdict.POSSIBLE if self._holds(variables.layout, outcome.values) else Verdict.OPEN

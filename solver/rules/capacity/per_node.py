@@ -10,7 +10,7 @@ from ....models.machines.node import Node
 from ....models.placements.assignment import Assignment
 from ....models.problem import ConflictClause, Demand, Problem
 from ....models.quantity import write_memory
-from ...presence import processes_alike
+from ...stretches import processes_alike
 from ...wording import listed
 
 if TYPE_CHECKING:

@@ -24,10 +24,10 @@ from .random_racks import racks
 def by_patterns(problem: Problem) -> ChoiceState | None:
     """How the problem stands after it was searched by uses of domains alone; None where it cannot be."""
     layout = Layout(problem)
-    standing = ChoiceState(problem, layout, Search(problem, 1, silent))
+    standing = ChoiceState(layout, Search(problem, 1, silent))
     if unsupported(problem) or any(obstacles(layout, standing.tiers)):
         return None
-    search(standing, layout, 10.0)
+    search(standing, 10.0)
     return standing
 
 

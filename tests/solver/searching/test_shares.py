@@ -15,7 +15,7 @@ RACKS = cluster(*({"count": 4, "rack": rack} for rack in "aabb"))
 
 def shares(question: Problem) -> list[tuple[str, float]]:
     """(first term of a tier, its seconds of ten where nothing is proved yet)."""
-    standing = ChoiceState(question, Layout(question), Search(question, 1, silent))
+    standing = ChoiceState(Layout(question), Search(question, 1, silent))
     tiers = standing.tiers
     return [(tier.members[0][0].name, share_of(standing, number, 10.0, 10.0)) for number, tier in enumerate(tiers)]
 
