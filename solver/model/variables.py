@@ -141,7 +141,8 @@ class Variables(ConstraintModel):
             if bundle in self._ranges and level != NODE_LEVEL:
                 self._touched[key] = self._ranges[bundle].touches(self.layout.domains(level)[name])
             else:
-                self._touched[key] = self._some(amount, self.room(bundle, level, name), f"{bundle.name} touches {name or level}")
+                room = 0 if isinstance(amount, int) else self.room(bundle, level, name)
+                self._touched[key] = self._some(amount, room, f"{bundle.name} touches {name or level}")
         return self._touched[key]
 
     def _some(self, amount: Amount, room: int, name: str) -> Amount:

@@ -9,7 +9,7 @@ from ....models.findings.finding import Finding
 from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment, seats
 from ....models.problem import ConflictClause, Problem
-from ...rule import ComponentRule
+from ...rule import ComponentRule, largest_node
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
@@ -53,8 +53,7 @@ class Strided(ComponentRule):
                 return
 
     def explain(self, problem: Problem, component: Component) -> ConflictClause:
-        largest = max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)
-        text = f"{component.name} interleaves {component.stride} groups in blocks of {component.unit} (the largest node has {largest})"
+        text = f"{component.name} interleaves {component.stride} groups in blocks of {component.unit} (the largest node has {largest_node(problem, component)})"
         return self.clause(component, text, "stride")
 
 
