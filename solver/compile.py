@@ -31,14 +31,16 @@ def compile(
             rule.encode(problem, subject, variables)
     if minimise:
         variables.minimise(variables.total(tier.scale * encoded(variables, tier) for tier in tiers(problem)))
-        _cut(variables, cuts)
+        for cut in cuts:
+            cut(variables)
     return variables
 
 
 def aim(variables: Variables, tier: Tier) -> Amount:
     """Make a tier the objective of the model, and return the amount."""
     amount = encoded(variables, tier)
-    once(variables, "cuts", lambda: _cut(variables, CUTS))
+    for cut in CUTS:
+        once(variables, cut, lambda cut=cut: cut(variables) or 0)  # type: ignore[misc]
     variables.minimise(amount)
     return amount
 
@@ -50,9 +52,3 @@ def encoded(variables: Variables, tier: Tier) -> Amount:
         if isinstance(term, DomainTerm):
             term.rows(variables.problem, variables)
     return amount
-
-
-def _cut(variables: Variables, cuts: Iterable[Cut]) -> Amount:
-    for cut in cuts:
-        cut.encode(variables.problem, variables)
-    return 0

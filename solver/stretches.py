@@ -88,18 +88,8 @@ def sweep(covered: Iterable[tuple[range, T]]) -> Iterator[tuple[range, list[T]]]
             yield range(start, stop), [items[number][1] for number in active]
 
 
-def common_domains(cluster: Cluster, level: str, assignment: Assignment, first: str, second: str) -> DomainCount | None:
-    """Return the domains with some of both components; None without any."""
-    return _compared(cluster, level, assignment, (first, second), met=True)
-
-
-def first_only(cluster: Cluster, level: str, assignment: Assignment, first: str, second: str) -> DomainCount | None:
-    """Return the domains with some of the first component and none of the second."""
-    return _compared(cluster, level, assignment, (first, second), met=False)
-
-
-def _compared(cluster: Cluster, level: str, assignment: Assignment, pair: tuple[str, str], met: bool) -> DomainCount | None:
-    """Compare the domains of two components.
+def domains_of_first(cluster: Cluster, level: str, assignment: Assignment, pair: tuple[str, str], met: bool) -> DomainCount | None:
+    """Return the domains of a first component with some (`met`) or none of a second; None without any.
 
     Cost grows with runs and distinct kinds of nodes, not with the number of nodes.
     """

@@ -165,12 +165,7 @@ class Reserved:
     has : quantity of a node; None if unknown.
     """
 
-    def __init__(
-        self,
-        parts: Parts,
-        need: Callable[[Component], int],
-        has: Callable[[Node], int | None],
-    ) -> None:
+    def __init__(self, parts: Parts, need: Callable[[Component], int], has: Callable[[Node], int | None]) -> None:
         self._parts, self._need, self._has = parts, need, has
         self._any = any(need(component) for component in parts.problem.components)
         self._nested = any(parts.hosts.values())

@@ -10,18 +10,7 @@ from ...models.component import Component
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.record import dataclass
-from .domains import (
-    component_count,
-    domain_rows,
-    domains_counted,
-    fewest,
-    fewest_of,
-    held,
-    most,
-    rooms_of,
-    several,
-    touches,
-)
+from .domains import component_count, domain_rows, domains_counted, fewest, fewest_of, held, most, rooms_of, several, touches
 from .term import Aggregate, once
 
 if TYPE_CHECKING:

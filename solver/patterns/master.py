@@ -17,7 +17,7 @@ from ..objectives.domain_costs import DomainCost, Unserved
 from ..objectives.term import Objective
 from ..objectives.tiers import Tier
 from ..objectives.traffic import DomainTerm
-from .applicability import levels, obstacles
+from .applicability import applies, levels
 from .uses import JointContents, Uses, distribute
 
 
@@ -73,11 +73,7 @@ class Master(ConstraintModel):
         for bundle in weighed:
             for kind in range(len(self.uses.kinds)):
                 timed_options = zip(self.times, self.uses.options)
-                self._counted(
-                    (times for times, option in timed_options if option.kind == kind and option.has(bundle)),
-                    0,
-                    every,
-                )
+                self._counted((times for times, option in timed_options if option.kind == kind and option.has(bundle)), 0, every)
 
     def _counted(self, times: Iterable[cp_model.IntVar], least: int, most: int) -> None:
         count = self.integer(0, most, "domains")
@@ -166,7 +162,7 @@ class Master(ConstraintModel):
 
 def uses_of(layout: Layout, tiers: tuple[Tier, ...]) -> Uses | None:
     """Return the uses of all domains; None if inapplicable or too many."""
-    if any(obstacles(layout, tiers)):
+    if not applies(layout, tiers):
         return None
     uses = Uses(layout, levels(layout, tiers))
     return uses if uses.are_few else None

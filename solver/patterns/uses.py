@@ -101,10 +101,7 @@ class Domain:
                 capacity = piece * sum(self.layout.capacity(cell, pool, piece) for cell in cells)
                 capacity -= sum(whole[number] for number in small)
                 if small:
-                    yield PatternRow(
-                        {number: bundles[number].unit for number in sorted(large)},
-                        max(0, capacity) // size * size,
-                    )
+                    yield PatternRow({number: bundles[number].unit for number in sorted(large)}, max(0, capacity) // size * size)
 
 
 def _pieces(bundle: Bundle, size: int) -> int:

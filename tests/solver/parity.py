@@ -90,7 +90,7 @@ def encoded(problem: Problem, rules: Iterable[Rule[Any]], cuts: Iterable[Cut] = 
     """Every value of the decision variables that the encodings of these rules accept, among those that are enumerated."""
     variables = compile_module.compile(problem, rules, minimise=False)
     for cut in cuts:
-        cut.encode(problem, variables)
+        cut(variables)
     surplus = space(problem, surplus=True) <= SURPLUS
     for bundle in variables.layout.counted:
         room = min(_most(problem, component, surplus) for component in bundle.components) // bundle.unit

@@ -10,7 +10,7 @@ from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
 from ....models.memory.work import fitting, not_whole, whole_groups
 from ....models.placements.assignment import Assignment
-from ....models.problem import ConflictClause, Demand, Problem
+from ....models.problem import ConflictClause, Problem
 from ...rule import ComponentRule
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Divisibility(ComponentRule):
         if component.block > component.group_size:
             reasons["stride"] = f"stride {component.stride}"
         text = f"the accelerators of {component.name} must be a multiple of {component.step} ({', '.join(reasons.values())})"
-        return ConflictClause(text, tuple(Demand(component.name, name, component.span(name)) for name in reasons))
+        return self.clause(component, text, *reasons)
 
 
 class WholeShardGroups(ComponentRule):

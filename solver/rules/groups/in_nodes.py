@@ -11,7 +11,7 @@ from ....models.findings.finding import Finding
 from ....models.machines.node_group import NODE
 from ....models.machines.topology import NODE_LEVEL
 from ....models.placements.assignment import Assignment
-from ....models.problem import ConflictClause, Demand, Problem
+from ....models.problem import ConflictClause, Problem
 from ...rule import ComponentRule, largest_node
 from .kept_together import Visit, torn, visits_of
 
@@ -63,7 +63,7 @@ class ProcessOnOneNode(ComponentRule):
     def explain(self, problem: Problem, component: Component) -> ConflictClause:
         per_process = component.per_process
         text = f"a process of {component.name} needs {per_process} of one node (the largest node has {largest_node(problem, component)})"
-        return ConflictClause(text, (Demand(component.name, "per_process", component.span("per_process")),) if per_process > 1 else ())
+        return self.clause(component, text, *["per_process"] * (per_process > 1))
 
 
 Torn = tuple[int, tuple[int, ...], tuple[int, ...]]

@@ -90,10 +90,9 @@ class HardwareKind(ComponentRule):
         if not model:
             return ConflictClause(f"the cluster has {problem.cluster.total(kind)} resources of kind {kind}")
         have = sum(len(node.accelerators) for node in problem.cluster.nodes if node.accelerator_model == model)
-        demand = Demand(component.name, "accelerator_model", component.span("accelerator_model"))
         written = component.is_written("accelerator_model")
         prefix = f"{component.name} may use only {model}" if written else f"the plan that was tried has {component.name} on {model}"
-        return ConflictClause(f"{prefix} (the cluster has {have})", (demand,))
+        return self.clause(component, f"{prefix} (the cluster has {have})", "accelerator_model")
 
 
 class Excluded(ComponentRule):

@@ -12,7 +12,7 @@ from ....models.machines.topology import domains
 from ....models.placements.assignment import Assignment
 from ....models.problem import ConflictClause, Demand, Problem
 from ...rule import ComponentRule, RelationRule
-from ...stretches import amounts_in, common_domains, first_only
+from ...stretches import amounts_in, domains_of_first
 from ...wording import domain_name, level_name
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Apart(RelationRule):
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
-        shared = common_domains(problem.cluster, relation.level, assignment, first_name, second_name)
+        shared = domains_of_first(problem.cluster, relation.level, assignment, (first_name, second_name), met=True)
         if shared:
             name, node, count = shared
             level = level_name(relation.level)
@@ -140,7 +140,7 @@ class Near(RelationRule):
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
-        alone = first_only(problem.cluster, relation.level, assignment, first_name, second_name)
+        alone = domains_of_first(problem.cluster, relation.level, assignment, (first_name, second_name), met=False)
         if alone:
             name, node, count = alone
             level = level_name(relation.level)

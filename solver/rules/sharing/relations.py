@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Iterable, Iterator
+from typing import TYPE_CHECKING, Iterable, Iterator, Mapping
 
 from ....models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Relation
 from ....models.findings.finding import Finding, error
@@ -34,12 +34,8 @@ class Colocated(RelationRule):
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
         first, second = assignment.masks(first_name), assignment.masks(second_name)
-        if first == second:
-            return
-        differ = {place: first.get(place, 0) ^ second.get(place, 0) for place in sorted(first.keys() | second.keys())}
-        count = sum(mask.bit_count() for mask in differ.values())
-        if count:
-            node = next(node for (node, _), mask in differ.items() if mask)
+        if differ := {place: mask for place in {**first, **second} if (mask := first.get(place, 0) ^ second.get(place, 0))}:
+            count, node, _ = _of(differ)
             message = f"{first_name} and {second_name} are colocated but differ in {count} {plural('accelerator', count)}"
             message += f" (first on node {node})"
             help_text = "give both the same ranks" + ("" if relation.reason else f", or drop `colocate_with: {second_name}`")
@@ -59,6 +55,18 @@ class Colocated(RelationRule):
         first, second = (problem[name] for name in relation.components)
         for moved, target in ((first, second), (second, first)):
             yield from moved_onto(problem, moved, target)
+
+
+def _of(masks: Mapping[tuple[int, str], int]) -> tuple[int, int, int]:
+    """Return (number of resources, first node, lowest index there)."""
+    (node, _), mask = min(masks.items())
+    return sum(mask.bit_count() for mask in masks.values()), node, lowest(mask)
+
+
+def _common(assignment: Assignment, first: str, second: str) -> dict[tuple[int, str], int]:
+    """Return the resources held by both components: (node, kind) -> bit mask."""
+    second_masks = assignment.masks(second)
+    return {place: both for place, mask in assignment.masks(first).items() if (both := mask & second_masks.get(place, 0))}
 
 
 def given_alike(problem: Problem, relation: Relation, variables: Variables) -> None:
@@ -115,16 +123,16 @@ class ColocatedOrDisjoint(RelationRule):
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
-        first, second = assignment.masks(first_name), assignment.masks(second_name)
-        common = {place: both for place, mask in first.items() if (both := mask & second.get(place, 0))}
-        counts = [sum(mask.bit_count() for mask in masks.values()) for masks in (common, first, second)]
+        common = _common(assignment, first_name, second_name)
+        held = (common, assignment.masks(first_name), assignment.masks(second_name))
+        counts = [sum(mask.bit_count() for mask in masks.values()) for masks in held]
         if common and not counts[0] == counts[1] == counts[2]:
-            (node, _), mask = min(common.items())
-            message = f"{first_name} and {second_name} share {counts[0]} of their {counts[1]} and {counts[2]} accelerators (first: {lowest(mask)} on node {node})"
+            _, node, index = _of(common)
+            message = f"{first_name} and {second_name} share {counts[0]} of their {counts[1]} and {counts[2]} accelerators (first: {index} on node {node})"
             label = f"{counts[0]} shared, of {counts[1]} of {first_name} and {counts[2]} of {second_name}"
             advice = f"give {first_name} and {second_name} the same ranks, or ranks that do not meet"
             notes = ("they must use the same accelerators, or none in common",)
-            yield self.fault(problem, relation, message, advice, (node, lowest(mask)), counts[0], label, second_name, notes)
+            yield self.fault(problem, relation, message, advice, (node, index), counts[0], label, second_name, notes)
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         return self.clause(relation, open_choice(relation.decided(COLOCATED)))
@@ -169,16 +177,12 @@ class Disjoint(RelationRule):
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
-        first, second = assignment.masks(first_name), assignment.masks(second_name)
-        common = {place: mask & second.get(place, 0) for place, mask in first.items() if mask & second.get(place, 0)}
-        if common:
-            (node, _), mask = min(common.items())
-            count = sum(mask.bit_count() for mask in common.values())
-            message = f"{first_name} and {second_name} must be disjoint but share {count} {plural('accelerator', count)} (first: {lowest(mask)} on node {node})"
-            yield error(
-                self.code, first_name, message, relation.span, witnesses=(node, lowest(mask)), amount=count, help="move one of the two",
-                notes=demanding(relation),
-            )  # fmt: skip
+        if common := _common(assignment, first_name, second_name):
+            count, node, index = _of(common)
+            shared = f"{count} {plural('accelerator', count)} (first: {index} on node {node})"
+            message, notes = f"{first_name} and {second_name} must be disjoint but share {shared}", demanding(relation)
+            place, advice = (node, index), "move one of the two"
+            yield error(self.code, first_name, message, relation.span, witnesses=place, amount=count, help=advice, notes=notes)
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         first_name, second_name = relation.components
@@ -224,13 +228,10 @@ class Subset(RelationRule):
         outer_masks = assignment.masks(outer)
         outside = {place: rest for place, mask in assignment.masks(inner).items() if (rest := mask & ~outer_masks.get(place, 0))}
         if outside:
-            (node, _), mask = min(outside.items())
-            count = sum(mask.bit_count() for mask in outside.values())
-            message = (
-                f"{inner} uses {count} {plural('accelerator', count)} that {outer} does not use (first: {lowest(mask)} on node {node})"
-            )
+            count, node, index = _of(outside)
+            message = f"{inner} uses {count} {plural('accelerator', count)} that {outer} does not use (first: {index} on node {node})"
             advice = f"give {inner} only ranks of {outer}"
-            yield self.fault(problem, relation, message, advice, (node, lowest(mask)), count, label=f"outside {outer}")
+            yield self.fault(problem, relation, message, advice, (node, index), count, label=f"outside {outer}")
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         inner, outer = relation.components

@@ -14,6 +14,7 @@ from placewright.solver.layout import cells as partition
 from placewright.solver.layout import ranks as rank_order
 from placewright.solver.layout.bundle import Bundle
 from placewright.solver.layout.layout import Layout
+from placewright.solver.layout.ranks import GroupsCut
 from placewright.solver.model.variables import Variables
 from placewright.solver.rules.groups import kept_together
 from placewright.solver.rules.groups.in_nodes import GroupInNode
@@ -76,7 +77,7 @@ KEPT_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "given parts hold whole groups": (kept_together, "_are_whole", instead(lambda *arguments: True), "given, replicas over racks"),
     "only part of a group is looked at": (kept_together, "torn", instead(lambda visits, size: {}), "tp group over nodes"),
     "a range is kept wherever it starts": (GroupsWhole, "_starts", instead(silent), "range with replicas in a rack"),
-    "interleaved groups end where blocks begin": (kept_together, "lcm", instead(lambda size, block: size), "strided range over racks"),
+    "interleaved groups are cut nowhere": (GroupsCut, "between", instead(lambda self, start, stop: 0), "strided range over racks"),
     "groups over nodes are in one": (grain, "domain_multiple", default_stays, "tp group over nodes"),
     "the default holds where it was replaced": (
         GroupInNode,
