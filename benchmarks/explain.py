@@ -31,7 +31,7 @@ RECHECK = Path(__file__).parent / "placing" / "recheck.py"
 
 def measure(full: bool) -> Rows:
     """One row for each problem."""
-    find_conflict([broken(64, CAUSES[2], 1)], solve)  # what is loaded once is not measured
+    find_conflict([broken(64, CAUSES[2], 1)])  # what is loaded once is not measured
     rows: Rows = []
     for size in FULL if full else QUICK:
         seeds = islice((seed for seed in range(1, 100) if can_be(size, seed)), SEEDS if full else QUICK_SEEDS)
@@ -48,7 +48,7 @@ def _row(size: int, cause: str, seed: int) -> dict[str, object]:
     whole = time.process_time() - began
     gc.collect()
     began = time.process_time()
-    conflict = find_conflict([problem], solve)
+    conflict = find_conflict([problem])
     seconds = time.process_time() - began
     solved = [solve(change.apply(problem), limit=LIMIT).plan is not None for change in conflict.fixes]
     return {

@@ -125,7 +125,7 @@ def _but_for(refused: Refused, *codes: str) -> Refused:
 
 
 def _planner(loop: BendersLoop) -> Planner:
-    return Planner(loop.problem, partial(_tried, loop), loop.solve, loop.session)
+    return Planner(loop.problem, partial(_tried, loop), loop.session)
 
 
 def _tried(loop: BendersLoop, problem: Problem) -> tuple[int, int] | None:

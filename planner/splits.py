@@ -12,8 +12,7 @@ from ..models.placements.plan import Plan
 from ..models.problem import AMOUNT, Problem
 from ..models.roles import REFERENCE, REWARD, role_of
 from ..solver.layout.layout import fits
-from ..solver.objectives.idle import MissingAccelerators
-from ..solver.objectives.uneven import UnevenCounts, counts_in, open_sets, range_of, weight_of
+from ..solver.objectives.counts import MissingAccelerators, UnevenCounts, counts_in, open_sets, range_of, weight_of
 from ..solver.wording import listed
 
 NOT_SEARCHED = "PW604"

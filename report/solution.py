@@ -25,7 +25,6 @@ GIVEN = "given"
 _HOW = {
     GIVEN: "all ranks are given",
     "greedy": "greedy meets the bound",
-    "sweep": "proved by a sweep",
     "patterns": "proved by counting uses of alike domains",
     "search": "proved by search",
 }

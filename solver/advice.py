@@ -12,7 +12,7 @@ from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
 from ..models.planning.workload import ACCELERATORS, Workload
 from ..models.problem import Problem
-from ..models.ranks import merge, write_ranks
+from ..models.ranks import list_ranks, merge, write_ranks
 from .check import MOST_TRIED, breaks_nothing
 from .rank_fixes import moved_off, moved_onto
 from .stretches import Places, components_by_accelerators, stretches
@@ -84,7 +84,7 @@ def _lines(idle: list[tuple[range, int]]) -> Iterator[str]:
     """Yield one line per stretch of nodes with the same idle accelerators."""
     lines = []
     for mask, stretch in groupby(idle, key=lambda stretch: stretch[1]):
-        indexes = write_ranks(merge([range(index, index + 1) for index in range(mask.bit_length()) if mask >> index & 1]))
+        indexes = list_ranks(index for index in range(mask.bit_length()) if mask >> index & 1)
         for run in merge([nodes for nodes, _ in stretch]):
             lines.append(f"on {plural('node', len(run))} {write_ranks((run,))}: {plural('accelerator', mask.bit_count())} {indexes}")
     yield from lines[:SHOWN]

@@ -6,6 +6,7 @@ from typing import Any, Iterable
 
 from ..models.problem import Problem
 from .cuts import CUTS, Cut
+from .layout.layout import Layout
 from .model.amount import Amount
 from .model.variables import Variables
 from .objectives.term import once
@@ -15,27 +16,31 @@ from .rule import Rule
 from .rules import RULES
 
 
-def compile(problem: Problem, rules: Iterable[Rule[Any]] = RULES, minimise: bool = True, cuts: Iterable[Cut] = CUTS) -> Variables:
-    """Build the CP-SAT model of a problem under some rules.
+def compile(
+    problem: Problem, rules: Iterable[Rule[Any]] = RULES, minimise: bool = True, cuts: Iterable[Cut] = CUTS, layout: Layout | None = None
+) -> Variables:  # fmt: skip
+    """Build the CP-SAT model of a problem under some rules; `layout` if there is one already.
 
     `minimise` adds the objective as one weighted sum, and the cuts that tighten its bound. The sum
     is for small problems: it overflows with many tiers and large amounts. The search minimises one
     tier after the other instead.
     """
-    variables = Variables(problem)
+    variables = Variables(problem, layout)
     for rule in rules:
         for subject in rule.subjects(problem):
             rule.encode(problem, subject, variables)
     if minimise:
         variables.minimise(variables.total(tier.scale * encoded(variables, tier) for tier in tiers(problem)))
-        _cut(variables, cuts)
+        for cut in cuts:
+            cut(variables)
     return variables
 
 
 def aim(variables: Variables, tier: Tier) -> Amount:
     """Make a tier the objective of the model, and return the amount."""
     amount = encoded(variables, tier)
-    once(variables, "cuts", lambda: _cut(variables, CUTS))
+    for cut in CUTS:
+        once(variables, cut, lambda cut=cut: cut(variables) or 0)  # type: ignore[misc]
     variables.minimise(amount)
     return amount
 
@@ -47,9 +52,3 @@ def encoded(variables: Variables, tier: Tier) -> Amount:
         if isinstance(term, DomainTerm):
             term.rows(variables.problem, variables)
     return amount
-
-
-def _cut(variables: Variables, cuts: Iterable[Cut]) -> Amount:
-    for cut in cuts:
-        cut.encode(variables.problem, variables)
-    return 0

@@ -1,12 +1,11 @@
-"""Cuts: rows for a tighter bound, not needed for correctness."""
+"""Cuts: implied rows for a tighter bound; they remove no answer."""
 
 from __future__ import annotations
 
 from itertools import combinations
-from typing import ClassVar, Iterator, Protocol
+from typing import Callable, Iterator
 
 from ..models.machines.topology import LEVELS
-from ..models.problem import Problem
 from .layout.bundle import Bundle
 from .layout.layout import Layout
 from .model.variables import Variables
@@ -18,41 +17,23 @@ MOST_BUNDLES = 7
 """Largest number of bundles of a pool whose sets are counted."""
 
 
-class Cut(Protocol):
-    """Row for a tighter bound.
-
-    `implied` is True for a row that removes no values. It is False for dominance: the row removes
-    some values but always keeps an optimum.
-    """
-
-    implied: ClassVar[bool]
-
-    def encode(self, problem: Problem, variables: Variables) -> None:
-        """Post the row to the CP-SAT model."""
-        ...
-
-
-class DomainsOfSubsets:
-    """Lower bound on the domains touched by every set of components.
+def domains_of_subsets(variables: Variables) -> None:
+    """Post lower bounds on the domains touched by sets of components.
 
     The touched domains hold the least amounts of all members, and no domain holds more than its
     free resources. The domains touched by the members, added up, are at least the union. In a pair
     that sends weights, the target counts only in domains without its source.
     """
-
-    implied: ClassVar[bool] = True
-
-    def encode(self, problem: Problem, variables: Variables) -> None:
-        for level in LEVELS:
-            pairs = pairs_of(variables.layout, level)
-            for members, least in subset_rows(variables.layout, level):
-                touched = {bundle: count_of(variables, bundle, level) for bundle in members}
-                if least > len(members):
-                    variables.at_most(least, variables.total(touched.values()))
-                for link, (sender, receiver) in pairs:
-                    if sender in touched and receiver in touched:
-                        rest = [count for bundle, count in touched.items() if bundle is not receiver]
-                        variables.at_most(least, variables.total([*rest, link.domains(variables, level)]))
+    for level in LEVELS:
+        pairs = pairs_of(variables.layout, level)
+        for members, least in subset_rows(variables.layout, level):
+            touched = {bundle: count_of(variables, bundle, level) for bundle in members}
+            if least > len(members):
+                variables.at_most(least, variables.total(touched.values()))
+            for link, (sender, receiver) in pairs:
+                if sender in touched and receiver in touched:
+                    rest = [count for bundle, count in touched.items() if bundle is not receiver]
+                    variables.at_most(least, variables.total([*rest, link.domains(variables, level)]))
 
 
 def subset_rows(layout: Layout, level: str) -> Iterator[tuple[tuple[Bundle, ...], int]]:
@@ -87,4 +68,5 @@ def pairs_of(layout: Layout, level: str) -> list[tuple[Uncovered, tuple[Bundle, 
     return [(link, pair) for link in links if (pair := link.searched_pair(layout)) is not None]
 
 
-CUTS: tuple[Cut, ...] = (DomainsOfSubsets(),)
+Cut = Callable[[Variables], None]
+CUTS: tuple[Cut, ...] = (domains_of_subsets,)

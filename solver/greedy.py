@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import reduce
-from operator import or_
+from collections import Counter
 from types import MappingProxyType
 from typing import Mapping, Sequence
 
 from ..models.component import UNBOUNDED
 from ..models.machines.topology import LEVELS
-from .expanding.ranks import add_even_counts
+from .expanding.ranks import with_even_counts
+from .expanding.unmoved import blocks
 from .layout.bundle import Bundle
 from .layout.cells import Cell
 from .layout.layout import Layout, Values, allowed, eligible, within_reach
-from .layout.parts import lowest
 from .layout.pools import Masks, NodePool
-from .layout.ranges import Places, lengths, longest_free
-from .objectives.idle import MissingAccelerators
-from .objectives.uneven import most_even, open_sets, range_of, weight_of
-from .warm_start import warm_start
+from .layout.previous import movable, survivors
+from .layout.ranges import Place, Places, lengths, longest_free, whole_places
+from .objectives.counts import MissingAccelerators, most_even, open_sets, range_of, weight_of
+from .objectives.moves import kept_by_place
 
 Room = dict[int, int]
 """Node rank -> number of free resources."""
@@ -49,14 +48,28 @@ class Filling:
         many = self._many[level]
         return sum(self._space(domain_cells, narrower) // many * many for domain_cells in self._domains(cells, level))
 
-    def place(self, wanted: int) -> dict[Cell, int]:
-        """Place the wanted units and return units per cell.
+    def place(self, wanted: int, counts: dict[Cell, int]) -> None:
+        """Add the wanted units to the counts per cell, and take their resources out of the room.
 
-        Takes their resources out of the room.
+        Whole groups of the widest level that `counts` holds in part are completed or given up.
         """
-        counts: dict[Cell, int] = {}
+        for number, level in enumerate(self._levels if counts else ()):
+            if self._many[level] > 1:
+                for cells in self._domains(self._cells, level):
+                    wanted -= self._complete(cells, self._levels[number + 1 :], self._many[level], wanted, counts)
+                break
         self._take(self._cells, self._levels, wanted, self._shares(wanted), counts)
-        return counts
+
+    def _complete(self, cells: Sequence[Cell], levels: Sequence[str], many: int, most: int, counts: dict[Cell, int]) -> int:
+        """Complete the last group of a domain, or give it up; return the units added, negative if given up."""
+        odd = left = sum(counts.get(cell, 0) for cell in cells) % many
+        if not odd or many - odd <= min(most, self._space(cells, levels)):
+            return self._take(cells, levels, many - odd, {}, counts) if odd else 0
+        for cell in (cell for cell in reversed(counts) if cell in cells):  # what stays is counted on single nodes
+            back = min(left, counts[cell])
+            left, counts[cell] = left - back, counts[cell] - back
+            self._room[cell.nodes[0].rank] += back * self._bundle.unit
+        return -odd
 
     def _shares(self, wanted: int) -> dict[str, int]:
         """Return level -> limit of units per domain, from the demands to spread."""
@@ -85,101 +98,16 @@ class Filling:
             (min(self._space(domain_cells, narrower), share) // many * many, domain_cells) for domain_cells in self._domains(cells, level)
         ]
         while left >= many and waiting:
-            # Best fit: the smallest domain with space for the rest, else the largest domain.
+            # Best fit: the smallest domain with space for the rest, else the largest; one that holds some first.
+            used = [any(map(counts.get, domain_cells)) for _, domain_cells in waiting]
             enough = [number for number, (space, _) in enumerate(waiting) if space >= left]
             if enough:
-                number = min(enough, key=lambda candidate: waiting[candidate][0])
+                number = min(enough, key=lambda candidate: (not used[candidate], waiting[candidate][0]))
             else:
-                number = max(range(len(waiting)), key=lambda candidate: waiting[candidate][0])
+                number = max(range(len(waiting)), key=lambda candidate: (used[candidate], waiting[candidate][0]))
             space, domain_cells = waiting.pop(number)
             left -= self._take(domain_cells, narrower, min(left, space) // many * many, shares, counts)
         return wanted - left
-
-
-def nested(layout: Layout, stretch: bool) -> Values | None:
-    """Return greedy decision values for bundles inside others; None without success.
-
-    The caller must check the values. Ranges are placed before counted bundles. Among ranges, outer
-    ones come first, then those with the fewest free resources. Among counted bundles, inner ones
-    come first.
-    """
-    placement = _Nested(layout, stretch)
-    return placement.values if placement.place() else None
-
-
-class _Nested:
-    """State of the nested greedy placement, resource by resource."""
-
-    def __init__(self, layout: Layout, stretch: bool) -> None:
-        self.layout, self.stretch, self.values = layout, stretch, Values()
-        self.held: dict[Bundle, dict[int, int]] = {}
-
-    def place(self) -> bool:
-        """Place all bundles; return False if a bundle has no place."""
-        order = sorted(self.layout.searched, key=lambda bundle: (self._room(bundle), -bundle.unit * bundle.least))
-        ranges = sorted((bundle for bundle in order if bundle.contiguous), key=lambda bundle: self._in_ranges(bundle))
-        counted = sorted((bundle for bundle in order if not bundle.contiguous), key=lambda bundle: -len(self.layout.hosts[bundle]))
-        success = all(map(self._range, ranges)) and all(map(self._counted, counted))
-        if success:
-            add_even_counts(self.layout, self.values)
-        return success
-
-    def _room(self, bundle: Bundle) -> int:
-        return sum(mask.bit_count() for mask in self.layout.pool_of[bundle].free.values())
-
-    def _in_ranges(self, bundle: Bundle) -> int:
-        return sum(host.contiguous for host in self.layout.hosts[bundle])
-
-    def _free(self, bundle: Bundle) -> dict[int, int]:
-        """Return the resources available to a bundle, node by node.
-
-        Resources of its hosts and of the bundles inside it count as free. Inside a placed
-        contiguous host, only resources of that host do.
-        """
-        hosts, pool = self.layout.hosts, self.layout.pool_of[bundle]
-        foreign = [masks for placed, masks in self.held.items() if placed not in hosts[bundle] and bundle not in hosts[placed]]
-        ground = {node: pool.free.get(node, 0) | mask for node, mask in self.layout.enclosed.get(bundle, {}).items()}
-        free = {node: mask & ~reduce(or_, (masks.get(node, 0) for masks in foreign), 0) for node, mask in {**pool.free, **ground}.items()}
-        for around in (self.held[host] for host in hosts[bundle] if host.contiguous and host in self.held):
-            free = {node: mask & around.get(node, 0) for node, mask in free.items()}
-        return free
-
-    def _range(self, bundle: Bundle) -> bool:
-        free = within_reach(self.layout, bundle, self._free(bundle))
-        places, longest = Places(self.layout, bundle, free), longest_free(self.layout, bundle, free)
-        candidates = [units for units in lengths(self.layout, bundle) if units <= longest]
-        place = next(filter(None, map(places.best_free, candidates[::-1] if self.stretch else candidates[:1])), None)
-        if place is None:
-            return False
-        self.values[bundle], masks = place, self.held.setdefault(bundle, {})
-        for piece, first, count in places.numbering.pieces(place[0], place[0] + place[1] * bundle.unit):
-            masks[piece.node_rank] = masks.get(piece.node_rank, 0) | ((1 << count) - 1) << first
-        return True
-
-    def _counted(self, bundle: Bundle) -> bool:
-        """Place a counted bundle around the bundles inside it, then on the emptiest nodes."""
-        unit, free = bundle.unit, self._free(bundle)
-        cells = {cell.nodes[0].rank: cell for cell in eligible(self.layout, bundle) if len(cell.nodes) == 1}
-        inner = [masks for placed, masks in self.held.items() if bundle in self.layout.hosts[placed]]
-        inner.append(self.layout.enclosed.get(bundle, {}))
-        inside = {node: reduce(or_, (masks.get(node, 0) for masks in inner), 0) for node in cells}
-        most = {node: free.get(node, 0).bit_count() // unit for node in cells}
-        counts = {node: -(-mask.bit_count() // unit) for node, mask in inside.items()}
-        fit = [units for units in allowed(self.layout, bundle, sum(most.values())) if units >= sum(counts.values())]
-        if not fit:
-            return False
-        left = (fit[-1] if self.stretch and bundle.bounded else fit[0]) - sum(counts.values())
-        for node in sorted(cells, key=lambda rank: (not inside[rank], -most[rank], rank)):
-            more = max(0, min(left, most[node] - counts[node]))
-            counts[node], left = counts[node] + more, left - more
-        self.held[bundle] = {
-            node: inside[node] | lowest(free.get(node, 0) & ~inside[node], count * unit - inside[node].bit_count())
-            for node, count in counts.items()
-        }
-        index = {cell: node for node, cell in cells.items()}
-        bundle_counts = [count for count in self.layout.counts if count.bundle is bundle]
-        self.values.update({count: counts.get(index.get(count.cell, -1), 0) for count in bundle_counts})
-        return left == 0
 
 
 def greedy(layout: Layout) -> Values | None:
@@ -190,8 +118,9 @@ def greedy(layout: Layout) -> Values | None:
     much as possible stays in place.
     """
     if layout.shared:
-        return nested(layout, stretch=True) or nested(layout, stretch=False)
-    if (near := warm_start(layout)) is not None:
+        return None  # counts alone do not say what fits
+    may_stay = layout.problem.previous is not None and not layout.enclosed and not any(pool.host for pool in layout.pools)
+    if may_stay and (near := _values(layout, stretch=True, near=True)) is not None:
         return near
     stretched = _values(layout, stretch=True)
     return _values(layout, stretch=False) if stretched is None else stretched
@@ -224,14 +153,13 @@ def greedy_even(layout: Layout) -> Values | None:
         counts[number], fit[number] = count, fit[number] + 1
 
 
-def _values(layout: Layout, stretch: bool, wanted: Mapping[Bundle, int] = MappingProxyType({})) -> Values | None:
+def _values(layout: Layout, stretch: bool, wanted: Mapping[Bundle, int] = MappingProxyType({}), near: bool = False) -> Values | None:
     values: Values = {}
     for pool in layout.pools:
         free = dict(pool.free if pool.host is None else _held(layout, pool.host, values))
-        if not _place_pool(layout, pool, free, stretch, values, wanted):
+        if not _place_pool(layout, pool, free, stretch, values, wanted, near):
             return None
-    add_even_counts(layout, values)
-    return values
+    return with_even_counts(layout, values)
 
 
 def _held(layout: Layout, host: Bundle, values: Values) -> Masks:
@@ -248,16 +176,20 @@ def _held(layout: Layout, host: Bundle, values: Values) -> Masks:
     return {cell.nodes[0].rank: (1 << count) - 1 for cell, count in resources.items()}
 
 
-def _place_pool(layout: Layout, pool: NodePool, free: dict[int, int], stretch: bool, values: Values, wanted: Mapping[Bundle, int]) -> bool:
+def _place_pool(
+    layout: Layout, pool: NodePool, free: dict[int, int], stretch: bool, values: Values, wanted: Mapping[Bundle, int], near: bool
+) -> bool:  # fmt: skip
     """Place all bundles of a pool, contiguous first; return False on failure.
 
-    A bundle gets the `wanted` units, else the most if stretched, else the least.
+    A bundle gets the `wanted` units, else the most if stretched, else the least. With `near` groups
+    of the previous answer stay where they can.
     """
     for bundle in sorted((bundle for bundle in pool.bundles if bundle.contiguous), key=lambda bundle: -bundle.unit * bundle.least):
         places, longest = Places(layout, bundle, within_reach(layout, bundle, free)), longest_free(layout, bundle, free)
         candidates = [units for units in lengths(layout, bundle) if units <= longest and units <= wanted.get(bundle, units)]
         # On the fewest nodes, at the lowest ranks.
-        place = next(filter(None, map(places.best_free, candidates[::-1] if stretch else candidates[:1])), None)
+        lowest_places = filter(None, map(places.best_free, candidates[::-1] if stretch else candidates[:1]))
+        place = _nearest(layout, bundle, places) if near else next(lowest_places, None)
         if place is None:
             return False
         values[bundle] = place
@@ -266,6 +198,7 @@ def _place_pool(layout: Layout, pool: NodePool, free: dict[int, int], stretch: b
     room = {node: mask.bit_count() for node, mask in free.items()}
     counted = [bundle for bundle in pool.bundles if not bundle.contiguous]
     required_units = {bundle: _begun(layout, bundle, room) for bundle in counted if bundle in layout.enclosed}
+    required_units.update(_staying(layout, counted, free, room) if near else {})
     if any(left < 0 for left in room.values()):
         return False
     for bundle in sorted(counted, key=lambda bundle: (-_largest(bundle), -bundle.unit, len(eligible(layout, bundle)))):
@@ -275,8 +208,8 @@ def _place_pool(layout: Layout, pool: NodePool, free: dict[int, int], stretch: b
         fit = [units for units in allowed(layout, bundle, most) if units >= sum(required.values())]
         if not fit:
             return False
-        counts = filling.place((fit[-1] if stretch and bundle.bounded else fit[0]) - sum(required.values()))
-        counts.update({cell: counts.get(cell, 0) + units for cell, units in required.items()})
+        counts = dict(required)
+        filling.place((fit[-1] if stretch and bundle.bounded else fit[0]) - sum(required.values()), counts)
         values.update({count: counts.get(count.cell, 0) for count in layout.counts if count.bundle is bundle})
     return True
 
@@ -291,6 +224,32 @@ def _begun(layout: Layout, bundle: Bundle, room: Room) -> dict[Cell, int]:
         node = cell.nodes[0].rank
         room[node] = room.get(node, 0) - (count * bundle.unit - layout.enclosed_in(bundle, cell))
     return units
+
+
+def _staying(layout: Layout, bundles: Sequence[Bundle], free: Masks, room: Room) -> dict[Bundle, dict[Cell, int]]:
+    """Return the units per cell of each bundle that can stay, and take their resources out of the room."""
+    staying: dict[Bundle, dict[Cell, int]] = {}
+    left = dict(free)
+    for bundle in sorted((bundle for bundle in bundles if bundle.components in movable(layout.problem)), key=lambda bundle: -bundle.unit):
+        counts, old, block = staying.setdefault(bundle, {}), survivors(layout.problem, bundle.components).at, blocks(bundle)[0]
+        left_of_block = Counter(number // block for number in old.values())  # what is given up first is of torn blocks
+        for node, mask in sorted(old, key=lambda piece: (-left_of_block[old[piece] // block], old[piece])):
+            if node in layout.eligible[bundle] and not mask & ~left.get(node, 0) and sum(counts.values()) < bundle.most:
+                left[node] &= ~mask
+                room[node] -= bundle.unit
+                counts[layout.cell_of[node]] = counts.get(layout.cell_of[node], 0) + 1
+    return staying
+
+
+def _nearest(layout: Layout, bundle: Bundle, places: Places) -> Place | None:
+    """Return the free place that keeps most groups: longest, most kept, fewest nodes."""
+    kept = kept_by_place(layout, bundle)
+    fit = (place for place in whole_places(layout, bundle) if places.is_free(place[0], place[0] + place[1] * bundle.unit))
+
+    def worth(place: Place) -> tuple[int, int, int, int]:
+        return (-place[1], -kept(place), places.covered(place[0], place[0] + place[1] * bundle.unit), place[0])
+
+    return min(fit, key=worth, default=None)
 
 
 def _largest(bundle: Bundle) -> int:

@@ -18,7 +18,7 @@ from ..models.placements.reasons import ALL, FULL, MORE, OUT, SMALL, Reason, Why
 from ..models.problem import Problem
 from .check import check
 from .layout.parts import bits
-from .objectives.moves import Members, piece_size
+from .layout.previous import Members, piece_size
 from .rules.sharing.no_overlap import NoOverlap
 from .structure import level_of
 

@@ -18,8 +18,9 @@ from ..models.placements.run import Run
 from ..models.placements.run_checks import carried, in_turn
 from ..models.problem import Cap, Problem
 from ..models.sharing import given_part
-from .objectives.idle import MissingAccelerators
-from .objectives.moves import Members, MoveTerm, Pieces, movable, piece_size, pieces, remaining
+from .layout.previous import Members, Pieces, movable, piece_size, pieces, remaining
+from .objectives.counts import MissingAccelerators
+from .objectives.moves import MoveTerm
 from .objectives.preferred import Preferred
 from .wording import nodes_called, some_of
 

@@ -80,6 +80,11 @@ class ComponentRule:
         return ConflictClause(text, tuple(Demand(component.name, field, component.span(field)) for field in fields))
 
 
+def largest_node(problem: Problem, component: Component) -> int:
+    """Return the component's resources on the largest node, as in clauses."""
+    return max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)
+
+
 class RelationRule:
     """Subjects and texts of a rule about the relations of one kind."""
 

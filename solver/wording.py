@@ -9,7 +9,7 @@ from ..models.component import Relation
 from ..models.findings.wording import plural
 from ..models.machines.cluster import Cluster
 from ..models.planning.workload import SECOND
-from ..models.ranks import merge, write_ranks
+from ..models.ranks import list_ranks
 
 MAX_NAMES = 6
 """Largest number of nodes or numbers in a sentence."""
@@ -76,7 +76,7 @@ def nodes_called(cluster: Cluster, ranks: Iterable[int]) -> str:
     sorted_ranks = sorted(set(ranks))
     names = [cluster.name(rank) for rank in sorted_ranks if rank < len(cluster.nodes)]
     if all(name == f"node-{rank}" for name, rank in zip(names, sorted_ranks)):
-        return f"{plural('node', len(sorted_ranks))} {write_ranks(merge([range(rank, rank + 1) for rank in sorted_ranks]))}"
+        return f"{plural('node', len(sorted_ranks))} {list_ranks(sorted_ranks)}"
     return some_of(names)
 
 

@@ -77,13 +77,12 @@ def _greedy(problem: Problem, case: Case) -> Row:
     from placewright.solver.greedy import greedy
     from placewright.solver.layout.layout import Layout
     from placewright.solver.searching.progress import silent
-    from placewright.solver.searching.search import solve
     from placewright.solver.searching.state import ChoiceState, Search
 
     layout = Layout(problem)
-    standing = ChoiceState(problem, layout, Search(problem, 1, silent, solve))
+    standing = ChoiceState(layout, Search(problem, 1, silent))
     values = greedy(layout)
-    if values is None or standing.offer(layout, values, GREEDY) is None:
+    if values is None or standing.offer(values, GREEDY) is None:
         return {"status": "none"}
     return {"status": "feasible", **_of_plan(standing.plan(standing.bound))}
 

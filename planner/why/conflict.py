@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Callable, Collection, Iterator, Sequence
 
-from ...models.answer import IMPOSSIBLE, Answer, Solve
+from ...models.answer import IMPOSSIBLE, Answer
 from ...models.findings.finding import Finding, error
 from ...models.findings.wording import are, plural, with_noun
 from ...models.machines.changed import with_nodes
@@ -18,13 +18,14 @@ from ...models.machines.node_group import ACCELERATOR
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import ACCELERATORS, SECONDS, STREAM, Workload
 from ...models.problem import AMOUNT, Demand, Problem
+from ...models.quantity import memory_text
 from ...models.scope import WIDENS
 from ...solver.refuting.census import Census
 from ...solver.refuting.certificate import counting_row
 from ...solver.refuting.conflict import merged, minimal_with_sharing, with_line
 from ...solver.refuting.contradictions import find_contradiction
 from ...solver.refuting.fix_choice import ranked, together
-from ...solver.refuting.fixes import GIB, FixTrial, asking, best, needing, written
+from ...solver.refuting.fixes import GIB, FixTrial, asking, best, needing
 from ...solver.refuting.impossible import NO_CHANGE, OPEN, SHARING, open_choices_text
 from ...solver.refuting.oracle import Oracle, Verdict
 from ...solver.rules.amounts.all_placed import amount_of
@@ -165,8 +166,8 @@ NEAREST = 3
 class Planner(Oracle):
     """Oracle for problems by searches for designs; solved means placed."""
 
-    def __init__(self, problem: Problem, tried: Tried, place: Solve, session: Session) -> None:
-        super().__init__(Census(problem), place, session)
+    def __init__(self, problem: Problem, tried: Tried, session: Session) -> None:
+        super().__init__(Census(problem), session)
         self.tried = tried
 
     def judge(self, alternatives: Sequence[Problem]) -> Verdict:
@@ -231,7 +232,7 @@ def _of_one(planner: Planner, problem: Problem, demand: Demand, slow: int | None
         sizes = range(GIB, part.memory, GIB)
         place = best(len(sizes), lambda index: planner.judge([needing(part, sizes[index])(problem)]) is Verdict.POSSIBLE)
         if place >= 0 and planner.solved([needing(part, sizes[place])(problem)]):
-            yield f"set `memory` of {part.name} to {written(sizes[place])} instead of {written(part.memory)}"
+            yield f"set `memory` of {part.name} to {memory_text(sizes[place])} instead of {memory_text(part.memory)}"
     elif demand.field == TIMES and planner.solved([without(problem, [demand])]):
         yield f"write `seconds` of {demand.component} for the counts, degrees and accelerators that it may have"
     elif demand.field == RANKS:

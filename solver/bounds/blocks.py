@@ -147,15 +147,7 @@ def _inside(row: LinearRow, inside: Sequence[bool], boxes: Sequence[tuple[int, i
 
 def _block(linear: LinearModel, variables: Sequence[int], rows: Sequence[LinearRow]) -> RackBlock:
     place = {variable: position for position, variable in enumerate(variables)}
-    own_rows = (
-        LinearRow(
-            row.low,
-            row.high,
-            tuple(place[variable] for variable in row.variables),
-            row.coefficients,
-        )
-        for row in rows
-    )
+    own_rows = (LinearRow(row.low, row.high, tuple(place[variable] for variable in row.variables), row.coefficients) for row in rows)
     return RackBlock(tuple(variables), tuple(own_rows), tuple(linear.boxes[variable] for variable in variables))
 
 
@@ -179,10 +171,7 @@ class Least:
     def __init__(self, block: RackBlock) -> None:
         self._relaxation = LinearRelaxation(LinearModel(block.boxes, {}, 0, block.rows))
         self._emptiness: Emptiness | None = None
-        self._order = sorted(
-            range(len(block.boxes)),
-            key=lambda variable: block.boxes[variable][1] - block.boxes[variable][0] > 1,
-        )
+        self._order = sorted(range(len(block.boxes)), key=lambda variable: block.boxes[variable][1] - block.boxes[variable][0] > 1)
         self.nodes, self.work = 0, 0
 
     def add(self, row: LinearRow) -> None:
@@ -320,10 +309,7 @@ class Facets:
         constraint = self._parting.Constraint(-self._parting.infinity(), 1.0)
         for variable, both in self._coefficients.items():
             for sign, coefficient in zip(SIGNS, both):
-                constraint.SetCoefficient(
-                    coefficient,
-                    sign * (solution[variable] - self._middle[variable]) / self._width[variable],
-                )
+                constraint.SetCoefficient(coefficient, sign * (solution[variable] - self._middle[variable]) / self._width[variable])
 
     def _parted(self, values: Sequence[float]) -> dict[int, float] | None:
         """Return coefficients of a row that separates the point from all solutions; else None."""

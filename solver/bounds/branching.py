@@ -70,14 +70,7 @@ def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate], wider: Ite
             if last or counted_members[position][1] < capacity:
                 total = len(boxes)
                 boxes.append((0, position))
-                rows.append(
-                    LinearRow(
-                        0,
-                        0,
-                        (*(index for index, _ in counted_members[:position]), total),
-                        (*[1] * position, -1),
-                    )
-                )
+                rows.append(LinearRow(0, 0, (*(index for index, _ in counted_members[:position]), total), (*[1] * position, -1)))
                 (wholes if last else parts)[total] = cost[key]
     apart = tuple(tuple(indicator for indicator, _ in counted_members) for counted_members in members.values())
     return Counted(replace(linear, boxes=boxes, rows=rows), (first, wholes, parts, single), tuple(single), apart)

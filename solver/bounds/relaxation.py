@@ -143,10 +143,7 @@ class LinearRelaxation:
     def _post(self, rows: Iterable[LinearRow]) -> None:
         infinity = self._solver.infinity()
         for row in rows:
-            constraint = self._solver.Constraint(
-                -infinity if row.low is None else row.low,
-                infinity if row.high is None else row.high,
-            )
+            constraint = self._solver.Constraint(-infinity if row.low is None else row.low, infinity if row.high is None else row.high)
             for variable, coefficient in zip(row.variables, row.coefficients):
                 constraint.SetCoefficient(self._variables[variable], coefficient)
             self._rows.append(constraint)

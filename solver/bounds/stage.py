@@ -179,12 +179,7 @@ class Tightening:
         if row is None:
             self._settled[block.variables[0]] = values
             return None
-        return LinearRow(
-            row.low,
-            row.high,
-            tuple(block.variables[index] for index in row.variables),
-            row.coefficients,
-        )
+        return LinearRow(row.low, row.high, tuple(block.variables[index] for index in row.variables), row.coefficients)
 
     def _is_settled(self, block: RackBlock, values: list[float]) -> bool:
         """Return True if the last separation at the same point failed."""

@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Iterator, Mapping, Sequence
 
-from ...models.answer import Solve
 from ...models.component import Component
 from ...models.machines.node_group import CLUSTER_LABEL
 from ...models.placements.assignment import Assignment, Seat, compress
@@ -22,11 +21,10 @@ from .unmoved import enclosed_beside, in_ranks, unmoved_groups, were_ranked, wit
 __all__ = ["ExpansionFailed", "expand"]
 
 
-def expand(layout: Layout, values: Values, solve: Solve) -> Assignment:
+def expand(layout: Layout, values: Values) -> Assignment:
     """Return the Assignment of the values. Lower node ranks and lower indices come first.
 
-    `solve` is called if a previous answer is partly kept and nodes must be distinguished: it
-    maximises the kept units.
+    Of a previous answer as many units are kept as the values allow.
     """
     held: dict[Bundle, NodeMasks] = {bundle: dict(layout.enclosed.get(bundle, {})) for bundle in layout.bundles}
     counts: dict[Bundle, list[tuple[Cell, int]]] = {}
@@ -46,7 +44,7 @@ def expand(layout: Layout, values: Values, solve: Solve) -> Assignment:
             continue
         wanted, enclosed = {bundle: counts[bundle] for bundle in pool.counted if bundle in counts}, layout.enclosed
         if layout.problem.previous is not None and pool.host is None:
-            unmoved = unmoved_groups(layout, pool, values, free, solve)
+            unmoved = unmoved_groups(layout, pool, values, free)
             for bundle, node, mask in ((bundle, *piece) for bundle, unmoved_pieces in unmoved.items() for piece in unmoved_pieces):
                 resources.take(bundle, node, mask)
             wanted, enclosed = without_unmoved(wanted, unmoved, layout), enclosed_beside(layout, unmoved)

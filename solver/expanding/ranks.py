@@ -156,11 +156,12 @@ def _runs(layout: Layout, dealt: Dealt, values: Values) -> tuple[Run, ...]:
     return tuple(runs)
 
 
-def add_even_counts(layout: Layout, values: Values) -> None:
-    """Add likely counts of distributed processes: evenly over the permitted nodes.
+def with_even_counts(layout: Layout, values: Values) -> Values:
+    """Return a copy with likely counts of distributed processes: evenly over the permitted nodes.
 
     The decisions on resources are unchanged.
     """
+    completed = dict(values)
     present = _present(layout, values)
     for name, dealt in layout.dealt.items():
         cells = [cell for cell in layout.cells if cell.nodes[0].rank in dealt.nodes]
@@ -174,14 +175,8 @@ def add_even_counts(layout: Layout, values: Values) -> None:
         counts = {Count(dealt.bundle, cell): 0 for cell in layout.cells if cell.nodes[0].rank in dealt.nodes}
         for position, (_, cell) in enumerate(sorted(nodes, key=lambda pair: pair[0])):
             counts[Count(dealt.bundle, cell)] += share + (position < rest)
-        values.update(dict[object, object](counts.items()))
+        completed.update(dict[object, object](counts.items()))
         present[name] = [key.cell for key, count in counts.items() if count]
-
-
-def with_even_counts(layout: Layout, values: Values) -> Values:
-    """Return a copy of the values with likely counts of distributed processes."""
-    completed = dict(values)
-    add_even_counts(layout, completed)
     return completed
 
 

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from math import lcm
 from typing import Mapping, Sequence
 
-from ...models.answer import Solve
-from ...models.component import TP, WHOLE, Component, Keep, Parallel
-from ...models.job import Job
-from ...models.machines.cluster import Cluster
-from ...models.machines.node import Node, accelerators
-from ...models.machines.topology import LEVELS, NUMA, domain
-from ...models.placements.assignment import Assignment, Seat, compress
-from ...models.problem import Problem
+from ...models.component import WHOLE
+from ...models.machines.topology import LEVELS, domain
+from ...models.placements.assignment import Seat
 from ..layout.bundle import Bundle, size_of
 from ..layout.cells import Cell
 from ..layout.layout import Count, Layout, Values
 from ..layout.parts import bits
 from ..layout.pools import NodePool
+from ..layout.previous import Piece, Pieces, overlap, survivors
 from ..layout.ranks import in_rank_order
-from ..objectives.moves import Holdings, Piece, Pieces, holdings, overlap, pieces, survivors
+from ..objectives.moves import holdings
 from .counts import ExpansionFailed, FreeResources, assign_counts
 
 Unit = tuple[Seat, ...]
@@ -36,34 +31,26 @@ Counts = dict[Bundle, list[tuple[Cell, int]]]
 # -- which groups stay
 
 
-def unmoved_groups(layout: Layout, pool: NodePool, values: Values, free: Mapping[int, int], solve: Solve) -> UnmovedPieces:
-    """Return the groups that stay, cell by cell; all remaining units fit beside them.
+def unmoved_groups(layout: Layout, pool: NodePool, values: Values, free: Mapping[int, int]) -> UnmovedPieces:
+    """Return the groups that stay, node by node; all remaining units fit beside them.
 
     `free` is what the contiguous bundles of the pool leave. The numbers are maximal for these
-    values. `solve` is called if the nodes of a cell must be distinguished.
+    values.
     """
     unmoved: UnmovedPieces = {}
     old = {bundle: survivors(layout.problem, bundle.components) for bundle in pool.bundles}
-    for owner, cell, previous in holdings(layout):
-        if owner is pool:
-            counts = {bundle: values.get(Count(bundle, cell), 0) for bundle in pool.counted}
-            asked = {bundle: count for bundle, count in counts.items() if isinstance(count, int) and count}
-            left = _left(layout, {bundle: nodes for bundle, nodes in previous.items() if bundle in asked}, free)
-            held = {bundle: _likely_first(candidates, old[bundle], blocks(bundle)[0]) for bundle, candidates in left.items()}
-            for bundle, stay in _OneCell(layout, pool, cell, free, asked, held).best(solve).items():
-                unmoved.setdefault(bundle, []).extend(stay)
+    for cell, previous in ((cell, previous) for owner, cell, previous in holdings(layout) if owner is pool):
+        node = cell.nodes[0].rank
+        counts = {bundle: values.get(Count(bundle, cell), 0) for bundle in pool.counted}
+        asked = {bundle: count for bundle, count in counts.items() if isinstance(count, int) and count}
+        held: UnmovedPieces = {}
+        for bundle in (bundle for bundle in previous if bundle in asked):
+            usable = free.get(node, 0) | layout.enclosed.get(bundle, {}).get(node, 0)
+            left = [piece for piece in previous[bundle] if not piece[1] & ~usable]
+            held[bundle] = _likely_first(left, old[bundle], blocks(bundle)[0])
+        for bundle, stay in _OneNode(layout, pool, cell, free.get(node, 0), asked).best(held).items():
+            unmoved.setdefault(bundle, []).extend(stay)
     return unmoved
-
-
-def _left(layout: Layout, previous: Holdings, free: Mapping[int, int]) -> UnmovedPieces:
-    """Return the pieces outside the contiguous bundles."""
-    remaining: UnmovedPieces = {bundle: [] for bundle in previous}
-    for bundle, nodes in previous.items():
-        inside = layout.enclosed.get(bundle, {})
-        for node, node_pieces in nodes.items():
-            usable = free.get(node, 0) | inside.get(node, 0)
-            remaining[bundle] += [piece for piece in node_pieces if not piece[1] & ~usable]
-    return remaining
 
 
 def _likely_first(candidates: Sequence[Piece], old: Pieces, block: int) -> list[Piece]:
@@ -93,43 +80,33 @@ def without_unmoved(counts: Counts, kept: UnmovedPieces, layout: Layout) -> Coun
     return left
 
 
-class _OneCell:
-    """Search for the most unmoved pieces of one cell.
+class _OneNode:
+    """Search for the most unmoved pieces of a node; `asked` holds the decided units per bundle."""
 
-    `asked` holds the decided units per bundle, `held` the previous pieces.
-    """
+    def __init__(self, layout: Layout, pool: NodePool, cell: Cell, free: int, asked: Mapping[Bundle, int]) -> None:
+        self.layout, self.pool, self.cell, self.free, self.asked = layout, pool, cell, free, asked
 
-    def __init__(
-        self, layout: Layout, pool: NodePool, cell: Cell, free: Mapping[int, int], asked: Mapping[Bundle, int], held: UnmovedPieces
-    ) -> None:  # fmt: skip
-        self.layout, self.pool, self.cell, self.free, self.asked, self.held = layout, pool, cell, free, asked, held
-
-    def best(self, solve: Solve) -> UnmovedPieces:
-        """Return the most pieces that can stay."""
-        every = {bundle: unmoved[: self.asked[bundle]] for bundle, unmoved in self.held.items()}
-        if self._fits(every):
-            return every
-        return self._tried() if len(self.cell.nodes) == 1 else self._solved(solve)
+    def best(self, held: UnmovedPieces) -> UnmovedPieces:
+        """Return the most of the previous pieces that can stay."""
+        every = {bundle: unmoved[: self.asked[bundle]] for bundle, unmoved in held.items()}
+        return every if self._fits(every) else self._tried([(bundle, piece) for bundle, unmoved in held.items() for piece in unmoved])
 
     def _fits(self, stay: UnmovedPieces) -> bool:
         """Check that the remaining units fit beside the unmoved pieces."""
         staying = [piece for unmoved in stay.values() for piece in unmoved]
         if overlap(staying):
             return False
-        free = {node.rank: self.free.get(node.rank, 0) for node in self.cell.nodes}
-        for node, mask in staying:
-            free[node] &= ~mask
+        free = self.free & ~sum(mask for _, mask in staying)
         remaining = {bundle: [(self.cell, count - len(stay.get(bundle, ())))] for bundle, count in self.asked.items()}
         try:
-            resources = FreeResources(free, {bundle: {} for bundle in remaining})
+            resources = FreeResources({self.cell.nodes[0].rank: free}, {bundle: {} for bundle in remaining})
             assign_counts(self.pool, remaining, resources, enclosed_beside(self.layout, stay))
         except ExpansionFailed:
             return False
         return True
 
-    def _tried(self) -> UnmovedPieces:
-        """Return the largest set of unmoved pieces on one node, by enumeration."""
-        every = [(bundle, piece) for bundle, unmoved in self.held.items() for piece in unmoved]
+    def _tried(self, every: Sequence[tuple[Bundle, Piece]]) -> UnmovedPieces:
+        """Return the largest set of these pieces that can stay, by enumeration."""
         best: list[tuple[Bundle, Piece]] = []
 
         def extend(position: int, taken: list[tuple[Bundle, Piece]], mask: int) -> None:
@@ -145,43 +122,6 @@ class _OneCell:
 
         extend(0, [], 0)
         return _by_bundle(best)
-
-    def _solved(self, solve: Solve) -> UnmovedPieces:
-        """Return the largest set of unmoved pieces, by a small placement problem.
-
-        Every bundle is a component. Accelerators get distinct memories, so that nodes are
-        distinguishable; no component asks for memory.
-        """
-        nodes = tuple(_node(position, node, self.free.get(node.rank, 0)) for position, node in enumerate(self.cell.nodes))
-        position_of = {node.rank: position for position, node in enumerate(self.cell.nodes)}
-        components = tuple(_component(bundle, count) for bundle, count in self.asked.items())
-        runs = {
-            bundle.name: compress(
-                (number, [(position_of[node], index) for index in bits(mask)]) for number, (node, mask) in enumerate(unmoved)
-            )
-            for bundle, unmoved in self.held.items()
-        }
-        problem = Problem(Cluster(nodes), Job(components), Assignment(runs))
-        plan = solve(problem).plan
-        if plan is None:
-            return {}
-        placed = {bundle: pieces(problem, (problem[bundle.name],), plan.assignment).at for bundle in self.held}
-        return {
-            bundle: [(node, mask) for node, mask in unmoved if (position_of[node], mask) in placed[bundle]]
-            for bundle, unmoved in self.held.items()
-        }
-
-
-def _node(position: int, node: Node, free: int) -> Node:
-    count, numa = free.bit_length(), {device.index: device.numa for device in node.accelerators}
-    devices = tuple(replace(device, numa=numa.get(device.index, 0)) for device in accelerators(count, "", position + 1))
-    return Node(position, str(position), devices, taken=((1 << count) - 1) & ~free)
-
-
-def _component(bundle: Bundle, count: int) -> Component:
-    amount, keep = bundle.unit * count, (Keep(TP, NUMA),) if bundle.piece > 1 else ()
-    parallel = Parallel(tp=bundle.piece)
-    return Component(bundle.name, least=amount, most=amount, per_process=bundle.unit, parallel=parallel, keep=keep)
 
 
 def _by_bundle(taken: Sequence[tuple[Bundle, Piece]]) -> UnmovedPieces:

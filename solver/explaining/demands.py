@@ -14,7 +14,7 @@ from ...models.machines.topology import LEVELS
 from ...models.planning.workload import SECOND, SECONDS, TABLE, Measured, Workload
 from ...models.problem import Problem
 from ...models.quantity import write_memory
-from ...models.ranks import merge, write_ranks
+from ...models.ranks import list_ranks, write_ranks
 from ...models.record import dataclass
 from ...models.task_order import ordered
 from ..wording import exactly_in_seconds, figure, level_name, listed, with_unit
@@ -95,7 +95,7 @@ def _preference(preference: Preference) -> str:
 
 
 def _nodes(ranks: Sequence[int]) -> str:
-    return f"node{'s' * (len(ranks) > 1)} {write_ranks(merge([range(rank, rank + 1) for rank in ranks]))}"
+    return f"node{'s' * (len(ranks) > 1)} {list_ranks(ranks)}"
 
 
 def timed_of(problem: Problem) -> tuple[DemandText, ...]:

@@ -22,13 +22,8 @@ from ..stretches import stretches
 
 MOST_CHOICES = 4096
 """Limit of degree combinations; beyond it colocated components are counted separately."""
-MOST_EXACT = 16
-"""Limit of sets in the exact search.
-
-Beyond it a greedy search runs from the largest sets; its result is a lower bound too.
-"""
 MOST_TRIED = 64
-"""Number of largest sets that start a greedy search."""
+"""Number of largest sets that start a greedy search; every selection gives a lower bound."""
 Within = Mapping[str, frozenset[str]]
 """Component -> itself, colocated components, all enclosing components."""
 Layout = tuple[tuple[int, int], ...]
@@ -53,8 +48,8 @@ def lower_bound(problem: Problem, moved: Set[str] = frozenset()) -> int:
     searched = [members for members in sets if all(component.runs is None for component in members)]
     weights = [_least(problem, members) - _shared(problem, members, within, moved) for members in searched]
     needing = {index: searched[index] for index, weight in enumerate(weights) if weight > 0}
-    share = _that_share(problem, needing, within)
-    return sum(_heaviest(part, weights, share) for part in _parts(share))
+    share, order = _that_share(problem, needing, within), sorted(needing, key=lambda index: -weights[index])
+    return max((_greedy(first, order, weights, share) for first in order[:MOST_TRIED]), default=0)
 
 
 def _within(problem: Problem, sets: Iterable[Members]) -> Within:
@@ -121,32 +116,6 @@ def _required_apart(problem: Problem) -> Iterable[tuple[str, ...]]:
     for kind in (DISJOINT, APART, IN_ORDER):
         for relation in problem.related(kind):
             yield from combinations(relation.components, 2)
-
-
-def _parts(share: Mapping[int, Set[int]]) -> Iterable[list[int]]:
-    """Yield the connected components of the sharing graph."""
-    left = dict.fromkeys(share)
-    while left:
-        part = [next(iter(left))]
-        del left[part[0]]
-        for member in part:
-            near = [candidate for candidate in share[member] if candidate in left]
-            part += near
-            left = {member: None for member in left if member not in near}
-        yield part
-
-
-def _heaviest(part: list[int], weights: list[int], share: Mapping[int, Set[int]]) -> int:
-    """Return the largest total weight of sets that pairwise share nothing."""
-    order = sorted(part, key=lambda index: -weights[index])
-    if len(order) > MOST_EXACT:
-        return max(_greedy(first, order, weights, share) for first in order[:MOST_TRIED])
-    if not order:
-        return 0
-    first, rest = order[0], order[1:]
-    alone = [index for index in rest if index not in share[first]]
-    with_first = weights[first] + _heaviest(alone, weights, share)
-    return with_first if len(alone) == len(rest) else max(with_first, _heaviest(rest, weights, share))
 
 
 def _greedy(first: int, order: list[int], weights: list[int], share: Mapping[int, Set[int]]) -> int:

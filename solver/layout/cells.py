@@ -30,6 +30,7 @@ from ...models.record import dataclass
 from .bundle import Bundle
 from .parts import Parts, alone, distinguished_nodes, lowest
 from .pools import NodePool
+from .previous import movable, survivors
 
 Eligible = Mapping[Bundle, frozenset[int]]
 """Bundle -> ranks of the eligible nodes."""
@@ -138,18 +139,15 @@ def _most(chain: Mapping[int, int], free: int) -> int:
     return most[free]
 
 
-def is_exact(bundles: Sequence[Bundle], room: CellCapacity, ranged: bool, moved: bool = False) -> bool:
+def is_exact(bundles: Sequence[Bundle], room: CellCapacity, ranged: bool) -> bool:
     """Return True if rows over several nodes say exactly which counted bundles fit.
 
-    Parameters
-    ----------
-    ranged : True if ranges may take any part of the nodes first.
-    moved : True if groups that stay in place may do so.
+    `ranged` is True if ranges may take any part of the nodes first.
     """
     pieces = sorted({bundle.piece for bundle in bundles if bundle.piece > 1})
     sizes = [*pieces, *(bundle.unit for bundle in bundles)]
     if not is_chain(sizes):
-        return not (pieces or ranged or moved) and rounded(sizes, room.free) is not None
+        return not (pieces or ranged) and rounded(sizes, room.free) is not None
     for size in pieces:
         cut = [bundle for bundle in bundles if bundle.unit > size and bundle.piece % size]
         composed = [bundle for bundle in bundles if bundle.piece == size < bundle.unit]
@@ -167,12 +165,7 @@ class Reserved:
     has : quantity of a node; None if unknown.
     """
 
-    def __init__(
-        self,
-        parts: Parts,
-        need: Callable[[Component], int],
-        has: Callable[[Node], int | None],
-    ) -> None:
+    def __init__(self, parts: Parts, need: Callable[[Component], int], has: Callable[[Node], int | None]) -> None:
         self._parts, self._need, self._has = parts, need, has
         self._any = any(need(component) for component in parts.problem.components)
         self._nested = any(parts.hosts.values())
@@ -225,6 +218,8 @@ def cells_of(parts: Parts, pools: Sequence[NodePool], eligible: Eligible) -> tup
     """
     single = alone(parts.problem) | {node for pool in shared(pools) for node, mask in pool.free.items() if mask}
     single |= {node for masks in parts.enclosed.values() for node in masks}
+    for bundle in (bundle for pool in pools for bundle in pool.counted if bundle.components in movable(parts.problem)):
+        single |= {node for node, _ in survivors(parts.problem, bundle.components).at}
     reserved = reservations(parts)
     groups: list[tuple[Node, ...]] = []
     for nodes in _alike(parts):
@@ -234,24 +229,24 @@ def cells_of(parts: Parts, pools: Sequence[NodePool], eligible: Eligible) -> tup
                 groups.append((node,))
             else:
                 together.append(node)
-        groups += _exact_cells(together, pools, eligible, parts.problem.previous is not None)
+        groups += _exact_cells(together, pools, eligible)
     groups.sort(key=lambda nodes: nodes[0].rank)
     return tuple(Cell(index, nodes) for index, nodes in enumerate(groups))
 
 
-def _exact_cells(nodes: list[Node], pools: Sequence[NodePool], eligible: Eligible, moved: bool) -> Iterator[tuple[Node, ...]]:
+def _exact_cells(nodes: list[Node], pools: Sequence[NodePool], eligible: Eligible) -> Iterator[tuple[Node, ...]]:
     """Yield identical nodes as cells with exact rows.
 
     All nodes form one cell if rows over all of them are exact. Otherwise nodes with even NUMA
     domains form one cell, and the others one cell per number of free resources, or cells of their
     own.
     """
-    if len(nodes) < 2 or all(_is_exact(pool, nodes, eligible, moved) for pool in pools):
+    if len(nodes) < 2 or all(_is_exact(pool, nodes, eligible) for pool in pools):
         if nodes:
             yield tuple(nodes)
         return
     even = [node for node in nodes if all(_is_even(pool, node, eligible) for pool in pools)]
-    if len(even) < 2 or not all(_is_exact(pool, even, eligible, moved) for pool in pools):
+    if len(even) < 2 or not all(_is_exact(pool, even, eligible) for pool in pools):
         even = []
     ranks = {node.rank for node in even}
     if even:
@@ -260,7 +255,7 @@ def _exact_cells(nodes: list[Node], pools: Sequence[NodePool], eligible: Eligibl
     for node in (node for node in nodes if node.rank not in ranks):
         by_room.setdefault(tuple(pool.free.get(node.rank, 0).bit_count() for pool in pools), []).append(node)
     for similar in by_room.values():
-        if all(_is_exact(pool, similar, eligible, moved) for pool in pools):
+        if all(_is_exact(pool, similar, eligible) for pool in pools):
             yield tuple(similar)
         else:
             yield from ((node,) for node in similar)
@@ -286,13 +281,13 @@ def _alike(parts: Parts) -> Iterator[tuple[Node, ...]]:
     yield from map(tuple, keyed.values())
 
 
-def _is_exact(pool: NodePool, nodes: Sequence[Node], eligible: Eligible, moved: bool) -> bool:
+def _is_exact(pool: NodePool, nodes: Sequence[Node], eligible: Eligible) -> bool:
     """Return True if rows over all nodes say exactly how the pool's bundles fit."""
     rank = nodes[0].rank
     if pool.host is not None:  # inner bundles need single nodes wherever the host may be
         return rank not in eligible[pool.host]
     here = [bundle for bundle in pool.counted if rank in eligible[bundle]]
-    return is_exact(here, CellCapacity(pool, nodes), any(rank in eligible[bundle] for bundle in pool.ranged), moved)
+    return is_exact(here, CellCapacity(pool, nodes), any(rank in eligible[bundle] for bundle in pool.ranged))
 
 
 class SharedResources(NamedTuple):

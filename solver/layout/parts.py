@@ -264,12 +264,12 @@ class Parts:
 
         They are spread evenly; there is something to search only if the spread matters.
         """
-        members = [c for c in self.problem.components if self.problem.kind(c) == NODE]
-        return {c.name: c.runs if c.runs is not None else self._spread(c) for c in members}
-
-    def _spread(self, component: Component) -> Sequence[Run]:
-        shares = [share for share in self.problem.shares if share.component == component.name]
-        return spread_over_nodes(self.problem.cluster, component, shares)
+        runs: dict[str, Sequence[Run]] = {}
+        for component in (component for component in self.problem.components if self.problem.kind(component) == NODE):
+            shares = [share for share in self.problem.shares if share.component == component.name]
+            spread = component.runs is None
+            runs[component.name] = spread_over_nodes(self.problem.cluster, component, shares) if spread else component.runs or ()
+        return runs
 
     def _masks(self, bundle: Bundle) -> dict[int, int]:
         member = bundle.fixed

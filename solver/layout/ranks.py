@@ -476,9 +476,9 @@ class GroupsCut:
     """
 
     def __init__(self, where: Sequence[object], size: int, order: Order) -> None:
-        self._where, self._size, self._order = where, size, order
+        self._where, self._size, self._order = where, size, order or (0,)
         self._borders = [rank for rank in range(1, len(where)) if where[rank] != where[rank - 1]]
-        self._chunk = lcm(size, len(order))
+        self._chunk = lcm(size, len(self._order))
 
     def between(self, start: int, stop: int) -> int:
         """Return the whole groups from `start` to `stop` in several domains.
@@ -491,8 +491,7 @@ class GroupsCut:
 
     def _cut(self, first: int, stop: int) -> int:
         ranks = range(first, min(first + self._chunk, stop))
-        domains_in_order = [
-            self._where[ranks[block + number]] for block in range(0, len(ranks), len(self._order)) for number in self._order
-        ]
+        in_order = (block + number for block in ranks[:: len(self._order)] for number in self._order)
+        domains_in_order = [self._where[rank] for rank in in_order if rank in ranks]
         groups = (domains_in_order[at : at + self._size] for at in range(0, len(domains_in_order) - self._size + 1, self._size))
         return sum(len(set(group)) > 1 for group in groups)

@@ -22,44 +22,33 @@ def total(amounts: Iterable[Amount]) -> Amount:
 
 
 class ConstraintModel:
-    """CP-SAT model with operations to post conditions.
-
-    Attributes
-    ----------
-    impossible : reasons for infeasibility, from conditions that were already false when posted.
-    """
+    """CP-SAT model with operations to post conditions."""
 
     def __init__(self) -> None:
         self.model = cp_model.CpModel()
-        self.impossible: list[str] = []
 
     # -- conditions
 
-    def at_most(self, amount: Amount, most: Amount, why: str = "") -> None:
-        """Require `amount <= most`; `why` is the reason if both are known and it fails."""
-        self.require(amount <= most, why)
+    def at_most(self, amount: Amount, most: Amount) -> None:
+        """Require `amount <= most`."""
+        self.require(amount <= most)
 
-    def require(self, condition: Condition, why: str = "") -> None:
-        """Post a condition.
-
-        A condition known to fail makes the model infeasible, with `why` as the reason.
-        """
-        if isinstance(condition, bool):
-            if not condition:
-                self.impossible.append(why)
-                self.model.add_bool_or([])
-        else:
+    def require(self, condition: Condition) -> None:
+        """Post a condition; a condition known to fail makes the model infeasible."""
+        if not isinstance(condition, bool):
             self.model.add(condition)
+        elif not condition:
+            self.model.add_bool_or([])
 
     def minimise(self, amount: Amount) -> None:
         """Set the amount as the objective to minimise."""
         self.model.minimize(amount)
 
-    def among(self, amount: Amount, values: Iterable[int], why: str = "") -> None:
+    def among(self, amount: Amount, values: Iterable[int]) -> None:
         """Restrict the amount to the given values."""
         possible = list(values)
         if isinstance(amount, int) or not possible:
-            self.require(amount in possible if isinstance(amount, int) else False, why)
+            self.require(amount in possible if isinstance(amount, int) else False)
         else:
             self.model.add_linear_expression_in_domain(amount, cp_model.Domain.from_values(possible))
 

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from functools import cached_property
-from typing import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Callable, Iterable, Iterator, Sequence
 
 from ortools.sat.python import cp_model
 
-from ...models.machines.node import Node
 from ...models.machines.node_group import Numbering
 from ..layout.bundle import Bundle
-from ..layout.cells import Cell, numa_domains
+from ..layout.cells import Cell
 from ..layout.layout import Layout
-from ..layout.parts import bits
-from ..layout.pools import NodePool
 from ..layout.ranges import Place, Places, fewest_nodes, has_separate_ends, lengths, whole_places
-from .amount import Amount, ConstraintModel, total
+from .amount import Amount, total
 
 
 class Edges:
@@ -197,70 +194,6 @@ def _inside(places: Places, every: Iterable[int], starts: set[int], stops: set[i
                 and places.is_whole(start, stop)
             ):
                 yield start, stop
-
-
-class Slots:
-    """Slots for pieces of every size beside ranges, cell by cell."""
-
-    def __init__(self, saying: ConstraintModel, layout: Layout, ranges: Mapping[Bundle, Ranges]) -> None:
-        self._saying, self._layout, self._ranges = saying, layout, ranges
-        self._slots: dict[tuple[Cell, NodePool, int, bool], Amount] = {}
-
-    def slots(self, cell: Cell, pool: NodePool, size: int, inside_numa: bool) -> Amount:
-        """Return the sum of floor(left / size) over a cell's nodes or NUMA domains."""
-        key = (cell, pool, size, inside_numa)
-        if key not in self._slots:
-            if not pool.ranged:
-                self._slots[key] = self._layout.room(cell, pool).pieces(size, inside_numa)
-            elif inside_numa:
-                numa_domains_here = [(node, mask) for node in cell.nodes for mask in numa_domains(node, pool.kind)]
-                self._slots[key] = total(self._in_domain(node, mask, pool, size) for node, mask in numa_domains_here)
-            elif not any(self._layout.enclosed_in(bundle, cell) for bundle in pool.ranged) and all(
-                bundle.unit % size == 0 for bundle in pool.ranged
-            ):
-                # Ranges take whole pieces of every node, so their ends leave no fragments.
-                taken = total(bundle.unit // size * self._ranges[bundle].units(cell) for bundle in pool.ranged)
-                self._slots[key] = self._layout.room(cell, pool).pieces(size) - taken
-            else:
-                self._slots[key] = total(self._on_node(node.rank, pool, size) for node in cell.nodes)
-        return self._slots[key]
-
-    def _on_node(self, node: int, pool: NodePool, size: int) -> Amount:
-        free = pool.free.get(node, 0).bit_count()
-        enclosed = sum(self._layout.enclosed.get(bundle, {}).get(node, 0).bit_count() for bundle in pool.ranged)
-        taken = total(self._ranges[bundle].held_on(node) for bundle in pool.ranged) - enclosed
-        if isinstance(taken, int):
-            return (free - taken) // size
-        left = self._saying.integer(0, free // size, f"slots of {size} on node {node}")
-        self._saying.require(size * left + taken <= free)
-        return left
-
-    def _in_domain(self, node: Node, mask: int, pool: NodePool, size: int) -> Amount:
-        left = self._left(node, mask, pool)
-        if isinstance(left, int):
-            return left // size
-        free = (pool.free.get(node.rank, 0) & mask).bit_count()
-        count = self._saying.integer(0, free // size, f"slots of {size} in a NUMA domain of node {node.rank}")
-        self._saying.require(size * count <= left)
-        return count
-
-    def _left(self, node: Node, mask: int, pool: NodePool) -> Amount:
-        free = pool.free.get(node.rank, 0) & mask
-        return free.bit_count() - total(self._ranges[bundle].covers(node.rank, index) for bundle in pool.ranged for index in bits(free))
-
-    def left_in_domains(self, node: Node, pool: NodePool) -> list[Amount]:
-        """Return the resources left in the NUMA domains of a node."""
-        return [self._left(node, mask, pool) for mask in numa_domains(node, pool.kind)]
-
-    def pieces_by_domain(self, bundle: Bundle, node: Node, units: Amount) -> list[Amount]:
-        """Return the pieces of the units per NUMA domain of a node."""
-        free, enclosed = self._layout.pool_of[bundle].free.get(node.rank, 0), self._layout.enclosed.get(bundle, {}).get(node.rank, 0)
-        counts: list[Amount] = []
-        for mask in numa_domains(node, bundle.kind):
-            least, most = -(-(enclosed & mask).bit_count() // bundle.piece), ((free | enclosed) & mask).bit_count() // bundle.piece
-            counts.append(self._saying.integer(least, max(least, most), f"pieces of {bundle.name} in a NUMA domain"))
-        self._saying.require(bundle.unit // bundle.piece * units == total(counts))
-        return counts
 
 
 class Ranges:

@@ -6,14 +6,12 @@
 from __future__ import annotations
 
 from ...models.machines.topology import LEVELS
-from .fullest_nodes import FullestNodes
-from .idle import MissingAccelerators, MissingProcesses
+from .counts import MissingAccelerators, MissingProcesses, UnevenCounts
 from .moves import MoveTerm
-from .nodes_of_ranges import NodesOfRanges
+from .nodes import FullestNodes, NodesOfRanges
 from .preferred import Preferred
 from .term import Objective
 from .traffic import Collectives, DomainsTouched, Streams, WeightSync
-from .uneven import UnevenCounts
 
 OBJECTIVES: tuple[Objective, ...] = (
     MissingAccelerators(),

@@ -10,19 +10,7 @@ from ...models.component import Component
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.record import dataclass
-from .domains import (
-    amount,
-    component_count,
-    domain_rows,
-    domains_counted,
-    fewest,
-    fewest_of,
-    held,
-    most,
-    rooms_of,
-    several,
-    touches,
-)
+from .domains import component_count, domain_rows, domains_counted, fewest, fewest_of, held, most, rooms_of, several, touches
 from .term import Aggregate, once
 
 if TYPE_CHECKING:
@@ -240,7 +228,7 @@ class Unserved(LinkCost):
         room = most(variables, self.component, level, name)
         if not room or self.is_local(variables):
             return 0  # an accelerator with both serves itself, at any ratio
-        asking, served = (amount(variables, component, level, name) for component in self.parties)
+        asking, served = (variables.held(component, level, name) for component in self.parties)
         if isinstance(asking, int) and isinstance(served, int):
             return max(0, asking - self.ratio * served)
         if not most(variables, self.source, level, name):
@@ -277,7 +265,7 @@ class Unserved(LinkCost):
         for name in several(variables.problem, level):
             room, source_here = most(variables, self.component, level, name), touches(variables, self.source, level, name)
             if room and not isinstance(source_here, int):
-                asking = amount(variables, self.component, level, name)
+                asking = variables.held(self.component, level, name)
                 variables.at_most(asking - room * source_here, self.left_in(variables, level, name))
 
     def aggregates(self, variables: Variables, level: str) -> Iterator[Aggregate]:

@@ -16,9 +16,7 @@ from .term import Aggregate, once
 
 if TYPE_CHECKING:
     from ..layout.bundle import Bundle
-    from ..layout.cells import Cell
     from ..layout.layout import Layout
-    from ..layout.pools import NodePool
     from ..model.amount import Amount
     from ..model.variables import Variables
 
@@ -36,28 +34,17 @@ class DomainCapacities:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self._domains: dict[str, dict[str, list[Cell]]] = {}
-        self._capacity: dict[tuple[int, NodePool, int], int] = {}
         self._most: dict[tuple[Bundle, str, str], int] = {}
-
-    def cells(self, level: str, name: str) -> Sequence[Cell]:
-        """Return the cells in a domain."""
-        if level not in self._domains:
-            by_domain = self._domains[level] = {}
-            for cell in self.layout.cells:
-                by_domain.setdefault(cell.domain(level), []).append(cell)
-        return self._domains[level].get(name, ())
 
     def names(self, level: str) -> Sequence[str]:
         """Return the domains of a level."""
-        self.cells(level, "")
-        return list(self._domains[level])
+        return list(self.layout.domains(level))
 
     def most(self, bundle: Bundle, level: str, name: str) -> int:
         """Return the most resources of the bundle in the domain, placed alone."""
         key = (bundle, level, name)
         if bundle.fixed:
-            nodes = {node.rank for cell in self.cells(level, name) for node in cell.nodes}
+            nodes = {node.rank for cell in self.layout.domains(level).get(name, ()) for node in cell.nodes}
             return sum(mask.bit_count() for node, mask in self.layout.fixed[bundle].items() if node in nodes)
         if key not in self._most:
             piece = bundle.whole(level)
@@ -68,20 +55,14 @@ class DomainCapacities:
     def together(self, bundles: Sequence[Bundle], level: str, name: str) -> int:
         """Return the most resources of bundles of the same pool in the domain."""
         pool, capacity = self.layout.pool_of[bundles[0]], 0
-        for cell in self.cells(level, name):
+        for cell in self.layout.domains(level).get(name, ()):
             present = [bundle for bundle in bundles if cell.nodes[0].rank in self.layout.eligible[bundle]]
             if present:
                 size = gcd(*(bundle.unit for bundle in present))
                 enclosed = sum(self.layout.enclosed_in(bundle, cell) for bundle in present)
-                pieces = (self._pieces(cell, pool, 1) + enclosed) // size if enclosed else self._pieces(cell, pool, size)
-                capacity += size * pieces
+                free = self.layout.room(cell, pool)
+                capacity += size * ((free.pieces(1) + enclosed) // size if enclosed else free.pieces(size))
         return capacity
-
-    def _pieces(self, cell: Cell, pool: NodePool, size: int) -> int:
-        key = (cell.index, pool, size)
-        if key not in self._capacity:
-            self._capacity[key] = self.layout.capacity(cell, pool, size)
-        return self._capacity[key]
 
     def _share(self, bundle: Bundle, level: str) -> int:
         """Return the bundle's limit per domain of the level, from demands to spread."""
@@ -148,16 +129,11 @@ def bundle_touches(variables: Variables, bundle: Bundle, level: str, name: str) 
     return variables.touches(bundle, level, name)
 
 
-def amount(variables: Variables, component: Component, level: str, name: str) -> Amount:
-    """Return the resources of the component in the domain."""
-    return variables.held(component, level, name)
-
-
 def most(variables: Variables, component: Component, level: str, name: str) -> int:
     """Return an upper bound on the component's resources in the domain."""
     bundle = variables.bundle(component)
     if bundle is None or bundle.fixed:
-        known = amount(variables, component, level, name)
+        known = variables.held(component, level, name)
         return known if isinstance(known, int) else variables.layout.dealt[component.name].processes
     return rooms_of(variables.layout).most(bundle, level, name)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Callable, ClassVar, Iterator
 
 from ...models.component import WHOLE, Component, Keep
@@ -13,7 +12,7 @@ from ...models.problem import Problem
 from ..layout.bundle import size_of
 from ..layout.ranges import Place
 from ..layout.ranks import GroupsCut, order_in_blocks
-from ..presence import amounts_in
+from ..stretches import amounts_in
 from .domains import is_open
 
 if TYPE_CHECKING:
@@ -113,22 +112,10 @@ def wishes(problem: Problem) -> Iterator[Wish]:
 
 def _cut_by_place(layout: Layout, bundle: Bundle, component: Component, keep: Keep) -> Callable[[Place], int]:
     """Return a function from the place of a range to the groups cut."""
-    order = order_in_blocks(layout, bundle, component)
-    if not order:
-        return partial(_cut_at, layout, bundle, component, keep)
     nodes, stretches = layout.problem.cluster.nodes, layout.numbering(bundle).stretches
     where = [domain(nodes[stretch.node_rank], keep.level) for stretch in stretches for _ in range(stretch.count)]
-    groups = GroupsCut(where, size_of(component, keep), order)
+    groups = GroupsCut(where, size_of(component, keep), order_in_blocks(layout, bundle, component))
     return lambda place: groups.between(place[0], place[0] + place[1] * bundle.unit)
-
-
-def _cut_at(layout: Layout, bundle: Bundle, component: Component, keep: Keep, place: Place) -> int:
-    """Return the groups cut by a range with ranks in order."""
-    start, units = place
-    cluster, amounts = layout.problem.cluster, list[tuple[str, int]]()
-    for stretch, _, count in layout.numbering(bundle).pieces(start, start + units * bundle.unit):
-        amounts.append((domain(cluster.nodes[stretch.node_rank], keep.level), count))
-    return _cut_in(amounts, size_of(component, keep))
 
 
 def _domains_in_order(problem: Problem, assignment: Assignment, component: Component, keep: Keep) -> list[tuple[str, int]]:

@@ -21,7 +21,6 @@ from .traffic import BytesAcross, DomainTerm
 
 if TYPE_CHECKING:
     from ..layout.layout import Layout
-    from ..model.amount import Amount
     from ..model.variables import Variables
 
 
@@ -111,11 +110,6 @@ def plan_terms(problem: Problem, assignment: Assignment, counted: Sequence[Seque
 def counted(problem: Problem, layout: Layout) -> tuple[tuple[int, ...], ...]:
     """Return the bounds of the terms by counting, per tier."""
     return tuple(tuple(term.bound(layout) for term, _ in tier.members) for tier in tiers(problem))
-
-
-def keep_tier(variables: Variables, amount: Amount, value: int) -> None:
-    """Require a solved tier not to get worse while later tiers are searched."""
-    variables.at_most(amount, value)
 
 
 def aggregates_of(variables: Variables, tier: Tier) -> list[Aggregate]:

@@ -10,8 +10,8 @@ from ...models.record import dataclass
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell, is_chain, reservations
 from ..layout.layout import Layout
+from ..objectives.counts import MissingAccelerators
 from ..objectives.domains import given_in
-from ..objectives.idle import MissingAccelerators
 from ..objectives.tiers import Tier
 from ..objectives.traffic import DomainTerm
 
@@ -74,10 +74,7 @@ def alike(layout: Layout, level: str) -> list[DomainKind]:
     kinds: dict[tuple[tuple[Sort, ...], tuple[tuple[str, int], ...]], list[tuple[Cell, ...]]] = {}
     for domain_name, cells in layout.domains(level).items():
         sorted_cells = [(sort_of(layout, cell), cell) for cell in cells]
-        sorted_cells = sorted(
-            (pair for pair in sorted_cells if pair[0].open),
-            key=lambda pair: (pair[0].open, pair[0].room, pair[1].index),
-        )
+        sorted_cells = sorted((pair for pair in sorted_cells if pair[0].open), key=lambda pair: (pair[0].open, pair[0].room, pair[1].index))
         key = (
             tuple(sort for sort, _ in sorted_cells),
             tuple(sorted((name, count) for name, count in explicit.get(domain_name, {}).items() if name in linked)),
@@ -95,12 +92,7 @@ def sort_of(layout: Layout, cell: Cell) -> Sort:
         for size, inside in sizes(layout, cell, bundles):
             room.append((number, size, inside, layout.room(cell, pool).pieces(size, inside)))
     fit = tuple(number for number in eligible if _fits(layout, layout.counted[number], cell))
-    return Sort(
-        tuple(room),
-        fit,
-        tuple(layout.taken(layout.counted[number], cell) for number in fit),
-        len(cell.nodes) == 1,
-    )
+    return Sort(tuple(room), fit, tuple(layout.taken(layout.counted[number], cell) for number in fit), len(cell.nodes) == 1)
 
 
 def _fits(layout: Layout, bundle: Bundle, cell: Cell) -> bool:
@@ -120,48 +112,32 @@ def pays(layout: Layout, tiers: tuple[Tier, ...]) -> bool:
     return bool(relevant) and len(layout.domains(relevant[0])) >= ALIKE * len(alike(layout, relevant[0]))
 
 
-def obstacles(layout: Layout, tiers: tuple[Tier, ...]) -> Iterator[str]:
-    """Yield obstacles to a pattern model; nothing if it applies."""
+def applies(layout: Layout, tiers: tuple[Tier, ...]) -> bool:
+    """Return True if the problem is a sum over the domains of one level.
+
+    Ranges, processes on nodes, nested components and comparisons with other answers are none; nor
+    is a share of an open amount.
+    """
     problem = layout.problem
-    if not layout.counted:
-        yield "nothing is counted"
-    if layout.ranged:
-        yield "some of it is contiguous"
-    if layout.dealt:
-        yield "processes on nodes are searched"
-    if any(pool.host is not None for pool in layout.pools):
-        yield "some of it is within what is searched"
-    if problem.previous is not None or problem.unlike or problem.caps:
-        yield "the answer is compared with others"
-    if layout.has_chosen_given:
-        yield "what is given counts"
-    yield from (f"there is a relation {kind}" for kind in _BETWEEN if problem.related(kind))
+    if not layout.counted or layout.ranged or layout.dealt or layout.has_chosen_given or any(pool.host for pool in layout.pools):
+        return False
+    if problem.previous is not None or problem.unlike or problem.caps or any(map(problem.related, _BETWEEN)):
+        return False
     searched = {component.name for bundle in layout.counted for component in bundle.components}
-    for relation in _inside(layout):
-        if relation.level == NODE_LEVEL or not searched.issuperset(relation.components):
-            yield f"there is a relation {relation.kind} that is none of domains alone"
+    if any(relation.level == NODE_LEVEL or not searched.issuperset(relation.components) for relation in _inside(layout)):
+        return False
     for component in problem.hinted:
-        if component.pins:
-            yield f"{component.name} is pinned"
-        if any(keep.level == NODE_LEVEL and keep.unit == WHOLE for keep in component.keep):
-            yield f"{component.name} is kept together on nodes"
-        if any(spread.level == NODE_LEVEL for spread in component.spread):
-            yield f"{component.name} is spread over nodes"
-        if component.least < component.most and any(spread.percent < 100 for spread in component.spread):
-            yield f"how much of {component.name} one domain may hold depends on how much there is of it"
-    for pool in layout.pools:
-        if not is_chain(bundle.piece for bundle in pool.counted if bundle.piece > 1):
-            yield "what fits the NUMA domains of a node is no sum"
-    if problem.job.capabilities.nodes_in_order and any(bundle.wholes for bundle in layout.counted):
-        yield "groups follow the order of the nodes"
-    if any(reservation.may_be_short(alike.node) for reservation in reservations(layout) for alike in problem.cluster.alike):
-        yield "nodes may lack CPUs or memory"
-    for tier in tiers:
-        yield from (
-            f"{term.name} is no sum over domains" for term, _ in tier.members if not isinstance(term, (DomainTerm, MissingAccelerators))
-        )
-    if not levels(layout, tiers):
-        yield "there is no one level of domains that matters"
+        on_nodes = any(keep.level == NODE_LEVEL and keep.unit == WHOLE for keep in component.keep)
+        on_nodes = on_nodes or any(spread.level == NODE_LEVEL for spread in component.spread)
+        if component.pins or on_nodes or (component.least < component.most and any(spread.percent < 100 for spread in component.spread)):
+            return False
+    in_order = problem.job.capabilities.nodes_in_order and any(bundle.wholes for bundle in layout.counted)
+    is_sum = all(is_chain(bundle.piece for bundle in pool.counted if bundle.piece > 1) for pool in layout.pools)
+    short = any(reservation.may_be_short(alike.node) for reservation in reservations(layout) for alike in problem.cluster.alike)
+    terms = [term for tier in tiers for term, _ in tier.members]
+    return (is_sum and not in_order and not short and all(isinstance(term, (DomainTerm, MissingAccelerators)) for term in terms)) and bool(
+        levels(layout, tiers)
+    )
 
 
 def levels(layout: Layout, tiers: tuple[Tier, ...]) -> tuple[str, ...]:

@@ -12,12 +12,12 @@ from ..cuts import subset_rows
 from ..layout.bundle import Bundle
 from ..layout.layout import Count, Layout, Values, allowed
 from ..model.amount import Amount, ConstraintModel, total
+from ..objectives.counts import MissingAccelerators
 from ..objectives.domain_costs import DomainCost, Unserved
-from ..objectives.idle import MissingAccelerators
 from ..objectives.term import Objective
 from ..objectives.tiers import Tier
 from ..objectives.traffic import DomainTerm
-from .applicability import levels, obstacles
+from .applicability import applies, levels
 from .uses import JointContents, Uses, distribute
 
 
@@ -40,7 +40,7 @@ class Master(ConstraintModel):
         self.times = [self.integer(0, counts[option.kind], f"domains {option.kind} with {option.most}") for option in uses.options]
         for kind, count in enumerate(counts):
             kind_times = (times for times, option in zip(self.times, uses.options) if option.kind == kind)
-            self.require(total(kind_times) == count, f"domains {kind} have no use")
+            self.require(total(kind_times) == count)
         self.together = [JointContents(self, uses.domains[option.kind], option, times) for option, times in zip(uses.options, self.times)]
         self.units = [self._units(number, bundle) for number, bundle in enumerate(self.layout.counted)]
         self._is_counted = False
@@ -48,9 +48,9 @@ class Master(ConstraintModel):
             touched = total(times for times, option in zip(self.times, uses.options) if option.has(number))
             for component in bundle.components:
                 for spread in component.spread:
-                    self.at_most(spread.domains, touched, f"{component.name} is not spread")
+                    self.at_most(spread.domains, touched)
                 for domains in self._kept_in(component):
-                    self.at_most(touched, domains, f"{component.name} is not kept together")
+                    self.at_most(touched, domains)
 
     def _count(self) -> None:
         """Count the domains that contain a bundle, or any of a set of bundles.
@@ -73,11 +73,7 @@ class Master(ConstraintModel):
         for bundle in weighed:
             for kind in range(len(self.uses.kinds)):
                 timed_options = zip(self.times, self.uses.options)
-                self._counted(
-                    (times for times, option in timed_options if option.kind == kind and option.has(bundle)),
-                    0,
-                    every,
-                )
+                self._counted((times for times, option in timed_options if option.kind == kind and option.has(bundle)), 0, every)
 
     def _counted(self, times: Iterable[cp_model.IntVar], least: int, most: int) -> None:
         count = self.integer(0, most, "domains")
@@ -89,8 +85,8 @@ class Master(ConstraintModel):
         capacity = sum(len(kind.domains) * domain.most[number] for kind, domain in zip(uses.kinds, uses.domains))
         units = self.integer(0, capacity, f"units of {bundle.name}")
         amounts = [amount for amount in allowed(self.layout, bundle, capacity) if not amount % step]
-        self.among(units, amounts, f"{bundle.name} has no amount that fits")
-        self.require(units == total(contents.units(number) for contents in self.together), f"{bundle.name} has no place")
+        self.among(units, amounts)
+        self.require(units == total(contents.units(number) for contents in self.together))
         return units
 
     def _kept_in(self, component: Component) -> Iterator[int]:
@@ -166,7 +162,7 @@ class Master(ConstraintModel):
 
 def uses_of(layout: Layout, tiers: tuple[Tier, ...]) -> Uses | None:
     """Return the uses of all domains; None if inapplicable or too many."""
-    if any(obstacles(layout, tiers)):
+    if not applies(layout, tiers):
         return None
     uses = Uses(layout, levels(layout, tiers))
     return uses if uses.are_few else None

@@ -113,11 +113,6 @@ def needing(component: Component, memory: int) -> Apply:
     return with_component(component.name, memory=memory, offloaded=min(component.offloaded, memory))
 
 
-def written(memory: int) -> str:
-    """Return MiB as written in a file: `40GiB`."""
-    return memory_text(memory)
-
-
 def instead(component: Component, amount: int) -> str:
     """Return the instruction to ask for another amount."""
     before = amount_of(component) if component.counts else component.least
@@ -261,7 +256,7 @@ def _less_memory(trial: FixTrial, demand: Demand) -> Iterator[Change]:
     for amount in sorted({most_beside(size) for size in sizes} - {0}, reverse=True):
         if amount < component.memory and trial.works(needing(component, amount)):
             share = (component.memory - amount) / component.memory
-            text = f"set `memory` of {component.name} to {written(amount)} instead of {written(component.memory)}"
+            text = f"set `memory` of {component.name} to {memory_text(amount)} instead of {memory_text(component.memory)}"
             yield Change(text, (LOOSENED, share), needing(component, amount))
             return
 
@@ -271,7 +266,7 @@ def _less_of_node(trial: FixTrial, demand: Demand) -> Iterator[Change]:
     name, key = demand.component, demand.field
     requested: int = getattr(trial.problem[name], key)
     step = GIB if key == "host_memory" else 1
-    write: Callable[[int], str] = written if key == "host_memory" else str
+    write: Callable[[int], str] = memory_text if key == "host_memory" else str
 
     def change(amount: int) -> Apply:
         return with_component(name, **{key: amount})

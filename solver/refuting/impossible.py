@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import Iterator, Sequence
 
-from ...models.answer import Solve
 from ...models.component import SUBSET, TOGETHER
 from ...models.findings.finding import Finding, error
 from ...models.findings.wording import plural, with_noun
@@ -62,7 +61,7 @@ class Conflict:
     notes: tuple[str, ...] = ()
 
 
-def impossible(alternatives: Sequence[Problem], solve: Solve, proof: str = "", session: Session | None = None) -> Finding:
+def impossible(alternatives: Sequence[Problem], proof: str = "", session: Session | None = None) -> Finding:
     """Return the finding for a problem without feasible alternatives.
 
     The message is a checkable sum if there is one; the notes are a minimal conflict; the help lists
@@ -70,9 +69,9 @@ def impossible(alternatives: Sequence[Problem], solve: Solve, proof: str = "", s
     Without it and without a sum, two searches of the same model are no proof: the finding is PW602.
     """
     without = [replace(problem, caps=()) for problem in alternatives]
-    if alternatives[0].caps and Oracle(Census(without[0]), solve, session).judge(without) is Verdict.POSSIBLE:
+    if alternatives[0].caps and Oracle(Census(without[0]), session).judge(without) is Verdict.POSSIBLE:
         return _limited(alternatives[0])
-    return finding_of(find_conflict(alternatives, solve, session), alternatives, proof)
+    return finding_of(find_conflict(alternatives, session), alternatives, proof)
 
 
 def _limited(problem: Problem) -> Finding:
@@ -86,14 +85,14 @@ def _limited(problem: Problem) -> Finding:
 # -- the conflict
 
 
-def find_conflict(alternatives: Sequence[Problem], solve: Solve, session: Session | None = None) -> Conflict:
+def find_conflict(alternatives: Sequence[Problem], session: Session | None = None) -> Conflict:
     """Return the conflict of a problem that is impossible for all choices of degrees.
 
     The problem must be impossible. Every test solves a fresh problem without the dropped demands;
     an undecided test counts as possible, and then `minimal` is False.
     """
     census = Census(alternatives[0])
-    oracle = Oracle(census, solve, session)
+    oracle = Oracle(census, session)
     every = changeable_first(alternatives[0], [demand for problem in alternatives for demand in problem.demands])
     core, sharing = _core(every, alternatives, oracle)
     questions, minimal = _only(alternatives, [*core, *sharing]), not oracle.undecided

@@ -11,7 +11,6 @@ from enum import Enum
 from math import lcm
 from typing import Sequence
 
-from ...models.answer import Solve
 from ...models.component import COLOCATED, DISJOINT, RELATION_KINDS, WHOLE, Spread
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import LEVELS
@@ -21,7 +20,7 @@ from ..expanding.counts import ExpansionFailed
 from ..expanding.expand import expand
 from ..greedy import greedy
 from ..layout.bundle import Bundle
-from ..layout.layout import Layout, Values, is_uneven
+from ..layout.layout import Layout, is_uneven
 from ..layout.parts import bits
 from ..layout.ranges import refutable
 from ..search_scope import unsupported
@@ -174,8 +173,8 @@ class Oracle:
     `searched` is True if a search decided some question, `undecided` if some question stayed open.
     """
 
-    def __init__(self, census: Census, solve: Solve, session: Session | None = None) -> None:
-        self.census, self._solve, self.session = census, solve, session or Session()
+    def __init__(self, census: Census, session: Session | None = None) -> None:
+        self.census, self.session = census, session or Session()
         self.searched = self.undecided = False
         self._searches = self._written = 0
 
@@ -221,15 +220,11 @@ class Oracle:
         layout = Layout(problem)
         values = greedy(layout)
         try:
-            if values is not None and self._holds(layout, values):
+            if values is not None and holds(problem, expand(layout, values)):
                 return Verdict.POSSIBLE
         except ExpansionFailed:  # a heuristic answer that does not fit; the search decides
             pass
         return self._searched(problem, presolve=True)
-
-    def _holds(self, layout: Layout, values: Values) -> bool:
-        """Return True if the values expand without errors. Raises ExpansionFailed."""
-        return holds(layout.problem, expand(layout, values, self._solve))
 
     def _searched(self, problem: Problem, presolve: bool) -> Verdict:
         self._searches += 1
@@ -246,11 +241,10 @@ class Oracle:
         if uses and run(Master(uses), LIMIT, SEED, presolve).status is Status.INFEASIBLE:
             self.searched = True
             return Verdict.REFUTED
-        variables = compile(problem, minimise=False)
-        outcome = run(variables, LIMIT, SEED, presolve)
+        outcome = run(compile(problem, minimise=False, layout=layout), LIMIT, SEED, presolve)
         if outcome.values is not None:
-            return Verdict.POSSIBLE if self._holds(variables.layout, outcome.values) else Verdict.OPEN
-        if outcome.status is Status.INFEASIBLE and refutable(variables.layout):
+            return Verdict.POSSIBLE if holds(problem, expand(layout, outcome.values)) else Verdict.OPEN
+        if outcome.status is Status.INFEASIBLE and refutable(layout):
             self.searched = True
             return Verdict.REFUTED
         return Verdict.OPEN

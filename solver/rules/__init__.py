@@ -14,10 +14,9 @@ from .capacity.fits_memory import FitsMemory
 from .capacity.per_node import FitsCpus, FitsHostMemory
 from .groups.in_nodes import GroupInNode, ProcessOnOneNode, ReplicaOnWholeNodes
 from .groups.kept_together import GroupsWhole
-from .location.apart_near import Apart, Near
 from .location.nodes import Excluded, HardwareKind, NodeGroupRule
+from .location.over_domains import Apart, Near, SpreadOver
 from .location.pinned import Pinned
-from .location.spread_over import SpreadOver
 from .order.contiguous import Contiguous
 from .order.in_order import InOrder
 from .order.in_step import InStep

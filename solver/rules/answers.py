@@ -45,7 +45,7 @@ class DiversityConstraint:
             variables.at_most(amount, most - (most - figure + 1) * fewer)
             variables.at_most((figure + 1) * more, amount)
             differences += [fewer, more]
-        variables.at_most(1, variables.total(differences), "there is no other structure")
+        variables.at_most(1, variables.total(differences))
 
     def _figure(self, problem: Problem, variables: Variables, structure: Structure, key: Key) -> tuple[Amount, int]:
         """Return (amount behind a figure, upper bound)."""
@@ -86,7 +86,7 @@ class AtMost:
 
     def encode(self, problem: Problem, cap: Cap, variables: Variables) -> None:
         amounts = [cost * term.encode(problem, variables) for term, cost in _terms(cap)]
-        variables.at_most(variables.total(amounts), cap.most, f"{_names(cap)} cannot be {cap.most}")
+        variables.at_most(variables.total(amounts), cap.most)
 
     def check(self, problem: Problem, cap: Cap, assignment: Assignment) -> Iterator[Finding]:
         amount = sum(cost * term.value(problem, assignment) for term, cost in _terms(cap))

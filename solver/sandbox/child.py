@@ -53,12 +53,7 @@ def serve(prepare: Callable[[bytes], tuple[Callable[[Any], bytes], Work]]) -> No
         where = extract_tb(trace)[-1:]
         place = "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in where)
         description = " ".join(f"{kind.__name__}: {problem}".split())[:300] + place
-        say(
-            Failed(
-                description,
-                memory=issubclass(kind, MemoryError) or "failed to map segment" in description,
-            )
-        )
+        say(Failed(description, memory=issubclass(kind, MemoryError) or "failed to map segment" in description))
 
     sys.excepthook = failed
     while True:

@@ -8,9 +8,9 @@ from typing import Callable, Sequence, TypeVar
 
 from ..process import Child, MemoryExceeded, TooLate
 from ..session import Session
-from .end_reasons import Stopped, died, not_started, out_of_memory, stoppable, too_late
+from .end_reasons import Faulty, Stopped, died, not_started, out_of_memory, stoppable, too_late
 from .messages import Failed, NotOurs
-from .trust import InternalFault, InvalidWorkerResult
+from .trust import InvalidWorkerResult
 
 M = TypeVar("M")
 A = TypeVar("A")
@@ -38,7 +38,7 @@ def talk(
     """Return the result of `heard` for the answer; `heard` returns None for other messages.
 
     `child` is the command line, `read` parses a line. Raises Stopped if the child ends or is ended
-    without an answer, and OurFault if it misbehaves. After a Ctrl-C no child is started. If a child
+    without an answer, and Faulty if it misbehaves. After a Ctrl-C no child is started. If a child
     reused from an earlier question ends without an answer, a new child is asked in the remaining
     time; `heard` receives the process and can tell both apart.
     """
@@ -49,6 +49,8 @@ def talk(
             if session.has_waiting(child):
                 try:
                     return _answer(session, child, question, seconds, memory, read, heard)
+                except Faulty:
+                    raise
                 except Stopped:
                     session.look()
             return _answer(session, child, question, max(0.0, seconds - (monotonic() - began)), memory, read, heard)
@@ -68,7 +70,7 @@ def _answer(
         for line in process.lines():
             message = read(line)
             if isinstance(message, Failed):
-                raise out_of_memory(memory) if message.memory else InternalFault(f"the search itself failed: {message.reason}")
+                raise out_of_memory(memory) if message.memory else Faulty(f"the search itself failed: {message.reason}")
             answer = heard(message, process)
             if answer is not None:
                 return answer

@@ -15,8 +15,8 @@ from ..searching.search import LIMIT, SEED
 from ..searching.search import solve as search
 from ..session import SearchNeeded, Session
 from ..unchecked import unchecked
-from .end_reasons import Stopped, stoppable
-from .trust import InternalFault, Trust
+from .end_reasons import Faulty, Stopped, stoppable
+from .trust import Trust
 
 if TYPE_CHECKING:
     from ..process import Child
@@ -36,15 +36,8 @@ def unexplained(problem: Problem) -> Finding:
     if row is None:
         return error("PW601", "", "impossible: what is given leaves no choice of parallel degrees", help=help_text)
     subject = row.components[0]
-    return error(
-        "PW601",
-        subject.name,
-        f"impossible: {row}",
-        subject.span(AMOUNT),
-        help=help_text,
-        witnesses=(row.need, row.have),
-        amount=row.need - row.have,
-    )
+    span, short = subject.span(AMOUNT), row.need - row.have
+    return error("PW601", subject.name, f"impossible: {row}", span, help=help_text, witnesses=(row.need, row.have), amount=short)
 
 
 def command(memory: int = MEMORY) -> tuple[str, ...]:
@@ -98,10 +91,10 @@ def solve(
         trust.begin()
         answer = trust.answer(_asked(session, problem, limit, seed, report, child or command(memory), memory))
         return replace(answer, plan=_timed(answer.plan, began))
+    except Faulty as fault:
+        return _without(trust, trust.believed(), fault.with_answer, began)
     except Stopped as why:
         return _without(trust, trust.best, why.with_answer if trust.best else why.without_answer, began)
-    except InternalFault as fault:
-        return _without(trust, trust.believed(), error("PW610", "", str(fault), help="please report it, with the file"), began)
 
 
 def _without(trust: Trust, best: Plan | None, why: Finding, began: float) -> Answer:
@@ -115,15 +108,9 @@ def _without(trust: Trust, best: Plan | None, why: Finding, began: float) -> Ans
 
 
 def _asked(
-    session: Session,
-    problem: Problem,
-    limit: float,
-    seed: int,
-    report: OnProgress,
-    child: Sequence[str],
-    memory: int,
-) -> Answer:
-    """Return the answer of the child. Raises Stopped and OurFault."""
+    session: Session, problem: Problem, limit: float, seed: int, report: OnProgress, child: Sequence[str], memory: int
+) -> Answer:  # fmt: skip
+    """Return the answer of the child. Raises Stopped."""
     from ..refuting.oracle import EXPLAINING
     from .dialogue import patience, talk
     from .messages import Done, Messages, SolveRequest, StandingMessage, write_question

@@ -13,13 +13,10 @@ from ..check import check
 from ..objectives.tiers import plan_terms, tiers
 from ..searching.progress import Incumbents
 from ..unchecked import unchecked
+from .end_reasons import Faulty
 
 
-class InternalFault(Exception):
-    """The search failed by a bug. The text describes the failure."""
-
-
-class InvalidWorkerResult(InternalFault):
+class InvalidWorkerResult(Faulty):
     """The search made a false statement. The text describes it."""
 
     def __init__(self, reason: str) -> None:

@@ -24,43 +24,43 @@ Load = dict[tuple[Cell, NodePool], int]
 """(cell, pool) -> used resources."""
 
 
-def settle(standing: ChoiceState, layout: Layout) -> bool:
+def settle(standing: ChoiceState) -> bool:
     """Find and prove the best answer of a small problem; False if large or infeasible."""
-    nodes = layout.problem.cluster.nodes
-    if layout.problem.previous is not None or sum(len(node.accelerators) for node in nodes) > MOST_ACCELERATORS:
+    nodes = standing.problem.cluster.nodes
+    if standing.problem.previous is not None or sum(len(node.accelerators) for node in nodes) > MOST_ACCELERATORS:
         return False
-    every = combinations(layout, MOST_VALUES)
-    if every is None or not _found(standing, layout, every):
+    every = combinations(standing.layout, MOST_VALUES)
+    if every is None or not _found(standing, every):
         return False
     standing.prove_best()
     return True
 
 
-def confirm(standing: ChoiceState, layout: Layout) -> None:
+def confirm(standing: ChoiceState) -> None:
     """Enumerate after a search without result.
 
     An answer refutes the search; otherwise `tried` is set to the number of combinations.
     """
-    every = combinations(layout, MOST_CONFIRMING) if layout.problem.previous is None else None
+    every = combinations(standing.layout, MOST_CONFIRMING) if standing.problem.previous is None else None
     if every is None:
         return
-    if _found(standing, layout, every):
+    if _found(standing, every):
         standing.refuted = False
     else:
         standing.tried = len(every)
 
 
-def _found(standing: ChoiceState, layout: Layout, every: Sequence[Values]) -> bool:
+def _found(standing: ChoiceState, every: Sequence[Values]) -> bool:
     """Judge all combinations and keep the best; True if an answer exists."""
     for values in every:
-        standing.judge(layout, values, "search")
+        standing.judge(values, "search")
     standing.spent += A_VALUE * len(every)
     return standing.assignment is not None
 
 
 def combinations(layout: Layout, most: int) -> list[Values] | None:
     """Return all combinations of values within the cells' capacities; None beyond `most`."""
-    every = [_places(layout, bundle) for bundle in layout.ranged]
+    every: list[Iterator[Values]] = [({bundle: place} for place in whole_places(layout, bundle)) for bundle in layout.ranged]
     every += [_counted(layout, bundle) for bundle in layout.counted]
     every += [_spread(layout, dealt.bundle, range(dealt.fewest, dealt.processes + 1), dealt.processes) for dealt in layout.dealt.values()]
     partial: list[tuple[Values, Load]] = [({}, {})]
@@ -75,12 +75,6 @@ def combinations(layout: Layout, most: int) -> list[Values] | None:
         if len(options) > most or len(partial) > most:
             return None
     return [values for values, _ in partial]
-
-
-def _places(layout: Layout, bundle: Bundle) -> Iterator[Values]:
-    """Yield all places of a contiguous bundle."""
-    for place in whole_places(layout, bundle):
-        yield {bundle: place}
 
 
 def _counted(layout: Layout, bundle: Bundle) -> Iterator[Values]:

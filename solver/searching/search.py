@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import Sequence
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
@@ -41,7 +40,7 @@ def solve(
     session : decides if a solver may be loaded; None allows it. Raises SearchNeeded if not.
     """
     session = session or Session()
-    search = Search(problem, seed, on_progress, partial(solve, session=session), session)
+    search = Search(problem, seed, on_progress, session)
     search.until = time.process_time() + OVERRUN * limit
     given = problem.given()
     if faults := errors(check_explicit(problem)):
@@ -84,7 +83,7 @@ def _explained(alternatives: Sequence[Problem], stands: Sequence[ChoiceState], s
 
     if proof := _proof(stands):
         search.on_progress(Incumbents(None, 0, search.seconds, refuted=True))
-    why: Finding = impossible(alternatives, search.solve, proof, search.session)
+    why: Finding = impossible(alternatives, proof, search.session)
     return Answer(IMPOSSIBLE if why.code == "PW601" else UNDECIDED, findings=(why,), how=stands[0].how)
 
 
@@ -105,7 +104,7 @@ def _best_first(problems: Sequence[Problem], search: Search, limit: float) -> tu
     The time is shared evenly among the remaining choices; unused time passes to later choices.
     """
     layouts = [Layout(problem) for problem in problems]
-    bounds = {number: ChoiceState(problem, layouts[number], search).bound for number, problem in enumerate(problems)}
+    bounds = {number: ChoiceState(layout, search).bound for number, layout in enumerate(layouts)}
     order = sorted(bounds, key=lambda number: (bounds[number], number))
     stands: list[ChoiceState] = []
     best: int | None = None
@@ -113,7 +112,7 @@ def _best_first(problems: Sequence[Problem], search: Search, limit: float) -> tu
         if best is not None and bounds[number] >= best:
             break
         search.others = min((bound for index, bound in bounds.items() if index != number), default=None)
-        standing = _decide(problems[number], layouts[number], search, limit / (len(order) - position))
+        standing = _decide(layouts[number], search, limit / (len(order) - position))
         stands.append(standing)
         limit -= standing.spent
         if standing.refuted:
@@ -125,43 +124,32 @@ def _best_first(problems: Sequence[Problem], search: Search, limit: float) -> tu
     return stands, min(bounds.values(), default=0)
 
 
-def _decide(problem: Problem, layout: Layout, search: Search, limit: float) -> ChoiceState:
+def _decide(layout: Layout, search: Search, limit: float) -> ChoiceState:
     """Return the state of a choice when the time is over or everything is proved."""
-    standing = ChoiceState(problem, layout, search)
-    if (values := greedy(layout)) is not None:
-        standing.offer(layout, values, "greedy")
-    if standing.is_proved:
-        return standing
-    if (values := greedy_even(layout)) is not None:
-        standing.offer(layout, values, "greedy")
+    standing, problem = ChoiceState(layout, search), layout.problem
+    for first_answer in (greedy, greedy_even):
+        if (values := first_answer(layout)) is not None:
+            standing.offer(values, "greedy")
         if standing.is_proved:
             return standing
-    from ..interval_dp import best_on_line
     from ..refuting.certificate import counting_row
     from .exhaustive import confirm, settle
 
     if standing.assignment is None and counting_row(problem):
         standing.how, standing.refuted = "counting", True
         return standing
-    if line := best_on_line(layout, standing.tiers, standing.counted):
-        least, values = line
-        standing.offer(layout, values, "sweep")
-        if standing.assignment is not None and standing.objective == least:
-            standing.prove_best()
-        elif standing.tiers:  # `least` bounds all tiers in a single number
-            standing.prove(0, least // standing.tiers[0].scale)
-    if standing.is_proved or settle(standing, layout):
+    if settle(standing):
         return standing
     search.session.must_search()
     from ..patterns.applicability import pays
     from .tiers import search_by_patterns, search_tiers
 
-    spent = search_by_patterns(standing, layout, limit) if pays(layout, standing.tiers) else 0.0
+    spent = search_by_patterns(standing, limit) if pays(layout, standing.tiers) else 0.0
     if not standing.is_proved and not standing.refuted:
         search_tiers(standing, limit - spent)
     standing.spent += spent
     if standing.refuted and problem.explained:
-        confirm(standing, layout)
+        confirm(standing)
     if standing.refuted and problem.explained and standing.tried is None:
         from ..refuting.plain_model import is_refuted
 

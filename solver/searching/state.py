@@ -6,7 +6,6 @@ import time
 from dataclasses import replace
 from math import inf
 
-from ...models.answer import Solve
 from ...models.placements.assignment import Assignment
 from ...models.placements.plan import FEASIBLE, OPTIMAL, Plan
 from ...models.problem import Problem
@@ -15,8 +14,8 @@ from ..expanding.counts import ExpansionFailed
 from ..expanding.expand import expand
 from ..expanding.ranks import with_even_counts
 from ..layout.layout import Layout, Values
+from ..objectives.counts import UnevenCounts, least_uneven
 from ..objectives.tiers import counted, plan_terms, tiers
-from ..objectives.uneven import UnevenCounts, least_uneven
 from ..session import Session
 from .progress import Incumbents, OnProgress
 
@@ -35,13 +34,10 @@ class WrongAnswer(Exception):
 
 
 class Search:
-    """State shared by all choices of degrees: start time, seed, best plan, callback.
+    """State shared by all choices of degrees: start time, seed, best plan, callback."""
 
-    `solve` answers smaller questions that arise during the search.
-    """
-
-    def __init__(self, whole: Problem, seed: int, on_progress: OnProgress, solve: Solve, session: Session | None = None) -> None:
-        self.whole, self.seed, self.solve, self.session = whole, seed, solve, session or Session()
+    def __init__(self, whole: Problem, seed: int, on_progress: OnProgress, session: Session | None = None) -> None:
+        self.whole, self.seed, self.session = whole, seed, session or Session()
         self.others: int | None = None
         """Lower bound over the choices outside the current search."""
         self.on_progress = on_progress
@@ -84,10 +80,10 @@ class ChoiceState:
     refute; `agreed`: the plain model refutes too.
     """
 
-    def __init__(self, problem: Problem, layout: Layout, search: Search) -> None:
-        self.problem, self.search = problem, search
-        self.tiers = tiers(problem)
-        self.counted = counted(problem, layout)
+    def __init__(self, layout: Layout, search: Search) -> None:
+        self.problem, self.layout, self.search = layout.problem, layout, search
+        self.tiers = tiers(layout.problem)
+        self.counted = counted(layout.problem, layout)
         self.floors = [
             sum(cost * bound for (_, cost), bound in zip(tier.members, bounds)) for tier, bounds in zip(self.tiers, self.counted)
         ]
@@ -99,23 +95,23 @@ class ChoiceState:
         self.tried: int | None = None
         self.agreed = False
 
-    def offer(self, layout: Layout, values: Values, how: str) -> tuple[int, ...] | None:
+    def offer(self, values: Values, how: str) -> tuple[int, ...] | None:
         """Return the cost per tier; None if the values are no answer.
 
         The best answer is kept. Processes without accelerators are also tried evenly distributed: a
         search that is cut short may not have optimised them.
         """
         began = time.perf_counter()
-        costs = self.judge(layout, values, how)
-        if costs is not None and layout.dealt:
-            self.judge(layout, with_even_counts(layout, values), how)
+        costs = self.judge(values, how)
+        if costs is not None and self.layout.dealt:
+            self.judge(with_even_counts(self.layout, values), how)
         self.search.verifying = time.perf_counter() - began
         return costs
 
-    def judge(self, layout: Layout, values: Values, how: str) -> tuple[int, ...] | None:
+    def judge(self, values: Values, how: str) -> tuple[int, ...] | None:
         """Return the cost per tier, keeping the best answer; None for no answer."""
         try:
-            assignment = expand(layout, values, self.search.solve)
+            assignment = expand(self.layout, values)
         except ExpansionFailed:
             return None
         if not holds(self.problem, assignment):

@@ -9,12 +9,11 @@ from ortools.sat.python import cp_model
 from ...models.record import dataclass
 from ..bounds.stage import BoundStage, root_seconds
 from ..compile import aim, compile
-from ..layout.bundle import Bundle
-from ..layout.layout import Count, Layout, Values
+from ..layout.layout import Values
 from ..layout.ranges import is_restricted, refutable
 from ..model.engine import Outcome, Status, narrowed, run
 from ..model.variables import Variables
-from ..objectives.tiers import aggregates_of, keep_tier
+from ..objectives.tiers import aggregates_of
 from ..objectives.traffic import BytesAcross, DomainsTouched
 from ..patterns.master import Master, uses_of
 from .state import ChoiceState, WrongAnswer
@@ -183,7 +182,7 @@ class TierSearch:
     def _offer(self, outcome: Outcome[Values]) -> None:
         """Keep an answer of the solver. Raises WrongAnswer on contradictions."""
         self.left -= self.standing.an_offer
-        costs = self.standing.offer(self.variables.layout, outcome.values or {}, "search")
+        costs = self.standing.offer(outcome.values or {}, "search")
         if costs is None:
             raise WrongAnswer("the solver's answer is refused by the rules")
         if self.number < len(costs) and costs[self.number] > outcome.objective:
@@ -209,14 +208,12 @@ class TierSearch:
 
     def _listen(self, values: Values, bound: int) -> None:
         if self.standing.search.is_due():
-            self.standing.offer(self.variables.layout, values, "search")
+            self.standing.offer(values, "search")
 
 
 def search_tiers(standing: ChoiceState, limit: float) -> None:
     """Improve answer and bound of a choice until both meet or the time is over."""
-    variables, left = compile(standing.problem, minimise=False), limit
-    if standing.values:
-        standing.values = translated(variables.layout, standing.values)
+    variables, left = compile(standing.problem, minimise=False, layout=standing.layout), limit
     if not standing.tiers:
         left = TierSearch(standing, variables, 0, limit).search()
     for number, tier in enumerate(standing.tiers):
@@ -228,7 +225,7 @@ def search_tiers(standing: ChoiceState, limit: float) -> None:
             left += TierSearch(standing, variables, number, share).search() - share
         if standing.assignment is None or left <= 0 or standing.search.is_late:
             break
-        keep_tier(variables, amount, standing.costs[number])
+        variables.at_most(amount, standing.costs[number])  # no worse while later tiers are searched
     standing.spent = limit - left
 
 
@@ -242,24 +239,12 @@ def share_of(standing: ChoiceState, number: int, left: float, limit: float) -> f
     return left if all(map(standing.is_best, later)) else (1 - RESERVED_SHARE) * left
 
 
-def translated(layout: Layout, values: Values) -> Values:
-    """Translate decisions to another layout of the same problem."""
-    bundles = {bundle.name: bundle for bundle in (*layout.bundles, *(dealt.bundle for dealt in layout.dealt.values()))}
-    decisions: Values = {}
-    for key, value in values.items():
-        if isinstance(key, Count):
-            decisions[Count(bundles[key.bundle.name], layout.cells[key.cell.index])] = value
-        elif isinstance(key, Bundle):
-            decisions[bundles[key.name]] = value
-    return decisions
-
-
-def search_by_patterns(standing: ChoiceState, layout: Layout, limit: float) -> float:
+def search_by_patterns(standing: ChoiceState, limit: float) -> float:
     """Search by patterns if the problem is a sum over domains; return the metered time.
 
     Improves the answer and the bound.
     """
-    uses = uses_of(layout, standing.tiers)
+    uses = uses_of(standing.layout, standing.tiers)
     if uses is None:
         return 0.0
     left, master = SHARE * limit, Master(uses)
@@ -276,16 +261,16 @@ def search_by_patterns(standing: ChoiceState, layout: Layout, limit: float) -> f
         confirmation = run(Master(uses), left, standing.search.seed, presolve=False, until=standing.search.until)
         left -= confirmation.spent
         standing.refuted = confirmation.status is Status.INFEASIBLE
-    _take_use(standing, layout, outcomes)
+    _take_use(standing, outcomes)
     return SHARE * limit - left + standing.an_offer
 
 
-def _take_use(standing: ChoiceState, layout: Layout, outcomes: Sequence[Outcome[Values]]) -> None:
+def _take_use(standing: ChoiceState, outcomes: Sequence[Outcome[Values]]) -> None:
     """Keep the last expandable answer and the bounds of all tiers. Raises WrongAnswer."""
     costs: tuple[int, ...] | None = None
     for outcome in reversed(outcomes):
         if costs is None and outcome.values is not None:
-            costs = standing.offer(layout, outcome.values, "patterns")
+            costs = standing.offer(outcome.values, "patterns")
     for number, outcome in enumerate(outcomes):
         if outcome.bound is None:
             return

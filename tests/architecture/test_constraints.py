@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import Iterator
 
-VOCABULARY = ("variables", "usage", "amount", "ranges")
+VOCABULARY = ("variables", "amount", "ranges")
 ALLOWED = (
     "solver/rules/",
     "solver/objectives/",

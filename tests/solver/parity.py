@@ -28,7 +28,6 @@ from placewright.solver.layout.layout import Layout, Values
 from placewright.solver.objectives import tiers
 from placewright.solver.rule import Rule
 from placewright.solver.rules import RULES
-from placewright.solver.searching.search import solve
 
 from . import project
 from .combined import Combined
@@ -91,7 +90,7 @@ def encoded(problem: Problem, rules: Iterable[Rule[Any]], cuts: Iterable[Cut] = 
     """Every value of the decision variables that the encodings of these rules accept, among those that are enumerated."""
     variables = compile_module.compile(problem, rules, minimise=False)
     for cut in cuts:
-        cut.encode(problem, variables)
+        cut(variables)
     surplus = space(problem, surplus=True) <= SURPLUS
     for bundle in variables.layout.counted:
         room = min(_most(problem, component, surplus) for component in bundle.components) // bundle.unit
@@ -250,7 +249,7 @@ def _round_trip(problem: Problem, values: Values) -> None:
     variables = compile_module.compile(problem, minimise=True)
     by_name = {_name(key): value for key, value in values.items()}
     mine = {key: by_name[_name(key)] for key in _keys(variables)}
-    answer = expand_module.expand(variables.layout, mine, solve)
+    answer = expand_module.expand(variables.layout, mine)
     faults = [finding for finding in check(problem, answer) if finding.severity is Severity.ERROR]
     assert not faults, (mine, faults)
     again = project.project(variables.layout, answer)

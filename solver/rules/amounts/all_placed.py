@@ -29,12 +29,12 @@ class AllPlaced(ComponentRule):
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
         bundle = variables.bundle(component)
         placed = variables.accelerators(bundle) if bundle else variables.processes(component)
-        variables.require(placed >= component.least, f"{component.name} is incomplete")
-        variables.require(placed <= component.most, f"{component.name} is too large")
+        variables.require(placed >= component.least)
+        variables.require(placed <= component.most)
         if component.counts and component.least < component.most:
             most = placed if isinstance(placed, int) else problem.room_for(component)
             counts = (count for low, high in component.counts for count in range(low, min(high, most) + 1))
-            variables.among(placed, counts, f"{component.name} has a count that is not asked for")
+            variables.among(placed, counts)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         expected = 0
@@ -104,7 +104,7 @@ class NotFewer(RelationRule):
 
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
         first, second = (variables.processes(problem[name]) for name in relation.components)
-        variables.require(first >= second, f"{relation.components[0]} has too few processes")
+        variables.require(first >= second)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first, second = relation.components

@@ -10,7 +10,7 @@ from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
 from ....models.memory.work import fitting, not_whole, whole_groups
 from ....models.placements.assignment import Assignment
-from ....models.problem import ConflictClause, Demand, Problem
+from ....models.problem import ConflictClause, Problem
 from ...rule import ComponentRule
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Divisibility(ComponentRule):
         if component.block > component.group_size:
             reasons["stride"] = f"stride {component.stride}"
         text = f"the accelerators of {component.name} must be a multiple of {component.step} ({', '.join(reasons.values())})"
-        return ConflictClause(text, tuple(Demand(component.name, name, component.span(name)) for name in reasons))
+        return self.clause(component, text, *reasons)
 
 
 class WholeShardGroups(ComponentRule):
@@ -85,8 +85,7 @@ class WholeShardGroups(ComponentRule):
         placed, per_process = variables.processes(component), component.per_process
         most = placed if isinstance(placed, int) else problem.cluster.total(problem.kind(component)) // per_process
         shards = component.divided_among
-        why = f"the ranks of {component.name} do not divide into groups of {shards} shards"
-        variables.among(placed, [count for count in range(most + 1) if whole_groups(shards, count * per_process, component.parallel)], why)
+        variables.among(placed, [count for count in range(most + 1) if whole_groups(shards, count * per_process, component.parallel)])
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         shards, parallel = component.divided_among, component.parallel

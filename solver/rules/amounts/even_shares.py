@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.findings.finding import Finding, error, warning
 from ....models.findings.span import Edit
-from ....models.findings.wording import are, do, plural
+from ....models.findings.wording import are, plural
 from ....models.job import Share
 from ....models.placements.assignment import Assignment
 from ....models.problem import ConflictClause, Demand, Problem
@@ -35,8 +35,7 @@ class EvenShares:
             return
         placed = variables.processes(component)
         most = placed if isinstance(placed, int) else min(share.amount // share.multiple, problem.room_for(component))
-        why = f"{share.amount_text} {do(share.amount)} not divide among the processes of {component.name}"
-        variables.among(placed, [count for count in range(1, most + 1) if share.divides(count)], why)
+        variables.among(placed, [count for count in range(1, most + 1) if share.divides(count)])
 
     def check(self, problem: Problem, share: Share, assignment: Assignment) -> Iterator[Finding]:
         component, processes = problem[share.component], assignment.world_size(share.component)

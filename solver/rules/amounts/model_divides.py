@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
 from ....models.findings.finding import Finding, Severity, error, warning
@@ -51,8 +51,7 @@ class ModelDivides:
             for split in splits:
                 amount, degree = getattr(card, split.card_field), split.of(component.parallel)
                 if split.proved and amount:
-                    why = f"{amount} {WORDS[split.card_field]} do not divide among {split.degree} {degree} of {component.name}"
-                    variables.require(split.fits(amount, degree), why)
+                    variables.require(split.fits(amount, degree))
 
     def check(self, problem: Problem, use: Use, assignment: Assignment) -> Iterator[Finding]:
         component, card, splits = use
@@ -69,14 +68,9 @@ class ModelDivides:
         message = f"the {amount} {WORDS[split.card_field]} of `{card.name}` do not divide among {split.degree} {degree} of {component.name}"
         fixed_amount = component.least if component.least == component.most else 0
         edit, text = self._fix(component, split, legal, assignment.amount(component.name) or fixed_amount)
-        notes = [f"legal up to {most}: {_listed(legal)}"]
-        notes += [f"the model is taken for `{card.name}`, by the last part of its path"] if card.assumed else []
-        notes += [split.when] if split.when else []
-        tell = error if split.proved and not card.assumed else warning
-        use_of = problem.job.models[component.name]
-        yield tell(
-            self.code, component.name, message, split.span or use_of.span or component.span("parallel"), label=f"{split.degree} {degree}",
-            help=text, edit=edit, notes=tuple(notes), witnesses=(amount, degree), amount=_left(card, split, degree),
+        yield _finding(
+            problem, (component, card, splits), split, message, label=f"{split.degree} {degree}", help=text, edit=edit,
+            notes=(f"legal up to {most}: {_listed(legal)}",), witnesses=(amount, degree), amount=_left(card, split, degree),
         )  # fmt: skip
 
     def _fix(self, component: Component, split: Split, legal: list[int], placed: int) -> tuple[Edit | None, str]:
@@ -120,14 +114,28 @@ def _stage_finding(problem: Problem, component: Component, card: ModelCard, spli
     best = min(fitting, key=lambda count: abs(count - split.given)) if fitting else 0
     place = f"`{split.key}`" if split.key else f"the stages of {component.name}"
     help_ = f"set `{split.key}` to {best}" if best else f"make {place} fit {amount} {words}"
-    notes = [f"the model is taken for `{card.name}`, by the last part of its path"] if card.assumed else []
-    notes += [split.when] if split.when else []
-    tell = error if split.proved and not card.assumed else warning
-    use_of = problem.job.models[component.name]
-    return tell(
-        ModelDivides.code, component.name, message, split.span or use_of.span or component.span("parallel"), label=f"{rest} % {size}" * (size > 1),
-        help=help_, edit=Edit(split.span, str(best)) if best and split.span else None, notes=tuple(notes), witnesses=(amount, size),
-    )  # fmt: skip
+    edit = Edit(split.span, str(best)) if best and split.span else None
+    return _finding(
+        problem,
+        (component, card, ()),
+        split,
+        message,
+        label=f"{rest} % {size}" * (size > 1),
+        help=help_,
+        edit=edit,
+        witnesses=(amount, size),
+    )
+
+
+def _finding(problem: Problem, use: Use, split: Split, message: str, notes: tuple[str, ...] = (), **fields: Any) -> Finding:
+    """Return a finding at the split; a warning if the model is assumed, or the framework may go on."""
+    component, card, _ = use
+    notes += (f"the model is taken for `{card.name}`, by the last part of its path",) if card.assumed else ()
+    notes += (split.when,) if split.when else ()
+    span = split.span or problem.job.models[component.name].span or component.span("parallel")
+    return (error if split.proved and not card.assumed else warning)(
+        ModelDivides.code, component.name, message, span, notes=notes, **fields
+    )
 
 
 def is_open(problem: Problem, component: Component, split: Split) -> bool:

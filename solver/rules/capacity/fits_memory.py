@@ -54,7 +54,7 @@ class FitsMemory:
             for cell in variables.cells:
                 memory = cell.nodes[0].accelerator_memory
                 if memory is not None and (need := peak((*members, *above), memory)) > memory:
-                    variables.require(variables.accelerators(bundles[0], cell) == 0, f"{bundles[0].name} needs {need} MiB")
+                    variables.require(variables.accelerators(bundles[0], cell) == 0)
             return
         # Given parts may overlap freely: the components on every accelerator are known, also those
         # around them.
@@ -67,7 +67,7 @@ class FitsMemory:
                     need = peak(
                         tuple(process for c in there_all for process in [c] * _times(given_runs, c, node.rank, index)), accelerator.memory
                     )
-                    variables.require(need <= accelerator.memory, f"accelerator {index} of node {node.rank} is too small")
+                    variables.require(need <= accelerator.memory)
 
     def check(self, problem: Problem, meeting: Meeting, assignment: Assignment) -> Iterator[Finding]:
         members, above = meeting

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
-from ....models.findings.finding import Finding, error
+from ....models.findings.finding import Finding
 from ....models.machines.node import Node
 from ....models.placements.assignment import Assignment
 from ....models.problem import ConflictClause, Demand, Problem
 from ....models.quantity import write_memory
-from ...presence import processes_alike
+from ...rule import ComponentRule
+from ...stretches import processes_alike
 from ...wording import listed
 
 if TYPE_CHECKING:
@@ -20,23 +21,24 @@ if TYPE_CHECKING:
 
 Entry = tuple[int, int, Component]
 """Amount reserved on a node, number of processes there, and component."""
-Short = tuple[range, int, Sequence[Entry]]
-"""Consecutive nodes; capacity and reservations of each."""
 
 
-class PerNode:
+class PerNode(ComponentRule):
     """The amounts reserved on a node do not exceed what it has.
 
     Colocated components have processes of their own, so their reservations add up. A node with an
     unknown amount is not judged.
     """
 
-    code: ClassVar[str]
     field: ClassVar[str]
     """Amount of a process of a component."""
     of_node: ClassVar[str]
     """Amount of a node."""
-    noun: ClassVar[str]
+    message: ClassVar[str]
+    advice: ClassVar[str]
+    place: ClassVar[str]
+    blames_largest: ClassVar[bool]
+    """True if the largest reservation is blamed, False for the first."""
 
     def has(self, node: Node) -> int | None:
         """Return the amount of a node; None if unknown."""
@@ -48,9 +50,13 @@ class PerNode:
         amount: int = getattr(component, self.field)
         return amount
 
+    def written(self, amount: int) -> str:
+        """Return an amount as text."""
+        return str(amount)
+
     def subjects(self, problem: Problem) -> Iterable[str]:
-        """Return the noun of the amount if some component reserves any."""
-        return (self.noun,) if any(map(self.need, problem.components)) else ()
+        """Return the name of the amount if some component reserves any."""
+        return (self.field,) if any(map(self.need, problem.components)) else ()
 
     def encode(self, problem: Problem, subject: str, variables: Variables) -> None:
         """Require enough capacity on every node that could be exceeded.
@@ -62,20 +68,24 @@ class PerNode:
             capacity = self.has(cell.nodes[0])
             if capacity is not None and len(cell.nodes) == 1:
                 wanted = variables.total(self.need(component) * _processes_in(component, cell, variables) for component in asking)
-                variables.require(wanted <= capacity, f"the {subject} of {cell.name} is exceeded")
+                variables.require(wanted <= capacity)
 
-    def short_nodes(self, problem: Problem, assignment: Assignment) -> list[Short]:
-        """Return the nodes with a shortage, ascending."""
-        short = list[Short]()
+    def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
+        short = list[tuple[range, int, int, list[Entry]]]()
         asking = [component.name for component in problem.components if self.need(component)]
         for ranks, node, counts in processes_alike(problem, assignment, asking):
             bill = [(self.need(c) * counts[c.name], counts[c.name], c) for c in problem.components if c.name in counts]
-            capacity = self.has(node)
-            if capacity is not None and total(bill) > capacity:
-                short.append((ranks, capacity, bill))
-        return short
+            has, need = self.has(node), sum(amount for amount, _, _ in bill)
+            if has is not None and need > has:
+                short.append((ranks, has, need, bill))
+        for ranks, has, need, bill in short[:1]:
+            blamed = max(bill, key=lambda entry: entry[0] if self.blames_largest else 0)[2]
+            words = " + ".join(f"{c.name} {number} x {self.written(self.need(c))}" for _, number, c in bill)
+            count, texts = sum(len(nodes) for nodes, *_ in short), {"has": self.written(has), "need": self.written(need), "words": words}
+            message = self.message.format(node=ranks.start, **texts) + (f" (so do {count} nodes)" if count > 1 else "")
+            yield self.fault(blamed, message, self.place, self.advice.format(**texts), (ranks.start,), need - has)
 
-    def clause(self, problem: Problem, text: str) -> ConflictClause:
+    def demanded(self, problem: Problem, text: str) -> ConflictClause:
         """Return the clause of all components with a reservation."""
         demands = [Demand(c.name, self.field, c.span(self.field)) for c in problem.components if self.need(c)]
         return ConflictClause(text, tuple(demands))
@@ -88,60 +98,33 @@ class FitsCpus(PerNode):
     accelerator, and waits for ever).
     """
 
-    code, field, of_node, noun = "PW502", "cpus", "cpus", "CPUs"
-
-    def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
-        if short := self.short_nodes(problem, assignment):
-            ranks, has, bill = short[0]
-            first, words = bill[0][2], " + ".join(f"{component.name} {count} x {component.cpus}" for _, count, component in bill)
-            message = f"node {ranks.start} has {has} CPUs, {total(bill)} are reserved: {words}{_as_many(short)}"
-            fix = first.fix(self.code, f"use a node with {total(bill)} CPUs, or place fewer processes on it")
-            yield error(
-                self.code, first.name, message, first.span("placement"), help=fix.help, edit=fix.edit, notes=fix.notes,
-                witnesses=(ranks.start,), amount=total(bill) - has,
-            )  # fmt: skip
+    code, field, of_node, place, blames_largest = "PW502", "cpus", "cpus", "placement", False
+    message = "node {node} has {has} CPUs, {need} are reserved: {words}"
+    advice = "use a node with {need} CPUs, or place fewer processes on it"
 
     def explain(self, problem: Problem, subject: str) -> ConflictClause:
         fewest = min((node.cpus for node in problem.cluster.nodes if node.cpus is not None), default=0)
         text = listed(
             [f"{component.name} reserves {component.cpus} CPUs for each process" for component in problem.components if component.cpus]
         )
-        return self.clause(problem, f"{text} (the node with the fewest has {fewest})")
+        return self.demanded(problem, f"{text} (the node with the fewest has {fewest})")
 
 
 class FitsHostMemory(PerNode):
     """The host memory needed by the processes on a node does not exceed its memory."""
 
-    code, field, of_node, noun = "PW503", "host_memory", "memory", "host memory"
+    code, field, of_node, place, blames_largest = "PW503", "host_memory", "memory", "host_memory", True
+    message = "node {node} has {has} of memory, {need} are needed: {words}"
+    advice = "use a node with {need}, or place fewer processes on it"
 
-    def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
-        if short := self.short_nodes(problem, assignment):
-            ranks, has, bill = short[0]
-            first = max(bill, key=lambda entry: entry[0])[2]
-            words = " + ".join(f"{component.name} {count} x {write_memory(component.host_memory)}" for _, count, component in bill)
-            need = write_memory(total(bill))
-            message = f"node {ranks.start} has {write_memory(has)} of memory, {need} are needed: {words}{_as_many(short)}"
-            yield error(
-                self.code, first.name, message, first.span("host_memory"),
-                help=f"use a node with {need}, or place fewer processes on it", witnesses=(ranks.start,), amount=total(bill) - has,
-            )  # fmt: skip
+    def written(self, amount: int) -> str:
+        return write_memory(amount)
 
     def explain(self, problem: Problem, subject: str) -> ConflictClause:
         known = [node.memory for node in problem.cluster.nodes if node.memory is not None]
         needs = [(component.name, write_memory(component.host_memory)) for component in problem.components if component.host_memory]
         text = listed([f"a process of {name} needs {need} of its node" for name, need in needs])
-        return self.clause(problem, f"{text} (the node with the least has {write_memory(min(known, default=0))})")
-
-
-def _as_many(short: Sequence[Short]) -> str:
-    """Return the number of nodes with a shortage as text; "" for a single one."""
-    count = sum(len(nodes) for nodes, _, _ in short)
-    return f" (so do {count} nodes)" if count > 1 else ""
-
-
-def total(bill: Sequence[Entry]) -> int:
-    """Return the total of a bill."""
-    return sum(amount for amount, _, _ in bill)
+        return self.demanded(problem, f"{text} (the node with the least has {write_memory(min(known, default=0))})")
 
 
 def _processes_in(component: Component, cell: Cell, variables: Variables) -> Amount:

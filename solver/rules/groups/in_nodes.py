@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+from collections import Counter
+from itertools import groupby
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
 
 from ....models.component import TP, Component
 from ....models.findings.finding import Finding
 from ....models.machines.node_group import NODE
+from ....models.machines.topology import NODE_LEVEL
 from ....models.placements.assignment import Assignment
-from ....models.placements.run import Repeat
-from ....models.problem import ConflictClause, Demand, Problem
-from ...rule import ComponentRule
+from ....models.problem import ConflictClause, Problem
+from ...rule import ComponentRule, largest_node
+from .kept_together import Visit, torn, visits_of
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
@@ -33,7 +36,7 @@ class ProcessOnOneNode(ComponentRule):
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
         """Constrain given parts; units hold whole processes of a single node."""
-        variables.given_in_multiples(component, component.per_process, "processes")
+        variables.given_in_multiples(component, component.per_process)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         torn, mixed = dict[int, tuple[int, int]](), False
@@ -59,9 +62,8 @@ class ProcessOnOneNode(ComponentRule):
 
     def explain(self, problem: Problem, component: Component) -> ConflictClause:
         per_process = component.per_process
-        largest = max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)
-        text = f"a process of {component.name} needs {per_process} of one node (the largest node has {largest})"
-        return ConflictClause(text, (Demand(component.name, "per_process", component.span("per_process")),) if per_process > 1 else ())
+        text = f"a process of {component.name} needs {per_process} of one node (the largest node has {largest_node(problem, component)})"
+        return self.clause(component, text, *["per_process"] * (per_process > 1))
 
 
 Torn = tuple[int, tuple[int, ...], tuple[int, ...]]
@@ -87,34 +89,33 @@ class ReplicaOnWholeNodes(ComponentRule):
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
         """Constrain given parts; units hold whole replicas of a single node."""
-        variables.given_in_multiples(component, component.parallel.replica, "replicas")
+        variables.given_in_multiples(component, component.parallel.replica)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         size, replica = problem.whole_replica(component), component.parallel.replica
         # Searched replicas are inside one node; only given ones may span whole nodes.
         whole = component.runs is not None and not component.server
-        torn = list(self._torn(size, assignment.repeats(component.name), whole))
-        if not torn:
+        cut = list(self._torn(size, list(visits_of(problem, NODE_LEVEL, assignment, component.name)), whole))
+        if not cut:
             return
-        number, nodes, counts = torn[0]
+        number, nodes, counts = cut[0]
         group_name, unit = ("server", f"{size} of {replica} accelerators") if size < replica else ("replica", f"{size} accelerators")
-        more = f" ({len(torn)} {group_name}s do)" if len(torn) > 1 else ""
+        more = f" ({len(cut)} {group_name}s do)" if len(cut) > 1 else ""
         where = " and ".join(f"{count} on node {node}" for node, count in zip(nodes, counts))
         message = f"{group_name} {number} of {component.name} ({component.parallel}: {unit}) has {where}{more}"
         limits = f"a {group_name} must be inside one node{' or on whole nodes' if whole else ''}"
         advice = f"give {component.name} a number of accelerators on each node that {size} divides, or that divides {size}"
         edit, label = component.fix(self.code, "").edit, f"{group_name}s of {size} cross nodes"
         place = edit.span if edit else "placement"
-        yield self.fault(component, message, place, advice, (number, *nodes), len(torn), label, (limits,))
+        yield self.fault(component, message, place, advice, (number, *nodes), len(cut), label, (limits,))
 
-    def _torn(self, size: int, repeats: Iterable[Repeat], may_be_whole: bool) -> Iterator[Torn]:
+    def _torn(self, size: int, visits: Sequence[Visit], may_be_whole: bool) -> Iterator[Torn]:
         """Yield the replicas on several nodes that leave accelerators of the component there."""
-        visits = list(_visits(repeats))
-        totals: dict[int, int] = {}
-        for node, amount in visits:
-            totals[node] = totals.get(node, 0) + amount
+        totals = Counter[int]()
+        for _, node, amount in visits:
+            totals[node] += amount
         number, begun = 0, list[tuple[int, int]]()
-        for node, amount in visits:
+        for node, amount in _merged(visits):
             if begun:
                 part = min(amount, size - sum(count for _, count in begun))
                 begun.append((node, part))
@@ -127,23 +128,17 @@ class ReplicaOnWholeNodes(ComponentRule):
             number, begun = number + amount // size, [(node, amount % size)] if amount % size else []
 
     def explain(self, problem: Problem, component: Component) -> ConflictClause:
-        largest = max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)
         size = component.parallel.replica
-        text = f"a replica of {component.name} needs {size} accelerators of one node (the largest node has {largest})"
+        text = (
+            f"a replica of {component.name} needs {size} accelerators of one node (the largest node has {largest_node(problem, component)})"
+        )
         return self.clause(component, text, "parallel")
 
 
-def _visits(repeats: Iterable[Repeat]) -> Iterator[tuple[int, int]]:
+def _merged(visits: Iterable[Visit]) -> Iterator[tuple[int, int]]:
     """Yield (node, accelerators) in rank order, with repeated nodes merged."""
-    node, amount = -1, 0
-    for repeat in sorted(repeats, key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):
-        per_node = sum(run.amount for run in repeat.runs)
-        for visited in repeat.node_ranks:
-            if visited != node and amount:
-                yield node, amount
-            node, amount = visited, per_node + (amount if visited == node else 0)
-    if amount:
-        yield node, amount
+    for node, same in groupby(visits, key=lambda visit: visit[1]):
+        yield node, sum(amount for _, _, amount in same)
 
 
 class GroupInNode(ComponentRule):
@@ -169,11 +164,11 @@ class GroupInNode(ComponentRule):
 
         A unit is counted in one cell and taken from one node, and no start cuts a unit.
         """
-        variables.given_in_multiples(component, component.group_size, "groups")
+        variables.given_in_multiples(component, component.group_size)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         tp = component.parallel.tp
-        cut = groups_over_nodes(tp, assignment.repeats(component.name))
+        cut = torn(visits_of(problem, NODE_LEVEL, assignment, component.name), tp)
         if not cut:
             return
         # A framework may let groups cross nodes: slow, but no failure. Searched groups never cross.
@@ -182,7 +177,7 @@ class GroupInNode(ComponentRule):
             return  # PW203 reports the process around the group, which crosses nodes too
         if may and problem.whole_replica(component) % tp == 0 and any(ReplicaOnWholeNodes().check(problem, component, assignment)):
             return  # PW214 reports the replica around the group
-        group, nodes = next(iter(cut.items()))
+        group, nodes = next((group, (first, second)) for group, ((_, first), (_, second)) in cut.items())
         more = f" ({len(cut)} groups do)" if len(cut) > 1 else ""
         message = f"tp group {group} of {component.name} ({tp} accelerators) spans nodes {nodes[0]} and {nodes[1]}{more}"
         message += ": slow, but not refused" if may else ""
@@ -193,21 +188,5 @@ class GroupInNode(ComponentRule):
         yield self.fault(component, message, place, advice, (group, *nodes), len(cut), label, is_error=not may)
 
     def explain(self, problem: Problem, component: Component) -> ConflictClause:
-        largest = max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)
-        text = f"a tp group of {component.name} needs {component.parallel.tp} accelerators of one node (the largest node has {largest})"
+        text = f"a tp group of {component.name} needs {component.parallel.tp} accelerators of one node (the largest node has {largest_node(problem, component)})"
         return self.clause(component, text, "parallel")
-
-
-def groups_over_nodes(tp: int, repeats: Iterable[Repeat]) -> dict[int, tuple[int, int]]:
-    """Return group -> first two nodes, for tensor parallel groups on several nodes."""
-    crossing: dict[int, tuple[int, int]] = {}
-    position, before = 0, -1
-    for repeat in sorted(repeats, key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):
-        amount = sum(run.amount for run in repeat.runs)
-        even = position % tp == amount % tp == 0
-        for node in repeat.node_ranks if not even else ():
-            if position % tp and before != node:
-                crossing.setdefault(position // tp, (before, node))
-            position, before = position + amount, node
-        position, before = position + amount * repeat.nodes * even, repeat.node_ranks[-1]
-    return crossing

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from math import lcm
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import EP, REPLICA, TP, WHOLE, Component, Keep
@@ -89,19 +87,19 @@ class GroupsWhole(ComponentRule):
         Groups inside a node or a NUMA domain are units or pieces of the bundle, counted by PW201.
         """
         component, keep = kept
-        bundle, why = variables.bundle(component), f"{component.name} is not kept together"
+        bundle = variables.bundle(component)
         runs = component.runs if component.runs is not None else variables.layout.on_nodes.get(component.name)
         if runs is not None:
-            variables.require(_are_whole(problem, kept, [seat for _, process_seats in seats(runs) for seat, _, _ in process_seats]), why)
+            variables.require(_are_whole(problem, kept, [seat for _, process_seats in seats(runs) for seat, _, _ in process_seats]))
         elif bundle and bundle.contiguous and not bundle.fixed:
             self._starts(problem, kept, bundle, variables)
         elif bundle and bundle.fixed:
-            variables.require(_are_whole(problem, kept, variables.given_in_order(component)), why)
+            variables.require(_are_whole(problem, kept, variables.given_in_order(component)))
         elif keep.unit == WHOLE:
             if bundle is None or keep.level in LEVELS or not _is_one_group(kept):
                 names = variables.domains(keep.level)
                 touched = variables.total(variables.present(component, keep.level, name) for name in names)
-                variables.at_most(touched, keep.domains, why)
+                variables.at_most(touched, keep.domains)
         elif bundle is None:  # processes that form no groups
             return
         elif keep.level in LEVELS:
@@ -110,34 +108,20 @@ class GroupsWhole(ComponentRule):
 
     def _starts(self, problem: Problem, subject: Kept, bundle: Bundle, variables: Variables) -> None:
         """Restrict a range to starts without a domain border inside a group."""
-        from ...layout.ranks import (
-            GroupsCut,  # slow imports that no check needs
-            order_in_blocks,
-        )
+        from ...layout.ranks import GroupsCut, order_in_blocks  # slow imports that no check needs
 
         component, keep = subject
         numbering, size = variables.layout.numbering(bundle), _size(component, keep)
         resources = [(stretch.node_rank, index) for stretch in numbering.stretches for index in range(stretch.count)]
         where = [_label(problem, component, keep.level, seat) for seat in resources]
-        borders = [rank for rank in range(1, len(where)) if where[rank] != where[rank - 1]]
-        # Interleaved groups have their ranks all over the block.
-        step = lcm(size, component.block) if component.stride > 1 and component.group_size > 1 else size
-        aligned: dict[int, list[int]] = {}
-        for border in borders:
-            aligned.setdefault(border % step, []).append(border)
-        # If components on the same resources interleave, so do these groups: check every range.
-        order = order_in_blocks(variables.layout, bundle, component) if component.stride == 1 and keep.unit != WHOLE else ()
-        interleaved = GroupsCut(where, size, order) if order else None
+        groups = GroupsCut(where, size, order_in_blocks(variables.layout, bundle, component))
         fit = []
         for start, units in variables.range_of(bundle).starts:
             stop = start + units * bundle.unit
             if keep.unit == WHOLE:
                 if len(set(where[start:stop])) <= keep.domains:
                     fit.append((start, units))
-            elif interleaved:
-                if not (stop - start) % size and not interleaved.between(start, stop):
-                    fit.append((start, units))
-            elif not (stop - start) % size and _between(borders, start, stop) == _between(aligned.get(start % step, []), start, stop):
+            elif not (stop - start) % size and not groups.between(start, stop):
                 fit.append((start, units))
         variables.range_of(bundle).only(fit)
 
@@ -210,11 +194,6 @@ def _label(problem: Problem, component: Component, level: str, seat: Seat) -> ob
         return domain(node, level)
     masks = numa_masks(node) if level == NUMA and problem.kind(component) == ACCELERATOR and index >= 0 else ()
     return (rank, *(mask >> index & 1 for mask in masks))
-
-
-def _between(ordered: list[int], start: int, stop: int) -> int:
-    """Count the entries above `start` and below `stop`."""
-    return bisect_left(ordered, stop) - bisect_right(ordered, start)
 
 
 def _largest(problem: Problem, component: Component, level: str) -> int | None:

@@ -27,7 +27,7 @@ class NodeGroupRule(ComponentRule):
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
         inside = problem.cluster.members(component.node_groups)
-        variables.exclude(component, lambda node: node.rank not in inside, "outside its groups")
+        variables.exclude(component, lambda node: node.rank not in inside)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         inside = problem.cluster.members(component.node_groups)
@@ -63,7 +63,7 @@ class HardwareKind(ComponentRule):
         """
         model = component.accelerator_model
         if model and problem.kind(component) == ACCELERATOR:
-            variables.exclude(component, lambda node: node.accelerator_model != model, "on another model")
+            variables.exclude(component, lambda node: node.accelerator_model != model)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         kind, groups = problem.kind(component), problem.cluster.groups
@@ -90,10 +90,9 @@ class HardwareKind(ComponentRule):
         if not model:
             return ConflictClause(f"the cluster has {problem.cluster.total(kind)} resources of kind {kind}")
         have = sum(len(node.accelerators) for node in problem.cluster.nodes if node.accelerator_model == model)
-        demand = Demand(component.name, "accelerator_model", component.span("accelerator_model"))
         written = component.is_written("accelerator_model")
         prefix = f"{component.name} may use only {model}" if written else f"the plan that was tried has {component.name} on {model}"
-        return ConflictClause(f"{prefix} (the cluster has {have})", (demand,))
+        return self.clause(component, f"{prefix} (the cluster has {have})", "accelerator_model")
 
 
 class Excluded(ComponentRule):
@@ -109,7 +108,7 @@ class Excluded(ComponentRule):
 
         An excluded node is never in a cell with a node that is not excluded.
         """
-        variables.exclude(component, lambda node: node.rank in component.excluded, "on an excluded node")
+        variables.exclude(component, lambda node: node.rank in component.excluded)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         excluded = set(component.excluded)

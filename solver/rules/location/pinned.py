@@ -12,7 +12,7 @@ from ....models.machines.topology import NODE_LEVEL
 from ....models.placements.assignment import Assignment
 from ....models.placements.run import Repeat
 from ....models.problem import ConflictClause, Demand, Problem
-from ....models.ranks import merge, write_range, write_ranks
+from ....models.ranks import list_ranks, write_range
 from ...layout.bundle import Groups, gaps, in_blocks, line_of, needs_of, pinned_groups, unit
 from ...rule import ComponentRule
 from ...wording import nodes_called
@@ -39,12 +39,12 @@ class Pinned(ComponentRule):
         """
         from ...layout.ranks import of_given  # a slow import that no check needs
 
-        bundle, why = variables.bundle(component), f"ranks of {component.name} are not where they are pinned"
+        bundle = variables.bundle(component)
         last = max((pin.ranks.stop for pin in component.pins), default=0)
-        variables.require(variables.processes(component) >= last, why)
+        variables.require(variables.processes(component) >= last)
         if component.runs is not None:
             ranks = [(rank, run.node) for run in component.runs for rank in run.ranks]
-            variables.require(all(node in pin.nodes for rank, node in ranks for pin in component.pins if rank in pin.ranks), why)
+            variables.require(all(node in pin.nodes for rank, node in ranks for pin in component.pins if rank in pin.ranks))
             return
         line = line_of(problem, component)
         pieces = in_blocks(problem, line)
@@ -56,15 +56,15 @@ class Pinned(ComponentRule):
             variables.range_of(bundle).only(list(_starts(variables, bundle, line, solid or in_order)))
         elif bundle and bundle.fixed and (has_given or solid or in_order):
             rank_nodes = [node for node, _ in (of_given(variables.layout, bundle) or {}).get(component.name, ())]
-            variables.require(_kept(rank_nodes, pieces[0], unit(problem, line)), why)
+            variables.require(_kept(rank_nodes, pieces[0], unit(problem, line)))
         elif in_order:
             self._in_order(component, pieces[0], unit(problem, line), variables)
         else:
             for level, name, need in pieces[1]:
-                variables.require(variables.held(component, level, name) >= need, why)
+                variables.require(variables.held(component, level, name) >= need)
             for nodes, need in needs_of(pieces[0]).items():
                 held = variables.total(_held(component, cell, variables) for cell in variables.cells if cell.nodes[0].rank in nodes)
-                variables.require(held >= need * unit(problem, line), why)
+                variables.require(held >= need * unit(problem, line))
 
     def _in_order(self, component: Component, groups: Groups, size: int, variables: Variables) -> None:
         """Keep pins if ranks ascend with the nodes.
@@ -91,7 +91,7 @@ class Pinned(ComponentRule):
         size = assignment.world_size(component.name)
         for pin in component.pins:
             span = pin.span or component.span("pins")
-            where = f"{plural('node', len(pin.nodes))} {_listed(pin.nodes)}"
+            where = f"{plural('node', len(pin.nodes))} {list_ranks(pin.nodes)}"
             if pin.ranks.stop > size:
                 message = (
                     f"rank {max(size, pin.ranks.start)} of {component.name} is pinned to {where}, but it has {with_noun(size, 'process')}"
@@ -146,10 +146,6 @@ def _kept(nodes: Sequence[int], groups: Groups, size: int) -> bool:
     """
     every = ((number * size, allowed) for numbers, allowed in groups for number in numbers)
     return all(first < len(nodes) and nodes[first] in allowed for first, allowed in every)
-
-
-def _listed(nodes: Iterable[int]) -> str:
-    return write_ranks(merge([range(node, node + 1) for node in nodes]))
 
 
 def _misplaced(repeats: Sequence[Repeat], ranks: range, nodes: frozenset[int]) -> Iterator[tuple[range, int]]:

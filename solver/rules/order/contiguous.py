@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Mapping
 
 from ....models.component import Component
@@ -10,7 +11,7 @@ from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
 from ....models.placements.run import Run
-from ....models.problem import ConflictClause, Demand, Problem
+from ....models.problem import ConflictClause, Problem
 from ....models.sharing import given_part
 from ...rule import ComponentRule
 from ...stretches import extent
@@ -38,7 +39,7 @@ class Contiguous(ComponentRule):
         if bundle and bundle.fixed and component.runs is None:
             numbering = problem.cluster.numbering(problem.range_in(component))
             is_solid = solid(variables.layout.fixed[bundle], numbering) is not None
-            variables.require(is_solid, f"{component.name} is given in pieces")
+            variables.require(is_solid)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         first = problem.cluster.numbering(problem.range_in(component)).first
@@ -66,9 +67,9 @@ class Contiguous(ComponentRule):
             yield error(self.code, component.name, message, span, help="write the ranks in ascending order", witnesses=(rank,), amount=1)
 
     def explain(self, problem: Problem, component: Component) -> ConflictClause:
-        longest = max((stop - start for start, stop in free_ranges(problem, component)), default=0)
-        text = f"{component.name} must be one solid range of {component.least} {plural('rank', component.least)} (the longest free range has {longest})"
-        return ConflictClause(text, (Demand(component.name, "contiguous", component.span("contiguous")),))
+        longest, ranks = _longest_free(problem, component), plural("rank", component.least)
+        text = f"{component.name} must be one solid range of {component.least} {ranks} (the longest free range has {longest})"
+        return self.clause(component, text, "contiguous")
 
 
 def _goes_back(runs: Iterable[Run], first: Mapping[int, int], low: int, unit: int) -> int | None:
@@ -88,23 +89,17 @@ def _goes_back(runs: Iterable[Run], first: Mapping[int, int], low: int, unit: in
     return None
 
 
-def free_ranges(problem: Problem, component: Component) -> list[tuple[int, int]]:
-    """Return the free solid ranges (first, last + 1) of a component's numbering.
+def _longest_free(problem: Problem, component: Component) -> int:
+    """Return the length of the longest free solid range of a component's numbering.
 
     Resources of other jobs, and of given components without a relation to this one, are not free.
     """
-    kind, ranges, start, position = problem.kind(component), list[tuple[int, int]](), -1, 0
     akin = {name for relation in problem.job.relations if component.name in relation.components for name in relation.components}
-    taken: dict[int, int] = {}
+    kind, taken = problem.kind(component), dict[int, int]()
     for run in (run for peer in given_part(problem).components if peer.name not in akin for run in peer.runs or () if run.kind == kind):
         taken[run.node] = taken.get(run.node, 0) | run.mask
+    free: list[bool] = []
     for stretch in problem.cluster.numbering(problem.range_in(component)).stretches:
-        free = problem.cluster.nodes[stretch.node_rank].free(kind) & ~taken.get(stretch.node_rank, 0)
-        for index in range(stretch.count):
-            if free >> index & 1:
-                start = position if start < 0 else start
-            elif start >= 0:
-                ranges.append((start, position))
-                start = -1
-            position += 1
-    return ranges if start < 0 else [*ranges, (start, position)]
+        mask = problem.cluster.nodes[stretch.node_rank].free(kind) & ~taken.get(stretch.node_rank, 0)
+        free += [bool(mask >> index & 1) for index in range(stretch.count)]
+    return max((len(list(same)) for is_free, same in groupby(free) if is_free), default=0)

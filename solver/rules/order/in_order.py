@@ -38,14 +38,14 @@ class InOrder(RelationRule):
         for name in relation.components:
             bundle = variables.bundle(problem[name])
             if bundle is None or bundle.kind != ACCELERATOR:
-                variables.require(False, f"{name} has no accelerators")
+                variables.require(False)
                 return
             start, before_next = self._ends(bundle, numbering, variables)
-            variables.require(start == before, f"{name} does not begin where the one before it ends")
+            variables.require(start == before)
             if last and all(not neighbour.fixed and variables.layout.numbering(neighbour) == numbering for neighbour in (last, bundle)):
                 variables.range_of(bundle).follows(variables.range_of(last))  # redundant, place by place: a tighter relaxation
             before, last = before_next, bundle
-        variables.require(before == numbering.size, "the last accelerators are left")
+        variables.require(before == numbering.size)
 
     def _ends(self, bundle: Bundle, numbering: Numbering, variables: Variables) -> tuple[Amount, Amount]:
         """Return a bundle's first accelerator, and the accelerator after its last.

@@ -66,7 +66,7 @@ class InStep(ComponentRule):
         if first_bundle.fixed and second_bundle.fixed:
             second_part = variables.layout.fixed[second_bundle]
             met = any(mask & second_part.get(node, 0) for node, mask in variables.layout.fixed[first_bundle].items())
-            variables.require(not met or edges[0] == edges[1], f"{first_bundle.name} and {second_bundle.name} are given out of step")
+            variables.require(not met or edges[0] == edges[1])
             return
         if always:
             meet: Amount = 1
@@ -80,7 +80,7 @@ class InStep(ComponentRule):
             return  # not nested, so they share nothing
         for first_part, second_part in zip(*edges):
             for first_rest, second_rest in zip(first_part, second_part):
-                variables.at_most(first_rest + meet, second_rest + 1, f"{first_bundle.name} and {second_bundle.name} are out of step")
+                variables.at_most(first_rest + meet, second_rest + 1)
 
     def _edges(self, bundle: Bundle, first: Mapping[int, int], step: int, variables: Variables) -> tuple[list[Amount], list[Amount]]:
         """Return remainder indicators modulo `step` of a bundle's start and end.

@@ -9,7 +9,7 @@ from ....models.findings.finding import Finding
 from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment, seats
 from ....models.problem import ConflictClause, Problem
-from ...rule import ComponentRule
+from ...rule import ComponentRule, largest_node
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
@@ -32,7 +32,7 @@ class Strided(ComponentRule):
 
         A unit of a searched bundle is a whole block, and expansion interleaves it.
         """
-        variables.given_in_multiples(component, component.unit, "blocks")
+        variables.given_in_multiples(component, component.unit)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         first = problem.cluster.numbering(problem.range_in(component)).first
@@ -53,8 +53,7 @@ class Strided(ComponentRule):
                 return
 
     def explain(self, problem: Problem, component: Component) -> ConflictClause:
-        largest = max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)
-        text = f"{component.name} interleaves {component.stride} groups in blocks of {component.unit} (the largest node has {largest})"
+        text = f"{component.name} interleaves {component.stride} groups in blocks of {component.unit} (the largest node has {largest_node(problem, component)})"
         return self.clause(component, text, "stride")
 
 
@@ -83,7 +82,7 @@ class NodeOrder(ComponentRule):
         numbering = variables.layout.numbering(bundle)
         if bundle.fixed:
             nodes = sorted(variables.layout.fixed[bundle], key=lambda node: numbering.first.get(node, node))
-            variables.require(nodes == sorted(nodes), f"{component.name} goes back to a lower node")
+            variables.require(nodes == sorted(nodes))
             return
         ranks, ascending = [stretch.node_rank for stretch in numbering.stretches], []
         # Groups on several nodes go back to a lower node if they interleave over a border.

@@ -11,7 +11,7 @@ from ....models.findings.wording import plural
 from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment, runs_by_node_sort
 from ....models.problem import ConflictClause, Problem
-from ....models.ranks import merge, write_ranks
+from ....models.ranks import list_ranks
 from ....models.sharing import Members, around, sharing_sets
 from ...layout.cells import enclosing_range, is_chain, numa_domains, shared_resources
 from ...layout.parts import bits
@@ -57,7 +57,7 @@ class NoOverlap(ComponentRule):
         for (first, first_masks), (second, second_masks) in combinations(variables.layout.enclosed.items(), 2):
             if first not in hosts[second] and second not in hosts[first]:
                 apart = not any(mask & second_masks.get(node, 0) for node, mask in first_masks.items())
-                variables.require(apart, f"given ranks are within {first.name} and {second.name}")
+                variables.require(apart)
 
     def _ranges(self, variables: Variables) -> None:
         """Require contiguous bundles to be apart or nested.
@@ -216,10 +216,6 @@ def _sharing_fix(assignment: Assignment, first: str, second: str) -> str:
 
 def _free(problem: Problem, rank: int) -> str:
     """Return a fix with the free accelerators of a node, as text."""
-    free = problem.cluster.nodes[rank].free(ACCELERATOR)
-    free_ranges = write_ranks(merge([range(index, index + 1) for index in range(free.bit_length()) if free >> index & 1]))
-    return (
-        f"of node {rank} name accelerators that are free: {free_ranges}"
-        if free_ranges
-        else f"name another node: on node {rank} no accelerator is free"
-    )
+    if free := problem.cluster.nodes[rank].free(ACCELERATOR):
+        return f"of node {rank} name accelerators that are free: {list_ranks(bits(free))}"
+    return f"name another node: on node {rank} no accelerator is free"

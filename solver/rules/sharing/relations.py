@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Iterable, Iterator
+from typing import TYPE_CHECKING, Iterable, Iterator, Mapping
 
 from ....models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Relation
 from ....models.findings.finding import Finding, error
@@ -34,12 +34,8 @@ class Colocated(RelationRule):
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
         first, second = assignment.masks(first_name), assignment.masks(second_name)
-        if first == second:
-            return
-        differ = {place: first.get(place, 0) ^ second.get(place, 0) for place in sorted(first.keys() | second.keys())}
-        count = sum(mask.bit_count() for mask in differ.values())
-        if count:
-            node = next(node for (node, _), mask in differ.items() if mask)
+        if differ := {place: mask for place in {**first, **second} if (mask := first.get(place, 0) ^ second.get(place, 0))}:
+            count, node, _ = _of(differ)
             message = f"{first_name} and {second_name} are colocated but differ in {count} {plural('accelerator', count)}"
             message += f" (first on node {node})"
             help_text = "give both the same ranks" + ("" if relation.reason else f", or drop `colocate_with: {second_name}`")
@@ -61,13 +57,25 @@ class Colocated(RelationRule):
             yield from moved_onto(problem, moved, target)
 
 
+def _of(masks: Mapping[tuple[int, str], int]) -> tuple[int, int, int]:
+    """Return (number of resources, first node, lowest index there)."""
+    (node, _), mask = min(masks.items())
+    return sum(mask.bit_count() for mask in masks.values()), node, lowest(mask)
+
+
+def _common(assignment: Assignment, first: str, second: str) -> dict[tuple[int, str], int]:
+    """Return the resources held by both components: (node, kind) -> bit mask."""
+    second_masks = assignment.masks(second)
+    return {place: both for place, mask in assignment.masks(first).items() if (both := mask & second_masks.get(place, 0))}
+
+
 def given_alike(problem: Problem, relation: Relation, variables: Variables) -> None:
     """Require the given ranks of the relation's components to be those of the bundle."""
     for component in (problem[name] for name in relation.components):
         bundle = variables.bundle(component)
         if bundle and component.runs is not None:
             masks = _union({(run.node, run.mask) for run in component.runs if run.mask})
-            variables.require(masks == variables.layout.fixed[bundle], f"{bundle.name} are given apart")
+            variables.require(masks == variables.layout.fixed[bundle])
 
 
 def in_one_order(problem: Problem, relation: Relation, variables: Variables) -> None:
@@ -78,7 +86,7 @@ def in_one_order(problem: Problem, relation: Relation, variables: Variables) -> 
     given_alike(problem, relation, variables)
     bundle = variables.bundle(problem[relation.components[0]])
     if bundle and not variables.can_be_seated(bundle):
-        variables.require(variables.accelerators(bundle) == 0, f"no order of ranks suits all of {bundle.name}")
+        variables.require(variables.accelerators(bundle) == 0)
 
 
 def _union(pairs: set[tuple[int, int]]) -> dict[int, int]:
@@ -111,20 +119,20 @@ class ColocatedOrDisjoint(RelationRule):
             raise ValueError(f"whether {first_bundle.name} and {second_bundle.name} share is not decided")
         first, second = variables.layout.fixed[first_bundle], variables.layout.fixed[second_bundle]
         apart = not any(mask & second.get(node, 0) for node, mask in first.items())
-        variables.require(apart or first == second, f"{first_bundle.name} and {second_bundle.name} are given together in part")
+        variables.require(apart or first == second)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
-        first, second = assignment.masks(first_name), assignment.masks(second_name)
-        common = {place: both for place, mask in first.items() if (both := mask & second.get(place, 0))}
-        counts = [sum(mask.bit_count() for mask in masks.values()) for masks in (common, first, second)]
+        common = _common(assignment, first_name, second_name)
+        held = (common, assignment.masks(first_name), assignment.masks(second_name))
+        counts = [sum(mask.bit_count() for mask in masks.values()) for masks in held]
         if common and not counts[0] == counts[1] == counts[2]:
-            (node, _), mask = min(common.items())
-            message = f"{first_name} and {second_name} share {counts[0]} of their {counts[1]} and {counts[2]} accelerators (first: {lowest(mask)} on node {node})"
+            _, node, index = _of(common)
+            message = f"{first_name} and {second_name} share {counts[0]} of their {counts[1]} and {counts[2]} accelerators (first: {index} on node {node})"
             label = f"{counts[0]} shared, of {counts[1]} of {first_name} and {counts[2]} of {second_name}"
             advice = f"give {first_name} and {second_name} the same ranks, or ranks that do not meet"
             notes = ("they must use the same accelerators, or none in common",)
-            yield self.fault(problem, relation, message, advice, (node, lowest(mask)), counts[0], label, second_name, notes)
+            yield self.fault(problem, relation, message, advice, (node, index), counts[0], label, second_name, notes)
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         return self.clause(relation, open_choice(relation.decided(COLOCATED)))
@@ -158,31 +166,23 @@ class Disjoint(RelationRule):
         if first is None or second is None:
             return
         if first is second:
-            variables.require(
-                variables.accelerators(first) == 0, f"{first_component.name} and {second_component.name} are colocated and disjoint"
-            )
+            variables.require(variables.accelerators(first) == 0)
         else:
             second_masks = variables.layout.known(second)
             common = [node for node, mask in variables.layout.known(first).items() if mask & second_masks.get(node, 0)]
-            variables.require(
-                not (common and first.kind == second.kind), f"{first_component.name} and {second_component.name} are given together"
-            )
+            variables.require(not (common and first.kind == second.kind))
         for inner, outer in ((first, second), (second, first)):
             if outer in variables.layout.hosts[inner] and not inner.fixed:
-                variables.require(variables.accelerators(inner) == 0, f"{inner.name} is within {outer.name} and is disjoint from it")
+                variables.require(variables.accelerators(inner) == 0)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
-        first, second = assignment.masks(first_name), assignment.masks(second_name)
-        common = {place: mask & second.get(place, 0) for place, mask in first.items() if mask & second.get(place, 0)}
-        if common:
-            (node, _), mask = min(common.items())
-            count = sum(mask.bit_count() for mask in common.values())
-            message = f"{first_name} and {second_name} must be disjoint but share {count} {plural('accelerator', count)} (first: {lowest(mask)} on node {node})"
-            yield error(
-                self.code, first_name, message, relation.span, witnesses=(node, lowest(mask)), amount=count, help="move one of the two",
-                notes=demanding(relation),
-            )  # fmt: skip
+        if common := _common(assignment, first_name, second_name):
+            count, node, index = _of(common)
+            shared = f"{count} {plural('accelerator', count)} (first: {index} on node {node})"
+            message, notes = f"{first_name} and {second_name} must be disjoint but share {shared}", demanding(relation)
+            place, advice = (node, index), "move one of the two"
+            yield error(self.code, first_name, message, relation.span, witnesses=place, amount=count, help=advice, notes=notes)
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         first_name, second_name = relation.components
@@ -217,24 +217,21 @@ class Subset(RelationRule):
         if inner is None or inner is outer:
             return
         if outer is None or inner.kind != outer.kind:
-            variables.require(variables.accelerators(inner) == 0, f"{inner.name} and {outer and outer.name} are on unlike resources")
+            variables.require(variables.accelerators(inner) == 0)
         elif outer.fixed:
             inner_masks, outer_masks = variables.layout.known(inner), variables.layout.fixed[outer]
             outside = any(mask & ~outer_masks.get(node, 0) for node, mask in inner_masks.items())
-            variables.require(not outside, f"{inner.name} is given outside {outer.name}")
+            variables.require(not outside)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         inner, outer = relation.components
         outer_masks = assignment.masks(outer)
         outside = {place: rest for place, mask in assignment.masks(inner).items() if (rest := mask & ~outer_masks.get(place, 0))}
         if outside:
-            (node, _), mask = min(outside.items())
-            count = sum(mask.bit_count() for mask in outside.values())
-            message = (
-                f"{inner} uses {count} {plural('accelerator', count)} that {outer} does not use (first: {lowest(mask)} on node {node})"
-            )
+            count, node, index = _of(outside)
+            message = f"{inner} uses {count} {plural('accelerator', count)} that {outer} does not use (first: {index} on node {node})"
             advice = f"give {inner} only ranks of {outer}"
-            yield self.fault(problem, relation, message, advice, (node, lowest(mask)), count, label=f"outside {outer}")
+            yield self.fault(problem, relation, message, advice, (node, index), count, label=f"outside {outer}")
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         inner, outer = relation.components

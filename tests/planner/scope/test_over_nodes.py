@@ -13,7 +13,7 @@ from placewright.models.problem import Problem
 from placewright.models.scope import SPANNING
 from placewright.planner.answer import Solver
 from placewright.planner.problem import planning_problem
-from placewright.solver.rules.groups.in_nodes import groups_over_nodes
+from placewright.solver.rules.groups.kept_together import torn, visits_of
 from placewright.solver.searching.search import solve
 
 from ...solver.cases import cluster, problem
@@ -75,7 +75,9 @@ def test_the_best_with_groups_over_nodes_is_the_plan(seed: int) -> None:
 
 
 def test_groups_are_found_on_the_nodes_that_they_lie_on() -> None:
-    answer = ANSWER(opened(job([6, 6], timed("rollout", {(4, 12): 40}))))
+    question = opened(job([6, 6], timed("rollout", {(4, 12): 40})))
+    answer = ANSWER(question)
     assert answer.plan is not None
-    assert groups_over_nodes(4, answer.plan.assignment.repeats("rollout")) == {1: (0, 1)}
-    assert groups_over_nodes(2, answer.plan.assignment.repeats("rollout")) == {}
+    visits = list(visits_of(question, "node", answer.plan.assignment, "rollout"))
+    assert {group: (first, second) for group, ((_, first), (_, second)) in torn(visits, 4).items()} == {1: (0, 1)}
+    assert torn(visits, 2) == {}

@@ -14,7 +14,7 @@ from placewright.solver.bounds.stage import BoundStage
 from placewright.solver.compile import aim, compile
 from placewright.solver.model.engine import Status, narrowed, run
 from placewright.solver.model.variables import Variables
-from placewright.solver.objectives.tiers import aggregates_of, keep_tier, tiers
+from placewright.solver.objectives.tiers import aggregates_of, tiers
 
 from ..cases import cluster, component, problem
 
@@ -112,7 +112,7 @@ def test_bounds_of_a_later_tier_grow_to_its_optimum_and_not_beyond(seed: int) ->
     question = replace(question, cluster=Cluster(tuple(nodes)))
     variables, (first, second, *_) = compile(question, minimise=False), tiers(question)
     amount = aim(variables, first)
-    keep_tier(variables, amount, run(variables, 20.0, seed=1).objective)
+    variables.at_most(amount, run(variables, 20.0, seed=1).objective)
     aim(variables, second)
     stage = BoundStage(variables.model, aggregates_of(variables, second), aggregates_of(variables, first))
     stage.tighten(60.0)

@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 from placewright.models.component import REPLICA, TP, WHOLE, Keep
 from placewright.models.placements.assignment import Assignment
+from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.layout.cells import is_chain, rounded
 from placewright.solver.layout.layout import Layout
@@ -46,9 +47,10 @@ def test_where_only_nodes_with_equal_room_are_one_cell() -> None:
     assert cells(problem(nodes, *asked)) == [[0, 1], [2, 3]]
 
 
-def test_nodes_on_which_something_stays_are_not_counted_with_rounded_sizes() -> None:
+def test_nodes_on_which_something_could_stay_are_cells_of_their_own() -> None:
     question = problem(SIX, component("a", 4, tp=2), component("b", 3, tp=3))
-    assert len(cells(replace(question, previous=Assignment({})))) == 6
+    assert cells(replace(question, previous=Assignment({}))) == [[0, 1, 2], [3, 4, 5]]
+    assert cells(replace(question, previous=Assignment({"a": (Run(range(2), 1),)}))) == [[0, 2], [1], [3, 4, 5]]
 
 
 @pytest.mark.parametrize("free", [(8,), (12,), (8, 4), (6, 7), (11,)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.problem import Problem
 from placewright.solver.compile import encoded
 from placewright.solver.cuts import CUTS
 from placewright.solver.model.variables import Variables
@@ -16,31 +15,27 @@ from .. import parity
 from .traffic_cases import TRAFFIC_CASES
 
 
-class Rows:
-    """All rows of all terms, as a cut that should be implied."""
-
-    implied = True
-
-    def encode(self, problem: Problem, variables: Variables) -> None:
-        for tier in tiers(problem):
-            encoded(variables, tier)
+def rows(variables: Variables) -> None:
+    """All rows of all terms, as a cut."""
+    for tier in tiers(variables.problem):
+        encoded(variables, tier)
 
 
 # Of two levels the indicators alone have too many values to be enumerated; there `test_terms.py` fixes each answer in turn.
 @pytest.mark.parametrize("name", [name for name in TRAFFIC_CASES if "levels" not in name])
 def test_no_row_of_a_term_removes_a_value(name: str) -> None:
     question = TRAFFIC_CASES[name]
-    assert parity.encoded(question, RULES, [Rows(), *CUTS]) == parity.encoded(question, RULES)
+    assert parity.encoded(question, RULES, [rows, *CUTS]) == parity.encoded(question, RULES)
 
 
 def test_a_capacity_that_is_too_small_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     question, most = TRAFFIC_CASES["collectives"], DomainCapacities.most
     monkeypatch.setattr(DomainCapacities, "most", lambda self, bundle, level, name: max(1, most(self, bundle, level, name) - 1))
-    assert parity.encoded(question, RULES, [Rows()]) < parity.encoded(question, RULES)
+    assert parity.encoded(question, RULES, [rows]) < parity.encoded(question, RULES)
 
 
 def test_one_domain_too_many_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     question, fewest = TRAFFIC_CASES["collectives"], domains.fewest
     for module in (domains, domain_costs):
         monkeypatch.setattr(module, "fewest", lambda layout, bundle, level: fewest(layout, bundle, level) + 1)
-    assert parity.encoded(question, RULES, [Rows()]) < parity.encoded(question, RULES)
+    assert parity.encoded(question, RULES, [rows]) < parity.encoded(question, RULES)

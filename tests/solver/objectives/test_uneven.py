@@ -9,7 +9,7 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.answer import Answer
-from placewright.solver.objectives.uneven import Range, least_uneven, most_even, open_sets, unevenness
+from placewright.solver.objectives.counts import Range, least_uneven, most_even, open_sets, unevenness
 from placewright.solver.searching.search import solve
 
 from ..cases import cluster, component, problem

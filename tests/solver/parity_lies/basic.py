@@ -13,9 +13,8 @@ from placewright.solver.layout.layout import Layout
 from placewright.solver.layout.ranges import Places
 from placewright.solver.model.ranges import Edges
 from placewright.solver.model.variables import Variables
-from placewright.solver.objectives.idle import MissingAccelerators
+from placewright.solver.objectives.counts import MissingAccelerators, UnevenCounts
 from placewright.solver.objectives.traffic import DomainsTouched
-from placewright.solver.objectives.uneven import UnevenCounts
 from placewright.solver.rules.amounts.all_placed import AllPlaced, NotFewer
 from placewright.solver.rules.amounts.divisibility import Divisibility, WholeShardGroups
 from placewright.solver.rules.amounts.even_shares import EvenShares

@@ -8,15 +8,14 @@ from placewright.solver.expanding import expand
 from placewright.solver.layout import cells as partition
 from placewright.solver.layout import layout as dealing
 from placewright.solver.layout import ranks as rank_order
-from placewright.solver.objectives.fullest_nodes import FullestNodes
+from placewright.solver.objectives.nodes import FullestNodes
 from placewright.solver.objectives.preferred import Preferred
 from placewright.solver.rules.capacity import fits_memory
 from placewright.solver.rules.capacity.per_node import FitsHostMemory
-from placewright.solver.rules.location import pinned, spread_over
-from placewright.solver.rules.location.apart_near import Apart, Near
+from placewright.solver.rules.location import over_domains, pinned
 from placewright.solver.rules.location.nodes import Excluded
+from placewright.solver.rules.location.over_domains import Apart, Near, SpreadOver
 from placewright.solver.rules.location.pinned import Pinned
-from placewright.solver.rules.location.spread_over import SpreadOver
 
 from .changes import Lie, instead, silent
 
@@ -52,7 +51,7 @@ DEMAND_LIES: dict[str, tuple[object, str, Lie, str]] = {
     ),
     "one domain is several": (SpreadOver, "encode", instead(silent), "spread over racks"),
     "one domain passes as several": (SpreadOver, "check", instead(silent), "spread over racks"),
-    "shares are rounded down": (spread_over, "_share", instead(lambda amount, percent, size: amount * percent // (100 * size)), "spread, half of it"),
+    "shares are rounded down": (over_domains, "_share", instead(lambda amount, percent, size: amount * percent // (100 * size)), "spread, half of it"),
     "nodes need no cells of their own": (partition, "alone", instead(lambda problem: frozenset()), "apart on nodes"),
     "near ones need no cells of their own": (partition, "alone", instead(lambda problem: frozenset()), "near on nodes"),
     "what is spread needs no cells of its own": (partition, "alone", instead(lambda problem: frozenset()), "spread over nodes"),

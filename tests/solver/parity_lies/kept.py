@@ -14,7 +14,8 @@ from placewright.solver.layout import cells as partition
 from placewright.solver.layout import ranks as rank_order
 from placewright.solver.layout.bundle import Bundle
 from placewright.solver.layout.layout import Layout
-from placewright.solver.model.ranges import Slots
+from placewright.solver.layout.ranks import GroupsCut
+from placewright.solver.model.variables import Variables
 from placewright.solver.rules.groups import kept_together
 from placewright.solver.rules.groups.in_nodes import GroupInNode
 from placewright.solver.rules.groups.kept_together import GroupsWhole
@@ -54,9 +55,9 @@ def default_stays(original: Any) -> Any:
     )
 
 
-def whole_node(self: Slots, cell: Any, pool: Any, size: int, inside_numa: bool) -> Any:
+def whole_node(self: Variables, cell: Any, pool: Any, size: int, inside_numa: bool = False) -> Any:
     """NUMA domains of a node in one sum."""
-    return self._layout.room(cell, pool).pieces(size)
+    return self.layout.room(cell, pool).pieces(size)
 
 
 def one_domain(node: Any, kind: str) -> tuple[int, ...]:
@@ -76,7 +77,7 @@ KEPT_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "given parts hold whole groups": (kept_together, "_are_whole", instead(lambda *arguments: True), "given, replicas over racks"),
     "only part of a group is looked at": (kept_together, "torn", instead(lambda visits, size: {}), "tp group over nodes"),
     "a range is kept wherever it starts": (GroupsWhole, "_starts", instead(silent), "range with replicas in a rack"),
-    "interleaved groups end where blocks begin": (kept_together, "lcm", instead(lambda size, block: size), "strided range over racks"),
+    "interleaved groups are cut nowhere": (GroupsCut, "between", instead(lambda self, start, stop: 0), "strided range over racks"),
     "groups over nodes are in one": (grain, "domain_multiple", default_stays, "tp group over nodes"),
     "the default holds where it was replaced": (
         GroupInNode,
@@ -89,11 +90,11 @@ KEPT_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "ranks go through the nodes": (expand, "in_rank_order", by_node, "replica in a rack, racks of single ones take turns"),
     "ranks go through NUMA domains as they come": (rank_order, "numa_domains", instead(one_domain), "NUMA domains by turns"),
     "a group may go on in another rack": (GroupsWhole, "encode", instead(silent), "replica of three in a rack, in order"),
-    "NUMA domains are one": (Slots, "slots", instead(whole_node), "tp groups in NUMA domains of odd size"),
+    "NUMA domains are one": (Variables, "slots", instead(whole_node), "tp groups in NUMA domains of odd size"),
     "pieces are no groups": (NoOverlap, "_in_numa", instead(silent), "NUMA domains in one cell"),
     "sizes in NUMA domains are always a chain": (no_overlap, "is_chain", instead(lambda sizes: True), "NUMA domains of four and of one"),
     "ranges leave NUMA domains alone": (
-        Slots,
+        Variables,
         "_left",
         instead(lambda self, node, mask, pool: (pool.free[node.rank] & mask).bit_count()),
         "NUMA domains beside a range",

@@ -6,7 +6,6 @@ from typing import Any
 
 from placewright.solver.expanding import unmoved as keep
 from placewright.solver.objectives import moves
-from placewright.solver.objectives import moves as kept_groups
 from placewright.solver.objectives.moves import MoveTerm
 from placewright.solver.rules.answers import AtMost, DiversityConstraint
 
@@ -19,7 +18,7 @@ NEAR_LIES: dict[str, tuple[Any, str, Lie, str]] = {
     "more than a limit is good": (AtMost, "encode", instead(lambda *arguments: None), "capped: no rack more"),
     "a piece that stays is not counted": (MoveTerm, "value", lambda f: lambda *a: f(*a) + 1, "near an answer, equal nodes"),
     "everything stays": (MoveTerm, "encode", instead(lambda *arguments: 0), "near an answer that shared"),
-    "what two held both keep": (kept_groups, "overlap", instead(lambda pieces: False), "near an answer that shared"),
+    "what two held both keep": (moves, "overlap", instead(lambda pieces: False), "near an answer that shared"),
     "nothing stays on equal nodes": (keep, "holdings", instead(lambda layout: ()), "near an answer, equal nodes"),
     "a range keeps nothing": (moves, "kept_by_place", instead(lambda *arguments: lambda place: 0), "near a range"),
     "more must move than do": (MoveTerm, "bound", instead(lambda *arguments: 3), "near an answer, equal nodes"),

@@ -11,7 +11,7 @@ from placewright.models.problem import Problem
 from placewright.solver.layout.layout import Layout
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.objectives.traffic import DomainTerm
-from placewright.solver.patterns.applicability import obstacles
+from placewright.solver.patterns.applicability import applies
 from placewright.solver.search_scope import unsupported
 from placewright.solver.searching.progress import silent
 from placewright.solver.searching.search import solve
@@ -24,10 +24,10 @@ from .random_racks import racks
 def by_patterns(problem: Problem) -> ChoiceState | None:
     """How the problem stands after it was searched by uses of domains alone; None where it cannot be."""
     layout = Layout(problem)
-    standing = ChoiceState(problem, layout, Search(problem, 1, silent, solve))
-    if unsupported(problem) or any(obstacles(layout, standing.tiers)):
+    standing = ChoiceState(layout, Search(problem, 1, silent))
+    if unsupported(problem) or not applies(layout, standing.tiers):
         return None
-    search(standing, layout, 10.0)
+    search(standing, 10.0)
     return standing
 
 

@@ -10,9 +10,8 @@ from placewright.solver.compile import compile
 from placewright.solver.layout.layout import Layout
 from placewright.solver.model.engine import Status, run
 from placewright.solver.patterns.applicability import alike, permits
-from placewright.solver.patterns.contents import Domain, Vector, supports
 from placewright.solver.patterns.master import uses_of
-from placewright.solver.patterns.uses import distribute
+from placewright.solver.patterns.uses import Domain, Vector, distribute, supports
 
 from ..cases import cluster, component, problem
 from .random_racks import racks

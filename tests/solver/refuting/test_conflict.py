@@ -44,7 +44,7 @@ def broken(source: random.Random, count: int) -> Iterator[Problem]:
 
 def agrees(question: Problem) -> Conflict:
     alternatives = list(question.alternatives())
-    conflict = find_conflict(alternatives, solve)
+    conflict = find_conflict(alternatives)
     assert is_impossible(conflict.problem), conflict
     if conflict.minimal:
         for demand in conflict.demands:
@@ -80,7 +80,7 @@ def test_conflicts_of_cases_made_by_hand_are_what_they_say(name: str) -> None:
 def test_the_same_text_every_time() -> None:
     source = random.Random(5)
     for question in broken(source, 12):
-        first, again = (impossible(list(question.alternatives()), solve) for _ in range(2))
+        first, again = (impossible(list(question.alternatives())) for _ in range(2))
         assert (first.message, first.notes, first.help) == (again.message, again.notes, again.help)
 
 
@@ -88,7 +88,7 @@ def test_what_has_nothing_to_do_with_it_changes_nothing() -> None:
     where = read_shorthand("4x8xH100")
     tight = [component("a", 24, tp=8), component("b", 16, tp=4)]
     more = [*tight, component("c", 1, node_groups=("node",)), component("d", 2, node_groups=("node",))]
-    alone, beside = (finding_of(find_conflict([problem(where, *its)], solve)) for its in (tight, more))  # type: ignore[arg-type]
+    alone, beside = (finding_of(find_conflict([problem(where, *its)])) for its in (tight, more))  # type: ignore[arg-type]
     assert (alone.message, alone.notes, alone.help) == (beside.message, beside.notes, beside.help)
 
 
@@ -108,7 +108,7 @@ def test_sharing_is_to_blame_where_there_is_an_answer_without_it() -> None:
 def test_components_that_are_alike_are_told_together() -> None:
     where = read_shorthand("2x8xH100")
     components = [component(name, 8) for name in ("actor", "a", "b", "c")]
-    finding = finding_of(find_conflict([problem(where, *components)], solve))  # type: ignore[arg-type]
+    finding = finding_of(find_conflict([problem(where, *components)]))  # type: ignore[arg-type]
     assert finding.message == "impossible: a, b and c need 24 accelerators, the cluster has 16"
     assert finding.notes == (
         "each of a and b asks for 8 accelerators (the cluster has 16)",
@@ -133,7 +133,7 @@ def test_a_refutation_that_no_second_search_confirms_blames_everything(monkeypat
 
     question = problem(cluster({"count": 3}, {"count": 3}), component("a", 2, contiguous=True), component("b", 4, tp=2, contiguous=True))
     monkeypatch.setattr(Oracle, "confirmed", lambda self, alternatives: False)
-    conflict = find_conflict([question], solve)
+    conflict = find_conflict([question])
     assert not conflict.minimal
     assert set(conflict.demands) == set(question.demands)
     assert any("not proved" in note for note in conflict.notes)
@@ -187,7 +187,7 @@ def test_demands_on_the_topology_have_sums_too(asked: Component, message: str, h
 
 def test_where_nodes_are_out_is_counted_and_adds_up() -> None:
     where = cluster({"count": 8, "gib": 24}, {"count": 8, "gib": 80}, {"count": 0}, {"count": 8, "gib": 80, "taken": 255}, big=(1, 2, 3))
-    conflict = find_conflict([problem(where, component("a", 16, gib=60))], solve)
+    conflict = find_conflict([problem(where, component("a", 16, gib=60))])
     (note,) = conflict.notes
     assert note == (
         "1/4 nodes can hold a: 1 taken, 1 with too little memory (24 GiB, 60 GiB are needed), 1 without accelerators"
@@ -205,17 +205,17 @@ def test_several_changes_where_no_single_one_is_enough() -> None:
 def test_every_choice_of_degrees_is_refuted_and_changed() -> None:
     choices = {"a": (Parallel(8), Parallel(4))}
     question = Problem(cluster({"count": 6}, {"count": 6}), Job((component("a", 16, tp=8),), choices=choices))
-    finding = impossible(list(question.alternatives()), solve)
+    finding = impossible(list(question.alternatives()))
     assert finding.message.startswith("impossible: a needs 16 accelerators, the cluster has 12")
     assert "with all other parallel degrees" in finding.message or "with all parallel degrees" in finding.message
-    for change in find_conflict(list(question.alternatives()), solve).fixes:
+    for change in find_conflict(list(question.alternatives())).fixes:
         assert any(solve(change.apply(each)).plan for each in question.alternatives())
 
 
 def test_many_components_on_many_nodes_are_explained_by_counting() -> None:
     where = read_shorthand("2048x8xH100")
     components = [component(f"c{number}", 528 + 8 * (number % 3), tp=8 >> number % 4, gib=20 * (number % 3)) for number in range(32)]
-    conflict = find_conflict([problem(where, *components)], solve)  # type: ignore[arg-type]
+    conflict = find_conflict([problem(where, *components)])  # type: ignore[arg-type]
     assert conflict.minimal and conflict.how == COUNTING
     assert conflict.row is not None and conflict.row.have == 16384
 

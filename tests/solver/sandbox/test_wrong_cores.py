@@ -60,11 +60,11 @@ def must_hold(question: Problem, conflict: Conflict) -> None:
 def test_a_wrong_core_is_not_shown() -> None:
     told = 0
     for question in searched(6):
-        honest = find_conflict([question], solve)
+        honest = find_conflict([question])
         must_hold(question, honest)
         with pytest.MonkeyPatch.context() as patch:
             lies = contradict(patch)
-            conflict = find_conflict([question], solve)
+            conflict = find_conflict([question])
         must_hold(question, conflict)
         told += bool(lies) and honest.how == SEARCH
     assert told

@@ -5,7 +5,6 @@ from __future__ import annotations
 from placewright.models.problem import Problem
 from placewright.solver.layout.layout import Layout
 from placewright.solver.searching.progress import silent
-from placewright.solver.searching.search import solve
 from placewright.solver.searching.state import ChoiceState, Search
 from placewright.solver.searching.tiers import RESERVED_SHARE, TIE_SHARE, share_of
 
@@ -16,7 +15,7 @@ RACKS = cluster(*({"count": 4, "rack": rack} for rack in "aabb"))
 
 def shares(question: Problem) -> list[tuple[str, float]]:
     """(first term of a tier, its seconds of ten where nothing is proved yet)."""
-    standing = ChoiceState(question, Layout(question), Search(question, 1, silent, solve))
+    standing = ChoiceState(Layout(question), Search(question, 1, silent))
     tiers = standing.tiers
     return [(tier.members[0][0].name, share_of(standing, number, 10.0, 10.0)) for number, tier in enumerate(tiers)]
 

@@ -1,18 +1,18 @@
-"""Rule PW305: a component spreads over failure domains, within its share of each."""
+"""Rules PW305, PW306 and PW307: components spread over domains, share none, or are near."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ....models.component import Component, Spread
+from ....models.component import APART, NEAR, Component, Relation, Spread
 from ....models.findings.finding import Finding
 from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
 from ....models.machines.topology import domains
 from ....models.placements.assignment import Assignment
 from ....models.problem import ConflictClause, Demand, Problem
-from ...presence import amounts_in
-from ...rule import ComponentRule
+from ...rule import ComponentRule, RelationRule
+from ...stretches import amounts_in, domains_of_first
 from ...wording import domain_name, level_name
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ class SpreadOver(ComponentRule):
 
     def encode(self, problem: Problem, asked: Asked, variables: Variables) -> None:
         component, spread = asked
-        names, why = variables.domains(spread.level), f"{component.name} is not spread"
+        names = variables.domains(spread.level)
         if spread.domains > 1:
             seen = variables.total(variables.present(component, spread.level, name) for name in names)
-            variables.require(seen >= spread.domains, why)
+            variables.require(seen >= spread.domains)
         if spread.percent < 100:
             size = _group(problem, component)
             amounts = [variables.held(component, spread.level, name) for name in names]
@@ -53,7 +53,7 @@ class SpreadOver(ComponentRule):
                 variables.require(100 * size * share >= spread.percent * groups)
                 variables.require(100 * size * share <= spread.percent * groups + 100 * size - 1)
             for amount in amounts:
-                variables.require(amount <= size * share, why)
+                variables.require(amount <= size * share)
 
     def check(self, problem: Problem, asked: Asked, assignment: Assignment) -> Iterator[Finding]:
         component, spread = asked
@@ -93,3 +93,63 @@ def _unit(problem: Problem, component: Component) -> str:
 def _share(amount: int, percent: int, size: int) -> int:
     """Return the percentage of an amount in whole groups, rounded up."""
     return -(-amount * percent // (100 * size))
+
+
+class Apart(RelationRule):
+    """No domain of the relation's level holds some of both components.
+    A failure of the domain then hits only one of them.
+    """
+
+    code, kind = "PW306", APART
+
+    def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
+        first, second = (problem[name] for name in relation.components)
+        for name in variables.domains(relation.level):
+            both = variables.present(first, relation.level, name) + variables.present(second, relation.level, name)
+            variables.require(both <= 1)
+
+    def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
+        first_name, second_name = relation.components
+        shared = domains_of_first(problem.cluster, relation.level, assignment, (first_name, second_name), met=True)
+        if shared:
+            name, node, count = shared
+            level = level_name(relation.level)
+            more = f" ({count} {plural(level, count)} do)" if count > 1 else ""
+            message = f"{first_name} and {second_name} must be apart, but {domain_name(relation.level, name)} holds some of both{more}"
+            yield self.fault(problem, relation, message, f"move one of the two to another {level}", (name, node), count)
+
+    def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
+        first_name, second_name = relation.components
+        count, level = len(domains(problem.cluster, relation.level)), level_name(relation.level)
+        text = f"no {level} holds some of both {first_name} and {second_name} ({count} {plural(level, count)} in all)"
+        return self.clause(relation, text)
+
+
+class Near(RelationRule):
+    """Every domain with some of the first component holds some of the second.
+    The relation names the level of the domains.
+    """
+
+    code, kind = "PW307", NEAR
+
+    def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
+        first, second = (problem[name] for name in relation.components)
+        for name in variables.domains(relation.level):
+            second_present = variables.present(second, relation.level, name)
+            variables.require(variables.present(first, relation.level, name) <= second_present)
+
+    def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
+        first_name, second_name = relation.components
+        alone = domains_of_first(problem.cluster, relation.level, assignment, (first_name, second_name), met=False)
+        if alone:
+            name, node, count = alone
+            level = level_name(relation.level)
+            more = f" (so do {count} {plural(level, count)})" if count > 1 else ""
+            message = f"{first_name} must be near {second_name}, but {domain_name(relation.level, name)} holds {first_name} alone{more}"
+            yield self.fault(problem, relation, message, f"move {first_name} to a {level} of {second_name}", (name, node), count)
+
+    def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
+        first_name, second_name = relation.components
+        count, level = len(domains(problem.cluster, relation.level)), level_name(relation.level)
+        text = f"every {level} that holds some of {first_name} holds some of {second_name} ({count} {plural(level, count)} in all)"
+        return self.clause(relation, text)
