@@ -125,7 +125,7 @@ class RelationForm(Form):
     the same order of ranks. `zero copy`: the same accelerators, so that the second finds its part of the weights of the first at home.
     """
 
-    kind = key(_Kind, description="one of " + ", ".join(f"`{kind}`" for kind in RELATION_KINDS))
+    kind = key(_Kind)
     components = key(list_of(Word, 2, MAX_RELATED), description=f"two names such as `[actor, rollout]`; for `{IN_ORDER}` two or more")
     level = key(Domain, default=None, description="of `apart` and `near`, whose domains are compared: a level such as `rack`")
     reason = key(Word, default="", description="who demands it, such as `RLinf's auto mode`")

@@ -162,11 +162,6 @@ def timed(form: ComponentForm, count: int) -> TimedComponent | None:
     return TimedComponent(tuple(row.measured(count) for row in rows), form.scaling, form.samples or 0)
 
 
-def is_ambiguous(form: ComponentForm, least: int, most: int) -> bool:
-    """Return True if a time without a count is ambiguous for this range of counts."""
-    return least != most and any(row.accelerators is None for row in form.seconds or ())
-
-
 def example(least: int = 1, most: int = UNBOUNDED, step: int = 1) -> str:
     """Return an example of a time like ``{8: 120}``, with an allowed count, 8 if possible."""
     lowest = -(-max(least, 1) // step) * step

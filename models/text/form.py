@@ -82,10 +82,13 @@ class ValueKind(Generic[T]):
     read : converts plain data, or raises ValueError with a sentence for users.
     schema : the same rule as JSON Schema, with the name of a form as its `$ref`.
     form : form inside; `is_listed` is True if it is inside a list or a map.
+    description : the values, for keys that describe none.
     """
 
-    def __init__(self, read: Callable[[Any], T], schema: Schema, form: type[Form] | None = None, is_listed: bool = False) -> None:
-        self.read, self.schema, self.form, self.is_listed = read, schema, form, is_listed
+    def __init__(
+        self, read: Callable[[Any], T], schema: Schema, form: type[Form] | None = None, is_listed: bool = False, description: str = ""
+    ) -> None:
+        self.read, self.schema, self.form, self.is_listed, self.description = read, schema, form, is_listed, description
 
 
 class Key:
@@ -98,14 +101,14 @@ class Key:
 
 
 @overload
-def key(kind: ValueKind[T], *, description: str, title: str = "", written: str = "") -> T: ...
+def key(kind: ValueKind[T], *, description: str = "", title: str = "", written: str = "") -> T: ...
 @overload
-def key(kind: ValueKind[T], *, default: None, description: str, title: str = "", written: str = "") -> T | None: ...
+def key(kind: ValueKind[T], *, default: None, description: str = "", title: str = "", written: str = "") -> T | None: ...
 @overload
-def key(kind: ValueKind[T], *, default: T, description: str, title: str = "", written: str = "") -> T: ...
-def key(kind: ValueKind[Any], *, default: Any = REQUIRED, description: str, title: str = "", written: str = "") -> Any:
-    """Declare a key: `title` is its meaning, `description` its values. None allows null."""
-    return Key(kind, default, description, title, written)
+def key(kind: ValueKind[T], *, default: T, description: str = "", title: str = "", written: str = "") -> T: ...
+def key(kind: ValueKind[Any], *, default: Any = REQUIRED, description: str = "", title: str = "", written: str = "") -> Any:
+    """Declare a key: `title` is its meaning, `description` its values (default: those of the kind). None allows null."""
+    return Key(kind, default, description or kind.description, title, written)
 
 
 class Form:

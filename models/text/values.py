@@ -8,10 +8,10 @@ read later, when their place is known.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Collection, TypeVar
+from typing import TYPE_CHECKING, Any, Collection, TypeVar, overload
 
 from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, RATE_PATTERN, Advised, read_memory, read_range, read_rate, write_range
-from .form import MAX_TEXT, UNKNOWN_WORD, Faults, Form, FormFault, Schema, ValueKind, as_items, form_of, list_of, shown_value
+from .form import MAX_TEXT, UNKNOWN_WORD, Faults, Form, FormFault, Schema, ValueKind, as_items, form_of, key, list_of, shown_value
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -128,7 +128,7 @@ class OneOfValues(ValueKind[str]):
 
     def __init__(self, noun: str, words: Collection[str]) -> None:
         self.noun, self.words = noun, tuple(words)
-        super().__init__(self._known, {"enum": [*words]})
+        super().__init__(self._known, {"enum": [*words]}, description=f"one of {', '.join(f'`{word}`' for word in words)}")
 
     def _known(self, value: object) -> str:
         if not isinstance(value, str):
@@ -210,10 +210,21 @@ def _name(value: object) -> str:
     return text
 
 
-Boolean = ValueKind(_boolean, {"type": "boolean"})
+Boolean = ValueKind(_boolean, {"type": "boolean"}, description="`true` or `false`")
 """Value ``true`` or ``false``."""
 Count = whole_between(1)
 """Whole number from 1."""
+
+
+@overload
+def count_key(example: int, title: str = "", *, default: int) -> int: ...
+@overload
+def count_key(example: int, title: str = "") -> int | None: ...
+def count_key(example: int, title: str = "", *, default: int | None = None) -> int | None:
+    """Declare a key with a whole number from 1 (see `key`), described by an example."""
+    return key(Count, default=default, title=title, description=f"a whole number such as `{example}`")
+
+
 Index = whole_between(0)
 """Whole number from 0."""
 Percent = whole_between(1, 100)

@@ -7,17 +7,7 @@ from math import gcd
 from typing import Sequence
 
 from ...component import Component
-from ...conversion import (
-    Data,
-    counts_to_data,
-    dropped,
-    hint_block,
-    lost_demands,
-    moved,
-    other_hints_to_data,
-    refusal,
-    renamed,
-)
+from ...conversion import Data, counts_to_data, dropped, hint_block, lost_demands, moved, other_hints_to_data, refusal, renamed
 from ...findings.finding import Finding, UnusableInput
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NodeGroup

@@ -62,14 +62,13 @@ class PlacementStrategy(ABC):
         `runs`.
         """
         name = type(self).__name__
-        for preferred, alias, both in (
-            ("cluster", "num_gpus_per_node", cluster is not None and num_gpus_per_node is not None),
-            ("isolate_accelerator", "isolate_gpu", isolate_accelerator is not None and isolate_gpu is not None),
+        for preferred, alias, values in (
+            ("cluster", "num_gpus_per_node", (cluster, num_gpus_per_node)),
+            ("isolate_accelerator", "isolate_gpu", (isolate_accelerator, isolate_gpu)),
         ):
-            if both:
-                raise UnusableInput(
-                    [error("PW119", name, f"`{preferred}` and `{alias}` are one argument", help=f"give `{preferred}` alone")]
-                )
+            if None not in values:
+                message = f"`{preferred}` and `{alias}` are one argument"
+                raise UnusableInput([error("PW119", name, message, help=f"give `{preferred}` alone")])
         nodes = self.reach + 1 if self.counts_nodes else None
         machines = num_gpus_per_node if cluster is None else cluster
         resolved = cluster_of(name, machines, num_nodes_in_cluster, self.reach + 1, nodes)
@@ -81,28 +80,17 @@ class PlacementStrategy(ABC):
 def selected(strategy: str, cluster: Cluster, labels: Labels) -> tuple[str, ...]:
     """Return the labels as a tuple. Raises UnusableInput (PW107) for an unknown or no label."""
     chosen = (CLUSTER_LABEL,) if labels is None else (labels,) if isinstance(labels, str) else tuple(labels)
-    known = ", ".join(f"`{label}`" for label in cluster.groups)
-    refuse(
-        [
-            error("PW107", strategy, f"there is no node group `{label}`", help=f"name one of {known}")
-            for label in chosen
-            if label not in cluster.groups
-        ]
-    )
-    if not chosen:
-        raise UnusableInput([error("PW107", strategy, "the list of node groups is empty", help=f"name one of {known}")])
+    faults = [f"there is no node group `{label}`" for label in chosen if label not in cluster.groups]
+    faults += [] if chosen else ["the list of node groups is empty"]
+    help_ = f"name one of {', '.join(f'`{label}`' for label in cluster.groups)}"
+    refuse([error("PW107", strategy, fault, help=help_) for fault in faults])
     return chosen
 
 
 def need_hardware(strategy: str, cluster: Cluster, labels: tuple[str, ...]) -> None:
     """Raise UnusableInput if nodes are the resource or accelerators were not counted."""
-    bare = [label for label in labels if cluster.groups[label].kind == NODE]
-    refuse(
-        [
-            error("PW302", strategy, f"the nodes of group `{label}` have no hardware to number", help="use NodePlacementStrategy")
-            for label in bare
-        ]
-    )
+    bare = [f"the nodes of group `{label}` have no hardware to number" for label in labels if cluster.groups[label].kind == NODE]
+    refuse([error("PW302", strategy, message, help="use NodePlacementStrategy") for message in bare])
     if not cluster.counted:
         message = "the numbers of accelerators of the nodes are unknown"
         raise UnusableInput([error("PW119", strategy, message, help="describe the cluster, such as `2x8xH100`")])
@@ -155,12 +143,9 @@ class NodePlacementStrategy(PlacementStrategy):
             message = f"the node groups {', '.join(labels)} share the nodes {', '.join(map(str, shared))}"
             raise UnusableInput([error("PW108", _BY_NODE, message, help="use groups without common nodes", witnesses=tuple(shared))])
         exist = f"node ranks 0-{len(nodes) - 1} exist" if nodes else "there are none"
-        refuse(
-            [
-                error("PW102", _BY_NODE, f"node rank {rank} is outside {', '.join(labels)}: {exist}", help="name nodes that exist")
-                for rank in sorted({rank for rank in self.node_ranks if rank >= len(nodes)})
-            ]
-        )
+        outside = sorted({rank for rank in self.node_ranks if rank >= len(nodes)})
+        messages = [f"node rank {rank} is outside {', '.join(labels)}: {exist}" for rank in outside]
+        refuse([error("PW102", _BY_NODE, message, help="name nodes that exist") for message in messages])
         runs: list[Run] = []
         for position, group in groupby(sorted(self.node_ranks)):
             node, label = nodes[position]

@@ -83,12 +83,9 @@ def degrees_in_section(settings: Settings, name: str) -> Parallel | None:
     """Return the degrees in a component's section, else None; nothing is noted."""
     path, keys = SECTIONS.get(name, ("", {}))
     written = {degree: settings.at(f"{path}.{key}") for degree, key in keys.items() if settings.has(f"{path}.{key}")}
-    sizes = {
-        degree: value.value
-        for degree, value in written.items()
-        if isinstance(value, Scalar) and type(value.value) is int and value.value > 0
-    }
-    return Parallel(**sizes) if sizes and len(sizes) == len(written) else None
+    sizes = {degree: value.value for degree, value in written.items() if isinstance(value, Scalar)}
+    is_known = bool(sizes) and len(sizes) == len(written) and all(type(size) is int and size > 0 for size in sizes.values())
+    return Parallel(**sizes) if is_known else None
 
 
 def degrees_of(settings: Settings, name: str) -> ParallelSettings:
@@ -183,16 +180,8 @@ def task_of(notes: Notes, settings: Settings) -> str:
     close = nearest(task, TASKS)
     message = f"`runner.task_type` is `{task[:60]}`, which is no task of RLinf"
     edit = settings.becomes("runner.task_type", close) if close else None
-    notes.error(
-        SETTING,
-        "runner",
-        message,
-        value,
-        "no task of RLinf",
-        f"write `{close}`" if close else "write one of them",
-        edit,
-        f"tasks are {listed(TASKS)}",
-    )
+    help = f"write `{close}`" if close else "write one of them"
+    notes.error(SETTING, "runner", message, value, "no task of RLinf", help, edit, f"tasks are {listed(TASKS)}")
     return close or ""
 
 
@@ -297,12 +286,9 @@ class Mode(Facts):
     @property
     def shaped(self) -> frozenset[str]:
         """Components with degrees fixed by the settings of the job."""
-        return frozenset(
-            component.name
-            for component in self.merged.components
-            if self.components.get(component.name, component).parallel != component.parallel
-            and not (component.timed and component.name in self.choices)
-        )
+        hinted = (component for component in self.merged.components if not (component.timed and component.name in self.choices))
+        changed = (component for component in hinted if self.components.get(component.name, component).parallel != component.parallel)
+        return frozenset(component.name for component in changed)
 
     @property
     def reason(self) -> str:

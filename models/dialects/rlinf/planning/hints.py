@@ -20,7 +20,7 @@ from ....placements.run import Run
 from ....record import dataclass
 from ....text.form import Form, fill, form_of, key, map_of
 from ....text.tree import Entry, MapNode, Value, find, with_value
-from ....text.values import Count
+from ....text.values import count_key
 from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, placed_in
 from ..modes.state import masks
 
@@ -30,12 +30,7 @@ MEASURED_ON = "measured_on"
 class MeasuredOnForm(Form):
     """The key about a cost of a component."""
 
-    measured_on = key(
-        Count,
-        default=None,
-        title="on how many accelerators its cost in `profile_data` was measured, if not on those of its ranks",
-        description="a whole number such as `16`",
-    )
+    measured_on = count_key(16, "on how many accelerators its cost in `profile_data` was measured, if not on those of its ranks")
 
 
 class RLinfHintForm(HintForm, MeasuredOnForm):

@@ -46,11 +46,8 @@ def opened(
     profile = read_profile(notes, settings)
     if len(notes.findings) > faults:
         return PlannedPart(components)
-    placed = {
-        component.name: _in_group(component, cluster, hints)
-        for component in components
-        if component.runs and cluster.kind(component.node_groups) == ACCELERATOR
-    }
+    on_accelerators = [part for part in components if part.runs and cluster.kind(part.node_groups) == ACCELERATOR]
+    placed = {component.name: _in_group(component, cluster, hints) for component in on_accelerators}
     file = TimedFile(notes, settings, cluster, task, placed, profile, hints, counts)
     why = _why_not(file)
     times = None if why else file.times()
@@ -68,9 +65,8 @@ def opened(
         notes.info(PLANS, KEY, taken[0], span, "", help, None, *taken[1:])
     followers = file.followers(planned, times)
     # RLinf does not start inference where actor and rollout share accelerators.
-    unplaced = (
-        {name: replace(placed[INFERENCE[name]], name=name, spans={}) for name in _inference(file, times)} if task != "embodied" else {}
-    )
+    started = _inference(file, times) if task != "embodied" else ()
+    unplaced = {name: replace(placed[INFERENCE[name]], name=name, spans={}) for name in started}
     own = {name: placed[name].runs or () for name in (*planned, *followers) if placed[name].runs}
     own |= {name: component.runs or () for name, component in unplaced.items()}
     by_name = {component.name: component for component in components} | planned | unplaced
