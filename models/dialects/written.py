@@ -51,7 +51,7 @@ def edits_of(source: Source, owner: MapNode, values: Values, path: str = "") -> 
 
 def _added(source: Source, owner: MapNode, values: Values, path: str) -> Edit:
     """Return the edit that adds keys at the end of a map."""
-    quoted, end = quotes_keys(source, owner), line_end(source)
+    quoted, end = quotes_keys(source, owner), line_end(source.text)
     if owner is source.root and not owner.flow:
         text = "" if source.text.endswith(("\n", "\r")) else end
         for name, value in values.items():

@@ -129,15 +129,12 @@ def _held(run: Run) -> list[int]:
 
 def _merged_on_node(left: Piece, right: Piece) -> Piece | None:
     """Return neighbours on a node with equal shares as a single piece, else None."""
-    return (range(left[0].start, right[0].stop), left[1], left[2], left[3] + right[3]) if _goes_on(left, right) else None
-
-
-def _goes_on(left: Piece, right: Piece) -> bool:
-    same = left[0].stop == right[0].start and left[1] == right[1] and len(left[1]) == 1
-    alike = (left[2].kind, left[2].node_group) == (right[2].kind, right[2].node_group)
-    if not same or not alike or set(left[3]) & set(right[3]):
-        return False
-    return bool(left[3]) and len(left[3]) * len(right[0]) == len(right[3]) * len(left[0])
+    (ranks, nodes, run, held), (next_ranks, next_nodes, next_run, next_held) = left, right
+    same = ranks.stop == next_ranks.start and nodes == next_nodes and len(nodes) == 1
+    alike = (run.kind, run.node_group) == (next_run.kind, next_run.node_group)
+    even = bool(held) and len(held) * len(next_ranks) == len(next_held) * len(ranks)
+    goes_on = same and alike and even and not set(held) & set(next_held)
+    return (range(ranks.start, next_ranks.stop), nodes, run, held + next_held) if goes_on else None
 
 
 def _entry(ranks: range, nodes: range, run: Run, resources: list[int], grouped: bool) -> Data:

@@ -136,7 +136,7 @@ def rewrite(source: Source, placed: MapNode, lines: Mapping[str, Line]) -> list[
     The others of an entry keep its value; the changed ones stand behind it, equal ones together.
     """
     edits = []
-    separator = ", " if placed.flow else line_end(source) + indent_of(placed.entries[0].key.span if placed.entries else placed.span)
+    separator = ", " if placed.flow else line_end(source.text) + indent_of(placed.entries[0].key.span if placed.entries else placed.span)
     for entry in placed:
         key, end, names = entry.key.span, entry.value.span.end_in_use, _names(entry)
         by_line: dict[str, list[str]] = {}
