@@ -9,7 +9,6 @@ from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, NODE
-from ..parallel import UNDIVIDED
 from ..placements.placement_list import HELPS
 from ..ranks import CODES_BY_REASON, RankError, parse_ranks
 from ..record import replace
@@ -18,7 +17,7 @@ from ..text.edit import in_flow_map
 from ..text.form import fill
 from ..text.nearest import nearest
 from ..text.tree import Entry, ListNode, MapNode, Value, find, kind_of
-from .amount import amount, impossible_counts
+from .amount import amount
 from .consistent import consistent, unlikely
 from .forms import RACK, ComponentForm, OtherForm
 from .relations import unresolved
@@ -201,9 +200,6 @@ def add_hints(
         by_name[name] = component
         faulty.remove(name)
         relations += relations_of(form, name, entry.value)
-        groups = component.node_groups
-        degrees = (UNDIVIDED,) if name in undivided else form.parallel.choices()
-        findings += impossible_counts(component, degrees, entry.value, _room(cluster, groups), cluster.kind(groups))
         if len(form.parallel.choices()) > 1:
             choices[name] = form.parallel.choices()
     count = 1
