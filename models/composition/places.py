@@ -189,14 +189,11 @@ class Added:
         whole = SearchPath.of(bases[0] if bases else "", folders, bases)
         base_folders = {NamedPath(root, root) for root in bases}
         candidates = [folder for folder in whole.folders if folder not in base_folders]
-        missing = [
-            f"`{folder.name}` is not found"
-            for folder in candidates
-            if not os.path.isdir(folder.path) and _FRAMEWORK_MODULE not in folder.name
-        ]
+        absent = [folder for folder in candidates if not os.path.isdir(folder.path)]
+        missing = [f"`{folder.name}` is not found" for folder in absent if _FRAMEWORK_MODULE not in folder.name]
         reasons = [f"the command line adds configurations: {why}" for why in (*whole.unseen, *missing)]
         unchecked = [Unchecked("PW122", "", why, True, "Name the folder that holds it with `--config-root DIR`") for why in reasons]
-        return replace(whole, folders=tuple(folder for folder in candidates if os.path.isdir(folder.path))), unchecked
+        return replace(whole, folders=tuple(folder for folder in candidates if folder not in absent)), unchecked
 
 
 def searched(value: Value | None, environment: Environment, findings: list[Finding]) -> list[NamedPath | str]:

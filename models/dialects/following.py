@@ -10,7 +10,7 @@ from itertools import product
 from math import prod
 from typing import Iterable, Iterator, Mapping, Sequence, Union
 
-from ..component import Component, Parallel
+from ..component import Parallel
 from ..findings.finding import Finding
 from ..job import Job
 from ..parallel import DEGREES
@@ -90,24 +90,16 @@ def with_dependent_degrees(job: Job, leaders: Sequence[str], job_with: JobWith) 
         outcome = job_with(degrees) if len(leading) > 1 else outcomes[leading[0]][chosen[0]]
         tried.append((degrees, outcome))
         if isinstance(outcome, Job):
-            followed.append(
-                DegreeChoice(degrees, _changes(job, outcome), outcome.planning.ways, outcome.planning.accepted or job.planning.accepted)
-            )
+            accepted = outcome.planning.accepted or job.planning.accepted
+            followed.append(DegreeChoice(degrees, _changes(job, outcome), outcome.planning.ways, accepted))
     unread = prod(len(job.choices[name]) for name in offered) - prod(map(len, offered.values()))
+    if not followed and not (tried and unread):
+        return job, refusal_of_all(job, tried)
+    # The unread choices are unknown: refused or not, and with what consequences.
+    planning = replace(job.planning, unread_choices=unread, workload=_with_note(job, offered))
     if followed:
-        return replace(
-            job,
-            planning=replace(
-                job.planning,
-                tied={**job.planning.tied, **tied},
-                followed=tuple(followed),
-                unread_choices=unread,
-                workload=_with_note(job, offered),
-            ),
-        ), ()
-    if tried and unread:  # the unread choices are unknown: refused or not, and with what consequences
-        return replace(job, planning=replace(job.planning, unread_choices=unread, workload=_with_note(job, offered))), ()
-    return job, refusal_of_all(job, tried)
+        planning = replace(planning, tied={**planning.tied, **tied}, followed=tuple(followed))
+    return replace(job, planning=planning), ()
 
 
 def _choices_to_read(job: Job, names: Sequence[str]) -> dict[str, Sequence[Parallel]]:
@@ -173,13 +165,9 @@ def _in_ways(ways: Sequence[FrameworkArrangement], name: str) -> list[tuple[Proc
 
 def _changes(job: Job, changed_job: Job) -> dict[str, FieldChanges]:
     new_components = {component.name: component for component in changed_job.components}
-    changes = (
-        (component.name, _of_one(component, new_components[component.name]))
-        for component in job.components
-        if component.name in new_components
-    )
-    return {name: changed for name, changed in changes if changed.named}
-
-
-def _of_one(before: Component, after: Component) -> FieldChanges:
-    return FieldChanges(**{name: value for name in FIELDS if (value := getattr(after, name)) != getattr(before, name)})
+    changes = dict[str, FieldChanges]()
+    for before in job.components:
+        if after := new_components.get(before.name):
+            new_values = {name: value for name in FIELDS if (value := getattr(after, name)) != getattr(before, name)}
+            changes[before.name] = FieldChanges(**new_values)
+    return {name: changed for name, changed in changes.items() if changed.named}

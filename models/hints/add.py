@@ -64,11 +64,8 @@ def _keeps(form: ComponentForm, name: str, value: Value, findings: list[Finding]
     for unit in KEPT:
         for position, spec in enumerate(getattr(form.keep, unit)):
             written = _entry(value, f"keep.{unit}", position)
-            keep = (
-                Keep(unit, spec, span=written.span)
-                if isinstance(spec, str)
-                else Keep(unit, spec.level, spec.domains, spec.required, written.span)
-            )
+            keep = Keep(unit, spec if isinstance(spec, str) else spec.level, span=written.span)
+            keep = keep if isinstance(spec, str) else replace(keep, domains=spec.domains, required=spec.required)
             if keep.domains == 1 or unit == WHOLE:
                 yield keep
                 continue
@@ -243,7 +240,8 @@ def _component(form: ComponentForm, name: str, written: Entry, cluster: Cluster,
         least, most, counts = known.least, known.most, known.counts
         per_process = per_process if form.accelerators_per_process else known.per_process
     known = known or Component(name, role=name if name in ROLES else "")
-    changes = {field: read(form) for field, read in _READ.items() if field in spans}
+    changes = {field: getattr(form, field) for field in _SAME if field in spans}
+    changes |= {field: read(form) for field, read in _READ.items() if field in spans}
     changes |= locality_fields(form, name, value, cluster)
     changes |= {"timed": times} if "timed" in spans else {}
     if form.seconds and not form.phase:  # the times name the phases
@@ -262,19 +260,14 @@ def _component(form: ComponentForm, name: str, written: Entry, cluster: Cluster,
 _READ: Mapping[str, Callable[[ComponentForm], Any]] = {
     "role": lambda form: form.role or "",
     "parallel": lambda form: form.parallel.choices()[0],
-    "memory": lambda form: form.memory,
-    "offloaded": lambda form: form.offloaded,
-    "host_memory": lambda form: form.host_memory,
-    "traffic": lambda form: form.traffic,
     "cpus": lambda form: form.cpus or 0,
     "phases": lambda form: form.phase,
     "accelerator_model": lambda form: form.accelerator or "",
     "estimate": lambda form: form.estimate.estimate() if form.estimate else None,
-    "contiguous": lambda form: form.contiguous,
-    "any_order": lambda form: form.any_order,
-    "stride": lambda form: form.stride,
 }
 """Field of a Component -> value in hints; unwritten fields keep their value."""
+_SAME = ("memory", "offloaded", "host_memory", "traffic", "contiguous", "any_order", "stride")
+"""Further fields, which hints state as they are."""
 
 
 def _room(cluster: Cluster, groups: tuple[str, ...]) -> int:

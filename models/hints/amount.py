@@ -12,9 +12,8 @@ from ..findings.wording import are, do, with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ..quantity import Counts, intersection, is_one_range, times, write_counts
-from ..text.edit import is_flow
 from ..text.source import Source
-from ..text.tree import Entry, ListNode, MapNode, plain
+from ..text.tree import ListNode, MapNode, plain
 from .forms import LET_OVER_NODES, ComponentForm
 
 KEY = "parallel"
@@ -42,16 +41,17 @@ def degrees_of(source: Source, hints: MapNode, parallel: Parallel) -> list[Edit]
         degrees = {field.name: getattr(parallel, field.name) for field in fields(parallel)}
         shown = ", ".join(f"{name}: {degree}" for name, degree in degrees.items() if degree > 1 or name == "tp")
         return [Edit(written.value.span, f"{{{shown}}}")]
-    entries = ((entry, getattr(parallel, entry.key.text)) for entry in written.value)
-    return [_edit(source, entry, degree) for entry, degree in entries if plain(entry.value) not in (degree, [degree])]
-
-
-def _edit(source: Source, entry: Entry, degree: int) -> Edit:
-    value = entry.value
-    if isinstance(value, ListNode) and not is_flow(source.text, value):  # one line per item
-        key, end = entry.key.span, value.items[-1].span.end
-        return Edit(Span(key.file, key.end, end, key.line, key.column + key.length), f": {degree}")
-    return Edit(value.span, str(degree))
+    edits = list[Edit]()
+    for entry in written.value:
+        key, value, degree = entry.key.span, entry.value, getattr(parallel, entry.key.text)
+        if plain(value) in (degree, [degree]):
+            continue
+        if isinstance(value, ListNode) and source.text[value.span.start] != "[":  # one line per item
+            place = Span(key.file, key.end, value.items[-1].span.end, key.line, key.column + key.length)
+            edits.append(Edit(place, f": {degree}"))
+        else:
+            edits.append(Edit(value.span, str(degree)))
+    return edits
 
 
 class AmountHint(NamedTuple):

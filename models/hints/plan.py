@@ -135,11 +135,8 @@ def read_workflow(
             if not sources or not targets:
                 continue
             if sources == targets and len(sources) == 1:
-                message = f"`{section}` has `{source.text}` work on what it makes itself"
-                span = target.span
-                findings.append(
-                    error("PW121", source.text, message, span, label="the same again", help="name another component, or drop it")
-                )
+                message, help_ = f"`{section}` has `{source.text}` work on what it makes itself", "name another component, or drop it"
+                findings.append(error("PW121", source.text, message, target.span, label="the same again", help=help_))
             else:
                 after = After(source.text, target.text, arrow.text == WHOLE, place.span)
                 waits.append(Wait(after, sources, targets, arrow.span))

@@ -57,9 +57,8 @@ def unknown(section: str, name: str, names: Collection[str], span: Span) -> Find
     close = nearest(name, names)
     edit = Edit(span, in_flow_map(close)) if close else None
     advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{known}`" for known in names)
-    return error(
-        "PW121", name, f"`{section}` names `{name[:60]}`, which is no component", span, label="not a component", help=advice, edit=edit
-    )
+    message = f"`{section}` names `{name[:60]}`, which is no component"
+    return error("PW121", name, message, span, label="not a component", help=advice, edit=edit)
 
 
 _Order = OneOfValues("order", ORDERS)
@@ -105,13 +104,8 @@ def read_preference(written: Value | None, findings: list[Finding], key: str = "
     weights = {level: getattr(form.weights, level) for level in LEVELS if form.weights and level in form.weights.written_keys}
     order = form.order or (WEIGHTED if weights else LEXICOGRAPHIC)
     if weights and order != WEIGHTED:
-        message = f"weights count in one sum, but the order is `{order}`"
-        place = find(written, "weights")
-        findings.append(
-            error(
-                "PW121", "", message, place.span if place else written.span, label="not used", help="write `order: weighted`, or drop them"
-            )
-        )
+        message, help_text = f"weights count in one sum, but the order is `{order}`", "write `order: weighted`, or drop them"
+        findings.append(error("PW121", "", message, span_in(written, "weights"), label="not used", help=help_text))
     return Preference(order, weights)
 
 

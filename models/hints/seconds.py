@@ -181,17 +181,13 @@ def _beside_counts(key: str) -> FormFault:
     """Return the fault of a key beside counts: a phase, or a misspelt count."""
     if key in PHASES:
         message = "counts of accelerators are beside phases, which have counts of their own"
-        return _single_key_fault(message, (key,), f"counts below each phase, such as `{{{key}: {{8: 120}}}}`")
-    return _single_key_fault(f"`{key[:40]}` is beside counts of accelerators, and is no whole number", (key,), _COUNTS)
+        return FormFault(message, inside=(key,), takes=f"counts below each phase, such as `{{{key}: {{8: 120}}}}`", of_key=True)
+    return _key_fault(f"`{key[:40]}` is beside counts of accelerators, and is no whole number", (key,)).faults[0]
 
 
 def _key_fault(message: str, place: tuple[str, ...]) -> Faults:
     """Return the fault of a key that should be a count."""
-    return Faults([_single_key_fault(message, place, _COUNTS)])
-
-
-def _single_key_fault(message: str, place: tuple[str, ...], takes: str) -> FormFault:
-    return FormFault(message, inside=place, takes=takes, of_key=True)
+    return Faults([FormFault(message, inside=place, takes=_COUNTS, of_key=True)])
 
 
 def _is_count(key: str, value: object = None) -> bool:

@@ -89,12 +89,9 @@ def by_model(form: ComponentForm, cluster: Cluster) -> ComponentForm:
     """Return the hints with keys of `seconds` read as models, except for phases in `phase`."""
     if form.seconds is None:
         return form
-    rows = (
-        row.changed(phase="", accelerator=row.phase)
-        if row.accelerator is None and row.phase not in form.phase and is_model(row.phase, cluster)
-        else row
-        for row in form.seconds
-    )
+    models = {row.phase for row in form.seconds if row.phase not in form.phase and is_model(row.phase, cluster)}
+    named = (row.accelerator is None and row.phase in models for row in form.seconds)
+    rows = (row.changed(phase="", accelerator=row.phase) if is_named else row for row, is_named in zip(form.seconds, named))
     return form.changed(seconds=tuple(rows))
 
 

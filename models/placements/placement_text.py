@@ -115,11 +115,9 @@ def _divided(pair: RankRange, rank: int, numbering: Numbering, kinds: dict[str, 
         for stretch in map(wide.on, range(wide.nodes)):
             start, left = first, count
             while left:
-                taken, processes = (
-                    (min(per_process - carried, left), 1)
-                    if carried or left < per_process
-                    else (left // per_process * per_process, left // per_process)
-                )
+                is_part = carried or left < per_process
+                processes = 1 if is_part else left // per_process
+                taken = min(per_process - carried, left) if is_part else processes * per_process
                 yield Repeat((_solid(range(rank, rank + processes), stretch, kind, start, taken // processes),))
                 carried = (carried + taken) % per_process
                 rank += processes if not carried and processes > 1 else int(not carried)

@@ -76,12 +76,7 @@ def placement_text(name: str, runs: Sequence[Run], cluster: Cluster, labels: tup
 
 def _processes(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Iterator[tuple[int, int]]:
     """Yield (first resource rank, number of resources) of every process, in rank order."""
-    starts: dict[tuple[int, str], int] = {}
-    total = 0
-    for stretch in cluster.numbering(labels).stretches:
-        starts.setdefault((stretch.node_rank, stretch.label), total)
-        total += stretch.count
-    expected = 0
+    starts, expected = cluster.numbering(labels).first_in, 0
     for run in runs:
         start = starts.get((run.node, run.node_group))
         if start is None or run.ranks.start != expected:

@@ -14,7 +14,7 @@ import yaml
 from ..findings.span import Edit, Span
 from ..ranks import merge, write_ranks
 from .source import EXPONENT, Source, read_yaml
-from .tree import Entry, ListNode, MapNode, Scalar
+from .tree import Entry, MapNode, Scalar
 
 _END = re.compile("\r\n|\r|\n")
 _BREAK = re.compile("[\r\n\x85\u2028\u2029]")  # ends of lines, and so of comments, in YAML 1.1
@@ -87,11 +87,6 @@ def with_entry(text: str, mapping: MapNode, key: str, value: str) -> Edit | None
         return Edit(_at(text, last.file, last.end_in_use), f", {quote}{key}{quote}: {value}")
     position = line_stop(text, last.end_in_use)
     return Edit(_at(text, last.file, position), f"{line_end(text)}{' ' * (first.column - 1)}{key}: {value}")
-
-
-def is_flow(text: str, sequence: ListNode) -> bool:
-    """Return True if the list is written in brackets."""
-    return text[sequence.span.start : sequence.span.start + 1] == "["
 
 
 def _is_in_place(mapping: MapNode) -> bool:

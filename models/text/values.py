@@ -8,13 +8,10 @@ read later, when their place is known.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Collection, TypeVar, overload
+from typing import Any, Collection, TypeVar, overload
 
 from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, RATE_PATTERN, Advised, read_memory, read_range, read_rate, write_range
 from .form import MAX_TEXT, UNKNOWN_WORD, Faults, Form, FormFault, Schema, ValueKind, as_items, form_of, key, list_of, shown_value
-
-if TYPE_CHECKING:
-    from fractions import Fraction
 
 _NUMBER = r"([1-9][0-9]{0,8})"
 _OTHER_RANGE = re.compile(rf"{_NUMBER}\s*(?:\.{{2,3}}|:|to|[\u2013\u2014~])\s*{_NUMBER}", re.ASCII)
@@ -59,9 +56,9 @@ def read_whole_number(value: object) -> int:
     return int(value)
 
 
-def _text(value: object) -> str:
+def _text(value: object, noun: str = "text") -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError(f"{shown_value(value)} is no text")
+        raise ValueError(f"{shown_value(value)} is no {noun}")
     return str(value)
 
 
@@ -84,27 +81,12 @@ def _disjoint(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...
     faults: list[FormFault] = []
     for place, (low, high) in enumerate(ranges):
         if overlap := next((earlier for earlier in ranges[:place] if low <= earlier[1] and earlier[0] <= high), None):
-            message = (
-                f"`{write_range(overlap)}` appears twice"
-                if overlap == (low, high)
-                else f"`{write_range((low, high))}` and `{write_range(overlap)}` overlap"
-            )
+            both = f"`{write_range((low, high))}` and `{write_range(overlap)}` overlap"
+            message = f"`{write_range(overlap)}` appears twice" if overlap == (low, high) else both
             faults.append(FormFault(message, inside=(place,), takes="each count once"))
     if faults:
         raise Faults(faults)
     return tuple(sorted(ranges))
-
-
-def _memory(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError(f"{shown_value(value)} is no amount of memory")
-    return read_memory(str(value))
-
-
-def _rate(value: object) -> int | Fraction:
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError(f"{shown_value(value)} is no amount a second")
-    return read_rate(str(value))
 
 
 def _labels(value: object) -> object:
@@ -225,9 +207,13 @@ Amounts = list_of(
 """Ranges (least, most), ascending and disjoint, from a number, a range or a list."""
 Degrees = list_of(Count, 1, MAX_DEGREES, as_items, schema=or_list(Count.schema, minItems=1, maxItems=MAX_DEGREES))
 """Whole number, or several to choose from."""
-Mebibytes = ValueKind(_memory, {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": MEMORY_PATTERN}]})
+Mebibytes = ValueKind(
+    lambda value: read_memory(_text(value, "amount of memory")), {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": MEMORY_PATTERN}]}
+)
 """MiB of a text such as ``70GiB``; a bare number is GiB."""
-Rate = ValueKind(_rate, {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": RATE_PATTERN}]})
+Rate = ValueKind(
+    lambda value: read_rate(_text(value, "amount a second")), {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": RATE_PATTERN}]}
+)
 """MiB per second, exact; a bare number is GiB."""
 Word = text_of(MAX_TEXT, _WORD)
 """Text; a number is taken as its digits."""

@@ -83,9 +83,9 @@ def degrees_in_section(settings: Settings, name: str) -> Parallel | None:
     """Return the degrees in a component's section, else None; nothing is noted."""
     path, keys = SECTIONS.get(name, ("", {}))
     written = {degree: settings.at(f"{path}.{key}") for degree, key in keys.items() if settings.has(f"{path}.{key}")}
-    sizes = {degree: value.value for degree, value in written.items() if isinstance(value, Scalar)}
-    is_known = bool(sizes) and len(sizes) == len(written) and all(type(size) is int and size > 0 for size in sizes.values())
-    return Parallel(**sizes) if is_known else None
+    values = {degree: value.value for degree, value in written.items() if isinstance(value, Scalar)}
+    sizes = {degree: size for degree, size in values.items() if isinstance(size, int) and type(size) is int and size > 0}
+    return Parallel(**sizes) if sizes and len(sizes) == len(written) else None
 
 
 def degrees_of(settings: Settings, name: str) -> ParallelSettings:
@@ -438,12 +438,7 @@ class Extent:
 
 def extent_of(runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Extent:
     """Return the extent of runs in the numbering of their node groups."""
-    starts: dict[tuple[int, str], int] = {}
-    total = 0
-    for stretch in cluster.numbering(labels).stretches:
-        starts.setdefault((stretch.node_rank, stretch.label), total)
-        total += stretch.count
-    masks_by_node: dict[tuple[int, str], int] = {}
+    starts, masks_by_node = cluster.numbering(labels).first_in, dict[tuple[int, str], int]()
     for run in runs:
         key = (run.node, run.node_group)
         masks_by_node[key] = masks_by_node.get(key, 0) | run.mask
