@@ -1,4 +1,4 @@
-"""Consequences of chosen degrees for other components, by framework rules or interpolations.
+"""Consequences of chosen degrees for other components, and refusals of all choices.
 
 Each choice is read as it would be written, so that no rule of the framework is repeated here.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 from math import prod
-from typing import Iterable, Iterator, Mapping, Sequence, Union
+from typing import Callable, Iterable, Iterator, Mapping, Sequence, Union
 
 from ..component import Parallel
-from ..findings.finding import Finding
+from ..findings.finding import Finding, error
 from ..job import Job
 from ..parallel import DEGREES
 from ..planning.arrangement import FrameworkArrangement, ProcessShape
@@ -19,8 +19,17 @@ from ..planning.spec import FIELDS, DegreeChoice, FieldChanges
 from ..planning.workload import Workload
 from ..text.tree import ListNode, MapNode, Scalar, Value, find, leaves, number, with_value
 from ..times import shortest
-from .all_refused import Chosen, JobWith, refusal_of_all
 
+Chosen = Mapping[str, Parallel]
+JobWith = Callable[[Chosen], Union[Job, str]]
+"""Function from chosen degrees to the job, or to the framework's reason for a refusal."""
+MAX_REASONS = 4
+"""Maximum number of refused choices with their reasons in a finding."""
+MAX_CHOICES_READ = 16
+"""Maximum number of joint choices that are read without planning.
+
+Beyond it, only the planner reports refusals.
+"""
 MAX_JOINT_CHOICES = 256
 """Maximum number of joint choices of degrees that are read.
 
@@ -100,6 +109,36 @@ def with_dependent_degrees(job: Job, leaders: Sequence[str], job_with: JobWith) 
     if followed:
         planning = replace(planning, tied={**planning.tied, **tied}, followed=tuple(followed))
     return replace(job, planning=planning), ()
+
+
+def all_refused(job: Job, job_with: JobWith) -> tuple[Finding, ...]:
+    """Return an error if the framework refuses every joint choice of degrees.
+
+    The first accepted choice ends the reading; more than `MAX_CHOICES_READ` choices are not read.
+    """
+    if prod(map(len, job.choices.values())) > MAX_CHOICES_READ:
+        return ()
+    joint_choices = (dict(zip(job.choices, chosen)) for chosen in product(*job.choices.values()))
+    return refusal_of_all(job, ((degrees, job_with(degrees)) for degrees in joint_choices if degrees))
+
+
+def refusal_of_all(job: Job, tried: Iterable[tuple[Chosen, Union[Job, str]]]) -> tuple[Finding, ...]:
+    """Return an error if every choice of `tried` is a refusal."""
+    why = dict[str, str]()
+    name = ""
+    for degrees, outcome in tried:
+        if not isinstance(outcome, str):
+            return ()
+        name = name or next(iter(degrees))
+        why[" and ".join(f"{parallel} of `{component}`" for component, parallel in degrees.items())] = outcome
+    if not why:
+        return ()
+    reasons = [f"with {chosen}, {outcome}" for chosen, outcome in list(why.items())[:MAX_REASONS]]
+    more = [f"{len(why)} choices are refused in all"] if len(why) > MAX_REASONS else []
+    message = "every choice of degrees that the hints leave open is refused"
+    span = next((component.span("parallel") for component in job.components if component.name == name), None)
+    help_ = "offer degrees that go with the rest of the file"
+    return (error("PW121", name, message, span, help=help_, notes=(*reasons, *more)),)
 
 
 def _choices_to_read(job: Job, names: Sequence[str]) -> dict[str, Sequence[Parallel]]:

@@ -19,7 +19,7 @@ from ...roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REFERENCE, REWARD, R
 from ...text.edit import number_or_text, ranks_to_data, to_yaml
 from ...training_job import TrainingJob
 from ..dialect import Rendering
-from ..merging import merged, put, titled
+from ..written import merged, put, titled
 from .hardware import hardware_types
 from .known import FSDP, MEGATRON, RESERVED_LABELS
 

@@ -27,8 +27,7 @@ from ...text.source import Source
 from ...text.tree import Entry, MapNode, find
 from ...times import times_with
 from ..dialect import UNCHANGED, Degrees
-from ..merging import put
-from ..written import Values, check_places, edits_of, read_again, refused, text_of
+from ..written import Values, check_places, edits_of, put, read_again, refused, text_of
 from .known import COST, KEY
 from .modes.state import SECTIONS, Extent, degree_keys, extent_of
 from .planning.hints import MEASURED_ON

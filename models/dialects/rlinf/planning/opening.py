@@ -26,8 +26,7 @@ from ....roles import ROLES
 from ....text.document import Document
 from ....text.nearest import nearest
 from ....text.tree import MapNode, Scalar, Value, find, with_value
-from ...all_refused import Chosen, all_refused
-from ...following import interpolates, with_dependent_degrees, with_hint
+from ...following import Chosen, all_refused, interpolates, with_dependent_degrees, with_hint
 from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, listed, task_facts, time_advice
 from ..modes.state import TASKS, Placer, degree_keys, placer_of
 from .hints import PlannedPart, infers, is_separate, unstarted_inference
