@@ -20,10 +20,10 @@ from ..text.document import Document, DocumentKind, Setting
 from ..text.environment import Environment
 from ..text.interpolation import Interpolator
 from ..text.source import MAX_BYTES, Source
-from ..text.tree import MANDATORY, MapNode, Scalar, Value, find, kind_of
+from ..text.tree import MANDATORY, MapNode, Scalar, find, kind_of
 from .defaults import SELF, DefaultsEntry, DefaultsNode, GroupChoice, GroupChoices, option_of, word
-from .places import Added, Library, Located, OutsideRoots, PathPart, SearchPath, part_of, searched
-from .settings import CommandSettings, Path, RefusedSetting, Unmergeable, apply_setting, embed, mark_unknown, merged, refused_by_hydra
+from .places import Added, Library, NamedPath, OutsideRoots, PathPart, SearchPath, part_of, searched
+from .settings import CommandSettings, RefusedSetting, Resolve, Unmergeable, apply_setting, embed, mark_unknown, merged, refused_by_hydra
 
 
 @dataclass
@@ -178,7 +178,8 @@ class Walk:
             if child.entry.is_self:
                 steps[position] = [self_piece]
             elif isinstance(child.entry.option, tuple):
-                option_nodes = [DefaultsNode(entry, node.group, node.package) for entry in child.entry.single_entries()]
+                singles = (replace(child.entry, option=name, keyed=False, override=False, appended=False) for name in child.entry.option)
+                option_nodes = [DefaultsNode(entry, node.group, node.package) for entry in singles]
                 steps[position] = _flat(reversed([self._visit(option_node, trail, deferred) for option_node in reversed(option_nodes)]))
             elif child.entry.interpolated:
                 late.append((position, child))
@@ -239,7 +240,7 @@ class Walk:
         """Read the text of a node. A Gap if it cannot be read, None if Hydra goes on without it."""
         entry = node.entry
         location = self.search.find(node.path)
-        if isinstance(location, Located):
+        if isinstance(location, NamedPath):
             return self._read(location, entry.span)
         if isinstance(location, OutsideRoots):
             help_ = f"allow its folder: `--config-root {location.root}`" if location.root else "name a text inside of the configurations"
@@ -250,7 +251,7 @@ class Walk:
             self.unchecked.append(Unchecked("PW013", node.path, self.search.why_not_found))
         return self._gap()
 
-    def _read(self, location: Located, span: Span) -> PathPart | Gap:
+    def _read(self, location: NamedPath, span: Span) -> PathPart | Gap:
         try:
             source = self.library.source(location.path, location.name)
             if source.name not in self.texts:
@@ -306,14 +307,10 @@ def composed(
         added_search, unfound = added.search(folders, roots)
     if main is None:
         root = MapNode((), source.whole())
-        appended = (
-            [setting for setting in settings if setting.kind is DocumentKind.ADD and added_search.is_group(setting.key)] if folders else []
-        )
-        value_settings = [
-            setting
-            for setting in settings
-            if "/" not in setting.key and setting.package is None and setting not in appended and not _is_choice(setting, settings)
-        ]
+        adding = [setting for setting in settings if setting.kind is DocumentKind.ADD] if folders else []
+        appended = [setting for setting in adding if added_search.is_group(setting.key)]
+        values = [setting for setting in settings if "/" not in setting.key and setting.package is None and setting not in appended]
+        value_settings = [setting for setting in values if not _is_choice(setting, settings)]
         if appended:
             chosen = GroupSettings.of(appended, added_search, findings)
             walk = Walk(added_search, library, chosen.choices, findings)
@@ -331,7 +328,7 @@ def composed(
     partial = main is None or walk is None or walk.partial
     for setting in value_settings:
         try:
-            root = apply_setting(root, setting, partial, _Follow(root, environment, partial))
+            root = apply_setting(root, setting, partial, _follow(root, environment, partial))
         except RefusedSetting as refusal:
             findings.append(refusal.finding)
     span = main.root.span if main else root.span
@@ -343,7 +340,8 @@ def composed(
     unchecked = [*unfound, *(walk.unchecked if walk else ())]
     if main is None:
         unchecked = [replace(reason, decides=True, add=reason.add or _HELP) for reason in unchecked]
-        unchecked += [_unchosen_group(setting) for setting in settings if setting not in (*value_settings, *appended)]
+        why = "it chooses among texts that are not here; `--config-root DIR` names their folder"
+        unchecked += [Unchecked("PW013", setting.key, why) for setting in settings if setting not in (*value_settings, *appended)]
     document = Document(source, root, texts, walk is not None and walk.partial, tuple(findings), tuple(unchecked), environment)
     return replace(document, settings=settings)
 
@@ -363,7 +361,7 @@ def _merged(source: Source, root: MapNode, steps: Sequence[Step], environment: E
             message = f"`hydra.searchpath` is in `{step.part.source.name}`, but Hydra takes it from the first file alone"
             findings.append(error("PW013", "", message, misplaced.span, help=f"move it to `{source.name}`"))
         try:
-            root = merged(root, value, _Follow(root, environment))
+            root = merged(root, value, _follow(root, environment))
         except Unmergeable as conflict:
             message = f"`{conflict}` is {kind_of(conflict.above)} here and {kind_of(conflict.below)} before, which Hydra cannot merge"
             places = {"origin": conflict.below.span, "origin_label": "what it was to be merged with"}
@@ -378,16 +376,6 @@ def _is_choice(setting: Setting, settings: Sequence[Setting]) -> bool:
     return plain and any(candidate.key.startswith(inside) for candidate in settings)
 
 
-def _unchosen_group(setting: Setting) -> Unchecked:
-    """Return the note on a group whose options are in no available folder."""
-    return Unchecked("PW013", setting.key, "it chooses among texts that are not here; `--config-root DIR` names their folder")
-
-
-class _Follow:
-    """Resolver of interpolations in a tree; an unknown target resolves to itself."""
-
-    def __init__(self, root: MapNode, environment: Environment, partial: bool = True) -> None:
-        self.root, self.environment, self.partial = root, environment, partial
-
-    def __call__(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:
-        return Interpolator(self.root, self.environment, self.partial).target(scalar, path)
+def _follow(root: MapNode, environment: Environment, partial: bool = True) -> Resolve:
+    """Return a resolver of interpolations in a tree; an unknown target resolves to itself."""
+    return lambda scalar, path: Interpolator(root, environment, partial).target(scalar, path)

@@ -54,8 +54,9 @@ class Composer:
 
     def compose(self, source: Source) -> Document:
         """Return the whole configuration of a file. Raises UnusableInput if it is no YAML map."""
-        environment = Environment.of(self.allowed)
-        if not self.settings and _is_self_contained(source):
+        environment, root = Environment.of(self.allowed), source.value
+        has_hydra = not isinstance(root, MapNode) or any(root.get(key) is not None for key in _HYDRA_KEYS) or _PACKAGE in source.text
+        if not self.settings and not has_hydra:
             return Document(source, source.root, environment=environment, compose=self.compose)
         return replace(self.started(source, source, (), environment), compose=self.compose)
 
@@ -72,9 +73,3 @@ class Composer:
         from .composed import composed
 
         return composed(source, main, given, self._settings, environment, self.roots, self.library, added)
-
-
-def _is_self_contained(source: Source) -> bool:
-    """Return True if Hydra would change nothing in a file. Raises UnusableInput."""
-    root = source.value
-    return isinstance(root, MapNode) and all(root.get(key) is None for key in _HYDRA_KEYS) and _PACKAGE not in source.text

@@ -148,11 +148,6 @@ class DefaultsEntry:
         """Return a copy with another option."""
         return replace(self, option=option)
 
-    def single_entries(self) -> tuple[DefaultsEntry, ...]:
-        """Split an entry with a list of options into entries with single options."""
-        names = self.option if isinstance(self.option, tuple) else ()
-        return tuple(DefaultsEntry(self.group, name, self.span, package=self.package, optional=self.optional) for name in names)
-
 
 def word(text: str, span: Span) -> DefaultsEntry:
     """Parse a word such as ``env/libero@env.train``."""
@@ -189,22 +184,15 @@ def _read(item: Value, findings: list[Finding]) -> DefaultsEntry | None:
     if isinstance(item, MapNode):
         pairs = [pair for pair in item if pair.key.text != "optional" or len(item.entries) == 1]
         if len(pairs) == 1:
-            entry_of_map = _pair_entry(pairs[0].key.text, pairs[0].value, item.span, findings)
-            flag = item.get("optional") if len(item.entries) > 1 else None
-            return (
-                replace(entry_of_map, optional=True) if entry_of_map and isinstance(flag, Scalar) and flag.value is True else entry_of_map
-            )
+            key, value, flag = pairs[0].key.text, pairs[0].value, item.get("optional") if len(item.entries) > 1 else None
+            if (option := option_of(value)) is None and not (isinstance(value, Scalar) and value.is_null):
+                findings.append(_wrong(f"what `{key}` chooses must be a name or a list of names, but it is {kind_of(value)}", value))
+                return None
+            entry = keyed(key, option, item.span)
+            return replace(entry, optional=True) if isinstance(flag, Scalar) and flag.value is True else entry
         findings.append(_wrong(f"an entry of `defaults` must have one key, but this one has {len(item.entries)}", item))
         return None
     findings.append(_wrong(f"an entry of `defaults` must be a word or a map, but it is {kind_of(item)}", item))
-    return None
-
-
-def _pair_entry(key: str, value: Value, span: Span, findings: list[Finding]) -> DefaultsEntry | None:
-    option = option_of(value)
-    if option is not None or (isinstance(value, Scalar) and value.is_null):
-        return keyed(key, option, span)
-    findings.append(_wrong(f"what `{key}` chooses must be a name or a list of names, but it is {kind_of(value)}", value))
     return None
 
 

@@ -51,20 +51,14 @@ def part_of(source: Source) -> PathPart:
     """Split a text into content and defaults. Raises UnusableInput if it is not YAML."""
     from .defaults import package_header, read_entries
 
-    root = _map_if_blank(source) or source.value
+    is_blank = all(not line.strip() or line.strip().startswith("#") for line in source.lines)
+    root = MapNode((), source.whole()) if is_blank else source.value
     findings: list[Finding] = []
     entries: list[DefaultsEntry] = []
     if isinstance(root, MapNode):
         entries = read_entries(root.get("defaults"), findings)
         root = replace(root, entries=tuple(entry for entry in root if entry.key.text != "defaults"))
     return PathPart(source, root, tuple(entries), tuple(findings), package_header(source.text))
-
-
-def _map_if_blank(source: Source) -> MapNode | None:
-    """Return an empty map if the text has only comments and blank lines."""
-    if any((line := text.strip()) and not line.startswith("#") for text in source.lines):
-        return None
-    return MapNode((), source.whole())
 
 
 @dataclass
@@ -88,16 +82,8 @@ class Library:
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
-    """Folder of the search path; its shown `name` hides values from the environment."""
-
-    path: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """Readable text at a path."""
+class NamedPath:
+    """Path of a folder or a text; its shown `name` hides values from the environment."""
 
     path: str
     name: str
@@ -119,15 +105,15 @@ class SearchPath:
     searches and this program does not.
     """
 
-    folders: tuple[Folder, ...]
+    folders: tuple[NamedPath, ...]
     roots: tuple[str, ...]
     unseen: tuple[str, ...] = ()
 
     @staticmethod
-    def of(folder: str, searched: Sequence[Folder | str], roots: Sequence[str]) -> SearchPath:
+    def of(folder: str, searched: Sequence[NamedPath | str], roots: Sequence[str]) -> SearchPath:
         """Build the search path of a file; unknown or outside folders become `unseen` reasons."""
         real = tuple(dict.fromkeys(os.path.realpath(root) for root in (folder, *roots)))
-        usable, unseen = [Folder(folder, folder)], []
+        usable, unseen = [NamedPath(folder, folder)], []
         for entry in (_below(folder, roots) for folder in searched):
             if isinstance(entry, str):
                 unseen.append(entry)
@@ -135,10 +121,10 @@ class SearchPath:
                 usable.append(entry)
             else:
                 unseen.append(f"`{entry.name}` is outside of what may be read")
-        usable += [Folder(root, root) for root in roots]
+        usable += [NamedPath(root, root) for root in roots]
         return SearchPath(tuple(dict.fromkeys(usable)), real, tuple(unseen))
 
-    def find(self, path: str) -> Located | OutsideRoots | None:
+    def find(self, path: str) -> NamedPath | OutsideRoots | None:
         """Return the first text of a path such as ``env/libero``."""
         if path.startswith("/") or os.path.isabs(path) or _UNREADABLE.search(path):
             return OutsideRoots(f"`{path}` is a path from the top of the file system")
@@ -155,7 +141,7 @@ class SearchPath:
                 root = _common(folder.path, whole) if folder.name == folder.path else ""
                 refused = refused or OutsideRoots(f"`{path}` leads out of `{folder.name or '.'}`", root)
             elif os.path.isfile(real):
-                return Located(real, os.path.normpath(os.path.join(folder.name, file)))
+                return NamedPath(real, os.path.normpath(os.path.join(folder.name, file)))
         return refused
 
     def is_group(self, path: str) -> bool:
@@ -172,12 +158,12 @@ class SearchPath:
         return "; ".join([f"it is not in {places}", *self.unseen, "`--config-root DIR` names another folder"])
 
 
-def _below(folder: Folder | str, roots: Sequence[str]) -> Folder | str:
+def _below(folder: NamedPath | str, roots: Sequence[str]) -> NamedPath | str:
     """Resolve a relative folder below the first root that contains it."""
     if isinstance(folder, str) or os.path.isabs(folder.path) or os.path.isdir(folder.path):
         return folder
     places = (os.path.join(root, folder.path) for root in roots)
-    return next((Folder(place, os.path.join(root, folder.name)) for root, place in zip(roots, places) if os.path.isdir(place)), folder)
+    return next((NamedPath(place, os.path.join(root, folder.name)) for root, place in zip(roots, places) if os.path.isdir(place)), folder)
 
 
 def _common(folder: str, whole: str) -> str:
@@ -194,26 +180,23 @@ class Added:
     a relative one: the folder of the script and its repository.
     """
 
-    folders: tuple[Folder | str, ...] = ()
+    folders: tuple[NamedPath | str, ...] = ()
     below: tuple[str, ...] = ()
 
-    def search(self, folders: Sequence[Folder | str], roots: tuple[str, ...]) -> tuple[SearchPath, list[Unchecked]]:
+    def search(self, folders: Sequence[NamedPath | str], roots: tuple[str, ...]) -> tuple[SearchPath, list[Unchecked]]:
         """Return the search path of the added folders alone, and notes on missing ones."""
         bases = (*self.below, *roots)
         whole = SearchPath.of(bases[0] if bases else "", folders, bases)
-        base_folders = {Folder(root, root) for root in bases}
+        base_folders = {NamedPath(root, root) for root in bases}
         candidates = [folder for folder in whole.folders if folder not in base_folders]
-        missing = [
-            f"`{folder.name}` is not found"
-            for folder in candidates
-            if not os.path.isdir(folder.path) and _FRAMEWORK_MODULE not in folder.name
-        ]
+        absent = [folder for folder in candidates if not os.path.isdir(folder.path)]
+        missing = [f"`{folder.name}` is not found" for folder in absent if _FRAMEWORK_MODULE not in folder.name]
         reasons = [f"the command line adds configurations: {why}" for why in (*whole.unseen, *missing)]
         unchecked = [Unchecked("PW122", "", why, True, "Name the folder that holds it with `--config-root DIR`") for why in reasons]
-        return replace(whole, folders=tuple(folder for folder in candidates if os.path.isdir(folder.path))), unchecked
+        return replace(whole, folders=tuple(folder for folder in candidates if folder not in absent)), unchecked
 
 
-def searched(value: Value | None, environment: Environment, findings: list[Finding]) -> list[Folder | str]:
+def searched(value: Value | None, environment: Environment, findings: list[Finding]) -> list[NamedPath | str]:
     """Convert the entries of a search path into folders, or into reasons to skip."""
     if value is None or (isinstance(value, Scalar) and value.is_null):
         return []
@@ -226,10 +209,10 @@ def searched(value: Value | None, environment: Environment, findings: list[Findi
     return [_folder(item.text, environment) for item in value.items if isinstance(item, Scalar)]
 
 
-def _folder(text: str, environment: Environment) -> Folder | str:
+def _folder(text: str, environment: Environment) -> NamedPath | str:
     # a module stands for its folder, below a folder that programs are started from
     if text.startswith(_MODULE) and "${" not in text:
-        return Folder(text.removeprefix(_MODULE).replace(".", "/"), text)
+        return NamedPath(text.removeprefix(_MODULE).replace(".", "/"), text)
     if "://" in text and not text.startswith(_FILE):
         return f"`{text[:80]}` is no folder"
     name = text.removeprefix(_FILE)
@@ -239,4 +222,4 @@ def _folder(text: str, environment: Environment) -> Folder | str:
     path = _VARIABLE.sub(lambda match: environment.values[match[1]], name)
     if "${" in path or "\0" in path:
         return f"`{text[:80]}` cannot be resolved here"
-    return Folder(path, name)
+    return NamedPath(path, name)

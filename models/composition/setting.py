@@ -77,11 +77,8 @@ def read_setting(text: str, span: Span) -> Setting:
         raise invalid_setting(text, f"its key is nested more than {MAX_LEVELS} levels deep", span, "real keys have about five levels")
     value = None
     if head["end"]:
-        value = (
-            Values(text, tokens_of(text, head.end(), span), span).read()
-            if text[head.end() :]
-            else as_scalar("", span.part(head.end(), head.end()))
-        )
+        tokens = tokens_of(text, head.end(), span)
+        value = Values(text, tokens, span).read() if tokens else as_scalar("", span.part(head.end(), head.end()))
     return Setting(
         text, DocumentKind(head["mark"]), head["key"], head["package"], value, span, span.part(head.start("key"), head.end("key"))
     )

@@ -135,11 +135,8 @@ def apply_setting(root: MapNode, setting: Setting, partial: bool, follow: Resolv
         if current is None or _is_null(current):
             raise RefusedSetting(_wrong(setting, f"there is no `{setting.key}` that could be deleted", _meant(root, setting)))
         if value is not None and known and plain(value) not in (None, plain(current)):
-            raise RefusedSetting(
-                _wrong(
-                    setting, f"`{setting.key}` has another value, so Hydra refuses to delete it", f"write `~{setting.key}`", current.span
-                )
-            )
+            why = f"`{setting.key}` has another value, so Hydra refuses to delete it"
+            raise RefusedSetting(_wrong(setting, why, f"write `~{setting.key}`", current.span))
         value = None
     elif setting.kind is DocumentKind.ADD and isinstance(value, Scalar) and known and current is not None and not _is_null(current):
         why = f"`{setting.key}` is there already, so Hydra refuses to add it"
@@ -176,9 +173,8 @@ def _must_exist(root: MapNode, path: Path, setting: Setting) -> None:
     owner = find(root, ".".join(path[:-1]))
     known = isinstance(owner, MapNode) and owner.entry(path[-1]) is not None
     if not known and not (isinstance(owner, ListNode) and path[-1].isdecimal() and int(path[-1]) < len(owner.items)):
-        raise RefusedSetting(
-            _wrong(setting, f"there is no `{setting.key}` in the configuration, so Hydra refuses it", _meant(root, setting))
-        )
+        why = f"there is no `{setting.key}` in the configuration, so Hydra refuses it"
+        raise RefusedSetting(_wrong(setting, why, _meant(root, setting)))
 
 
 def _set(value: Value | None, path: Path, change: _Change) -> MapNode | ListNode:
@@ -186,9 +182,8 @@ def _set(value: Value | None, path: Path, change: _Change) -> MapNode | ListNode
     name, setting = path[0], change.setting
     if isinstance(value, ListNode):
         if not name.isdecimal() or int(name) >= len(value.items):
-            raise RefusedSetting(
-                _wrong(setting, f"the list before `{name}` has {with_noun(len(value.items), 'item')}", "name one of its items", value.span)
-            )
+            why = f"the list before `{name}` has {with_noun(len(value.items), 'item')}"
+            raise RefusedSetting(_wrong(setting, why, "name one of its items", value.span))
         items = list(value.items)
         old_item = items[int(name)]
         new_item = _set(old_item, path[1:], change) if len(path) > 1 else _put(old_item, change, path)

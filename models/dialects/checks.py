@@ -149,80 +149,78 @@ class Check(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Divides(Check):
-    """`left` is a multiple of `right`; the fix changes the left side by default.
+class Comparison(Check):
+    """Demand on the number `left`, compared with `right`.
 
     `suggest` are values for the changed setting, if both numbers do not imply them; `edits`: the
-    nearest value is offered as an edit. `{rest}` in a message is the remainder, which the label
-    names; `{are}` and `{do}` are verbs for the left number.
+    nearest value is offered as an edit. `{rest}` in a message is the remainder; `{are}` and `{do}`
+    are verbs for the left number.
     """
 
     left: Term
     right: Term
-    change: str = "left"
     suggest: Sequence[int] = ()
     help: str = ""
     edits: bool = True
 
+    @abstractmethod
+    def violation(self, left: int, right: int) -> tuple[str, str]:
+        """Return the default message and the label of a violation; ("", "") without one."""
+
+    def change_of(self, left: Number, right: Number) -> tuple[Number, Sequence[int]]:
+        """Return the number to change, by default the left one, and values for it."""
+        return left, [right.value]
+
     def judge(self, facts: Facts) -> None:
         """See `Check.judge`."""
         left, right = self.value_of(facts, self.left), self.value_of(facts, self.right)
-        if left is None or right is None or not right.value or left.value % right.value == 0:
+        message, label = self.violation(left.value, right.value) if left and right else ("", "")
+        if left is None or right is None or not message:
             return
-        rest = left.value % right.value
-        text = (
-            self.message.format(left=left.text, right=right.text, rest=rest, are=are(left.value), do=do(left.value))
-            if self.message
-            else f"{left.text} is no multiple of {right.text}"
-        )
-        changed = left if self.change == "left" else right
-        values = self.suggest or (
-            multiples_near(left.value, right.value) if self.change == "left" else near(right.value, divisors(left.value))
-        )
-        help_, edit = set_to(facts, changed.amount, values)
+        verbs, rest = {"are": are(left.value), "do": do(left.value)}, left.value % (right.value or 1)
+        text = (self.message or message).format(left=left.text, right=right.text, rest=rest, **verbs)
+        changed, values = self.change_of(left, right)
+        help_, edit = set_to(facts, changed.amount, self.suggest or values)
         at = changed.span or left.span or right.span
-        edit = edit if self.edits else None
-        self.report(facts, text, at, f"{left.value} % {right.value} = {rest}", self.help or help_, edit, left.note, right.note)
+        self.report(facts, text, at, label, self.help or help_, edit if self.edits else None, left.note, right.note)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AtLeast(Check):
-    """`left` is at least `right`; `suggest` are values for the left setting instead of `right`."""
+class Divides(Comparison):
+    """`left` is a multiple of `right`; the fix changes the left side by default."""
 
-    left: Term
-    right: Term
-    suggest: Sequence[int] = ()
-    help: str = ""
-    edits: bool = True
+    change: str = "left"
 
-    def judge(self, facts: Facts) -> None:
-        """See `Check.judge`."""
-        left, right = self.value_of(facts, self.left), self.value_of(facts, self.right)
-        if left is None or right is None or left.value >= right.value:
-            return
-        text = self.message.format(left=left.text, right=right.text) if self.message else f"{left.text} must be at least {right.text}"
-        help_, edit = set_to(facts, left.amount, self.suggest or [right.value])
-        edit = edit if self.edits else None
-        self.report(facts, text, left.span or right.span, f"less than {right.value}", self.help or help_, edit, left.note, right.note)
+    def violation(self, left: int, right: int) -> tuple[str, str]:
+        """See `Comparison.violation`."""
+        rest = left % right if right else 0
+        return ("{left} is no multiple of {right}", f"{left} % {right} = {rest}") if rest else ("", "")
+
+    def change_of(self, left: Number, right: Number) -> tuple[Number, Sequence[int]]:
+        """See `Comparison.change_of`."""
+        is_left = self.change == "left"
+        return (left, multiples_near(left.value, right.value)) if is_left else (right, near(right.value, divisors(left.value)))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Equals(Check):
+class AtLeast(Comparison):
+    """`left` is at least `right`."""
+
+    def violation(self, left: int, right: int) -> tuple[str, str]:
+        """See `Comparison.violation`."""
+        return ("{left} must be at least {right}", f"less than {right}") if left < right else ("", "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equals(Comparison):
     """`left` equals `right` or a value of `also`."""
 
-    left: Term
-    right: Term
     also: Sequence[int] = ()
 
-    def judge(self, facts: Facts) -> None:
-        """See `Check.judge`."""
-        left, right = self.value_of(facts, self.left), self.value_of(facts, self.right)
-        if left is None or right is None or left.value == right.value or left.value in self.also:
-            return
-        alternatives = "".join(f" or {value}" for value in self.also)
-        text = self.message.format(left=left.text, right=right.text) if self.message else f"{left.text} must be {right.text}{alternatives}"
-        help_, edit = set_to(facts, left.amount, [right.value])
-        self.report(facts, text, left.span or right.span, f"not {right.value}", help_, edit, left.note, right.note)
+    def violation(self, left: int, right: int) -> tuple[str, str]:
+        """See `Comparison.violation`."""
+        message = "{left} must be {right}" + "".join(f" or {value}" for value in self.also)
+        return (message, f"not {right}") if left not in (right, *self.also) else ("", "")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Consequences of chosen degrees for other components, by framework rules or interpolations.
+"""Consequences of chosen degrees for other components, and refusals of all choices.
 
 Each choice is read as it would be written, so that no rule of the framework is repeated here.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 from math import prod
-from typing import Iterable, Iterator, Mapping, Sequence, Union
+from typing import Callable, Iterable, Iterator, Mapping, Sequence, Union
 
-from ..component import Component, Parallel
-from ..findings.finding import Finding
+from ..component import Parallel
+from ..findings.finding import Finding, error
 from ..job import Job
 from ..parallel import DEGREES
 from ..planning.arrangement import FrameworkArrangement, ProcessShape
@@ -19,8 +19,17 @@ from ..planning.spec import FIELDS, DegreeChoice, FieldChanges
 from ..planning.workload import Workload
 from ..text.tree import ListNode, MapNode, Scalar, Value, find, leaves, number, with_value
 from ..times import shortest
-from .all_refused import Chosen, JobWith, refusal_of_all
 
+Chosen = Mapping[str, Parallel]
+JobWith = Callable[[Chosen], Union[Job, str]]
+"""Function from chosen degrees to the job, or to the framework's reason for a refusal."""
+MAX_REASONS = 4
+"""Maximum number of refused choices with their reasons in a finding."""
+MAX_CHOICES_READ = 16
+"""Maximum number of joint choices that are read without planning.
+
+Beyond it, only the planner reports refusals.
+"""
 MAX_JOINT_CHOICES = 256
 """Maximum number of joint choices of degrees that are read.
 
@@ -90,24 +99,46 @@ def with_dependent_degrees(job: Job, leaders: Sequence[str], job_with: JobWith) 
         outcome = job_with(degrees) if len(leading) > 1 else outcomes[leading[0]][chosen[0]]
         tried.append((degrees, outcome))
         if isinstance(outcome, Job):
-            followed.append(
-                DegreeChoice(degrees, _changes(job, outcome), outcome.planning.ways, outcome.planning.accepted or job.planning.accepted)
-            )
+            accepted = outcome.planning.accepted or job.planning.accepted
+            followed.append(DegreeChoice(degrees, _changes(job, outcome), outcome.planning.ways, accepted))
     unread = prod(len(job.choices[name]) for name in offered) - prod(map(len, offered.values()))
+    if not followed and not (tried and unread):
+        return job, refusal_of_all(job, tried)
+    # The unread choices are unknown: refused or not, and with what consequences.
+    planning = replace(job.planning, unread_choices=unread, workload=_with_note(job, offered))
     if followed:
-        return replace(
-            job,
-            planning=replace(
-                job.planning,
-                tied={**job.planning.tied, **tied},
-                followed=tuple(followed),
-                unread_choices=unread,
-                workload=_with_note(job, offered),
-            ),
-        ), ()
-    if tried and unread:  # the unread choices are unknown: refused or not, and with what consequences
-        return replace(job, planning=replace(job.planning, unread_choices=unread, workload=_with_note(job, offered))), ()
-    return job, refusal_of_all(job, tried)
+        planning = replace(planning, tied={**planning.tied, **tied}, followed=tuple(followed))
+    return replace(job, planning=planning), ()
+
+
+def all_refused(job: Job, job_with: JobWith) -> tuple[Finding, ...]:
+    """Return an error if the framework refuses every joint choice of degrees.
+
+    The first accepted choice ends the reading; more than `MAX_CHOICES_READ` choices are not read.
+    """
+    if prod(map(len, job.choices.values())) > MAX_CHOICES_READ:
+        return ()
+    joint_choices = (dict(zip(job.choices, chosen)) for chosen in product(*job.choices.values()))
+    return refusal_of_all(job, ((degrees, job_with(degrees)) for degrees in joint_choices if degrees))
+
+
+def refusal_of_all(job: Job, tried: Iterable[tuple[Chosen, Union[Job, str]]]) -> tuple[Finding, ...]:
+    """Return an error if every choice of `tried` is a refusal."""
+    why = dict[str, str]()
+    name = ""
+    for degrees, outcome in tried:
+        if not isinstance(outcome, str):
+            return ()
+        name = name or next(iter(degrees))
+        why[" and ".join(f"{parallel} of `{component}`" for component, parallel in degrees.items())] = outcome
+    if not why:
+        return ()
+    reasons = [f"with {chosen}, {outcome}" for chosen, outcome in list(why.items())[:MAX_REASONS]]
+    more = [f"{len(why)} choices are refused in all"] if len(why) > MAX_REASONS else []
+    message = "every choice of degrees that the hints leave open is refused"
+    span = next((component.span("parallel") for component in job.components if component.name == name), None)
+    help_ = "offer degrees that go with the rest of the file"
+    return (error("PW121", name, message, span, help=help_, notes=(*reasons, *more)),)
 
 
 def _choices_to_read(job: Job, names: Sequence[str]) -> dict[str, Sequence[Parallel]]:
@@ -173,13 +204,9 @@ def _in_ways(ways: Sequence[FrameworkArrangement], name: str) -> list[tuple[Proc
 
 def _changes(job: Job, changed_job: Job) -> dict[str, FieldChanges]:
     new_components = {component.name: component for component in changed_job.components}
-    changes = (
-        (component.name, _of_one(component, new_components[component.name]))
-        for component in job.components
-        if component.name in new_components
-    )
-    return {name: changed for name, changed in changes if changed.named}
-
-
-def _of_one(before: Component, after: Component) -> FieldChanges:
-    return FieldChanges(**{name: value for name in FIELDS if (value := getattr(after, name)) != getattr(before, name)})
+    changes = dict[str, FieldChanges]()
+    for before in job.components:
+        if after := new_components.get(before.name):
+            new_values = {name: value for name in FIELDS if (value := getattr(after, name)) != getattr(before, name)}
+            changes[before.name] = FieldChanges(**new_values)
+    return {name: changed for name, changed in changes.items() if changed.named}

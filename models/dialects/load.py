@@ -24,7 +24,6 @@ from .recognition import choose, dialect_named, is_meant_for, left_open
 from .released import mismatched_release, release_for
 
 if TYPE_CHECKING:
-    from ..releases.choice import ReleaseChoice
     from .dialect import Machines
 
 __all__ = ["DIALECTS", "ReadParameters", "dialect_named", "is_meant_for", "load", "load_all", "load_settings", "read", "read_all"]
@@ -190,12 +189,14 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
         if (lacking := left_open(document)) is not None:
             return Reading(document, "unknown", None, document.findings, (lacking, *document.unchecked))
         chosen, strays, unsure = choose(document) if dialect == "auto" else (dialect_named(dialect), (), ())
-        document = _released(document, release_for(chosen, document, composer.frameworks, composer.roots))
+        again, release = document.compose, release_for(chosen, document, composer.frameworks, composer.roots)
+        document = replace(document, release=release, compose=lambda text: replace(again(text), release=release))
         reading = with_models(chosen.read(document, machines, level)).in_scope()
         named = machines if isinstance(machines, Cluster) else None
         unchecked = (*unsure, *(_decisive_if_placed(item, chosen.PLACES) for item in reading.unchecked))
-        if dialect == "auto" and not is_meant_for(chosen, document):
-            reading = _without_proof(reading)
+        if dialect == "auto" and not is_meant_for(chosen, document):  # its errors are warnings
+            milder = (finding if finding.unusable else replace(finding, severity=Severity.WARNING) for finding in reading.findings)
+            reading = replace(reading, findings=tuple(milder), proves=False)
         reading = _without_strays(reading, (*strays, *mismatched_release(chosen, composer.frameworks)))
         reading = replace(reading, unchecked=unchecked, level=level, machines=named)
     except UnusableInput as problem:
@@ -228,12 +229,6 @@ def _decisive_if_placed(item: Unchecked, places: Sequence[str]) -> Unchecked:
     return replace(item, decides=True, add=f"Pass `--set {item.subject}=VALUE`")
 
 
-def _without_proof(reading: Reading) -> Reading:
-    """Turn the errors of a file whose dialect is not sure into warnings."""
-    findings = (finding if finding.unusable else replace(finding, severity=Severity.WARNING) for finding in reading.findings)
-    return replace(reading, findings=tuple(findings), proves=False)
-
-
 def _without_strays(reading: Reading, strays: tuple[Finding, ...]) -> Reading:
     """Add warnings about keys of other dialects, in place of warnings about unknown keys."""
     if not strays:
@@ -241,12 +236,6 @@ def _without_strays(reading: Reading, strays: tuple[Finding, ...]) -> Reading:
     stray_spans = {stray.span for stray in strays}
     remaining = (finding for finding in reading.findings if finding.code != "PW104" or finding.span not in stray_spans)
     return replace(reading, findings=(*remaining, *strays))
-
-
-def _released(document: Document, release: ReleaseChoice | None) -> Document:
-    """Return the document for a release; other texts of the document have the same release."""
-    compose = document.compose
-    return replace(document, release=release, compose=lambda text: replace(compose(text), release=release))
 
 
 def _shell_quoting(source: Source) -> Callable[[Finding], Finding]:

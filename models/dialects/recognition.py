@@ -52,9 +52,12 @@ def _candidates(document: Document) -> dict[str, Signs]:
     # loaded.
     order = list(DIALECTS) if document.program is None else sorted(DIALECTS, key=lambda name: name != "verl")
     for name in order:
-        decided = any(signs.sure for signs in candidates.values())
-        if decided and (document.program is not None or not _has_top_key(name, document)):
-            continue
+        # With another dialect known for sure, a dialect is loaded only if a top-level key is its own.
+        if any(signs.sure for signs in candidates.values()):
+            entry = DIALECTS[name]
+            has_key = not entry.keys or any(document.root.get(key) is not None for key in entry.keys)
+            if document.program is not None or not has_key or entry.text not in document.source.text:
+                continue
         dialect = dialect_named(name)
         if _starts(dialect, document):
             return {name: Signs((document.program.name if document.program else "",))}
@@ -62,16 +65,6 @@ def _candidates(document: Document) -> dict[str, Signs]:
         if signs.any:
             candidates[name] = signs
     return candidates
-
-
-def _has_top_key(name: str, document: Document) -> bool:
-    """Return True if a document has a top-level key of the dialect's files.
-
-    Cheap test before a dialect is loaded, used only after another dialect was recognised for sure.
-    """
-    entry = DIALECTS[name]
-    has_key = not entry.keys or any(document.root.get(key) is not None for key in entry.keys)
-    return has_key and entry.text in document.source.text
 
 
 def left_open(document: Document) -> Unchecked | None:

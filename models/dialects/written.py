@@ -1,10 +1,12 @@
-"""Answers written into a file: edits of its keys, and the check of the edited text."""
+"""Answers written into a file: edits of its keys, the check of the edited text, and keys of new files."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
 from typing import Any, Callable, Collection, Mapping
+
+import yaml
 
 from ..component import Component
 from ..findings.finding import UnusableInput, error
@@ -13,13 +15,14 @@ from ..placements.assignment import Assignment, seats
 from ..problem import Problem
 from ..reading import Reading
 from ..text.document import Document
-from ..text.edit import in_flow_map, indent_of, line_end, point, quotes_keys, with_entry
+from ..text.edit import in_flow_map, indent_of, line_end, point, quotes_keys, to_yaml, with_entry
 from ..text.source import Source
 from ..text.tree import ListNode, MapNode, Scalar, plain
 from .following import scalars_by_path
 
 Values = Mapping[str, Any]
 """Key -> number, list, map of keys, or text of a block map in YAML."""
+Data = dict[str, Any]
 
 
 def refused(name: str, why: str, help: str = "use the plan itself") -> UnusableInput:
@@ -51,7 +54,7 @@ def edits_of(source: Source, owner: MapNode, values: Values, path: str = "") -> 
 
 def _added(source: Source, owner: MapNode, values: Values, path: str) -> Edit:
     """Return the edit that adds keys at the end of a map."""
-    quoted, end = quotes_keys(source, owner), line_end(source)
+    quoted, end = quotes_keys(source, owner), line_end(source.text)
     if owner is source.root and not owner.flow:
         text = "" if source.text.endswith(("\n", "\r")) else end
         for name, value in values.items():
@@ -108,3 +111,35 @@ def check_places(assignment: Assignment, components: Mapping[str, Component], wi
         placed = component.runs if component is not None else None
         if name not in without and (placed is None or list(seats(placed)) != list(seats(runs))):
             raise refused(name, f"the place of `{name}`, written down and read again, is another one")
+
+
+def put(tree: Data, keys: Mapping[str, object]) -> Data:
+    """Set dotted keys in a tree, and return the tree."""
+    for path, value in keys.items():
+        *owners, last = path.split(".")
+        section = tree
+        for owner in owners:
+            section = section.setdefault(owner, {})
+        section[last] = value
+    return tree
+
+
+def merged(text: str, keys: Mapping[str, object], without: tuple[str, ...] = ()) -> Data:
+    """Return the tree of a file with dotted keys set, `without` some sections."""
+    return put({name: value for name, value in yaml.safe_load(text).items() if name not in without}, keys)
+
+
+def flat(tree: Mapping[str, Any], before: str = "") -> dict[str, object]:
+    """Return dotted key -> value of every leaf."""
+    leaves: dict[str, object] = {}
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            leaves |= flat(value, f"{before}{name}.")
+        else:
+            leaves[f"{before}{name}"] = value
+    return leaves
+
+
+def titled(title: str, tree: Data) -> str:
+    """Return a YAML text with a comment at its head."""
+    return f"# {title}\n{to_yaml(tree)}"

@@ -9,7 +9,7 @@ from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, NODE
-from ..parallel import UNDIVIDED
+from ..placements.placement_list import HELPS
 from ..ranks import CODES_BY_REASON, RankError, parse_ranks
 from ..record import replace
 from ..roles import ROLES
@@ -17,11 +17,11 @@ from ..text.edit import in_flow_map
 from ..text.form import fill
 from ..text.nearest import nearest
 from ..text.tree import Entry, ListNode, MapNode, Value, find, kind_of
-from .amount import amount, impossible_counts
+from .amount import amount
 from .consistent import consistent, unlikely
 from .forms import RACK, ComponentForm, OtherForm
 from .relations import unresolved
-from .times import by_model, duplicate_time, example, is_ambiguous, missing_counts, misspelt_models, misspelt_phases, timed
+from .times import by_model, duplicate_time, example, missing_counts, misspelt_models, misspelt_phases, timed
 
 Fields = dict[str, object]
 
@@ -64,11 +64,8 @@ def _keeps(form: ComponentForm, name: str, value: Value, findings: list[Finding]
     for unit in KEPT:
         for position, spec in enumerate(getattr(form.keep, unit)):
             written = _entry(value, f"keep.{unit}", position)
-            keep = (
-                Keep(unit, spec, span=written.span)
-                if isinstance(spec, str)
-                else Keep(unit, spec.level, spec.domains, spec.required, written.span)
-            )
+            keep = Keep(unit, spec if isinstance(spec, str) else spec.level, span=written.span)
+            keep = keep if isinstance(spec, str) else replace(keep, domains=spec.domains, required=spec.required)
             if keep.domains == 1 or unit == WHOLE:
                 yield keep
                 continue
@@ -120,22 +117,19 @@ def _nodes(texts: tuple[str, ...], name: str, value: Value, key: str, cluster: C
                     findings.append(_fault(problem, name, key, text, span))
                 continue
             names = names if names is not None else {cluster.name(rank): rank for rank in range(size)}
-            if item.strip() in names:
-                ranks.add(names[item.strip()])
-            else:
-                findings.append(_unknown_node(item.strip(), names, name, key, span, alone=item == text))
+            item = item.strip()
+            if item in names:
+                ranks.add(names[item])
+                continue
+            close = nearest(item, names)
+            edit = Edit(span, in_flow_map(close)) if close and item == text.strip() else None
+            advice = f"write `{close}`" if close else HELPS["node"]
+            message = f"`{key}` of `{name}` names `{item[:60]}`, which is no node"
+            findings.append(error("PW102", name, message, span, label="not a node", help=advice, edit=edit))
     return tuple(sorted(ranks))
 
 
 _RANKS = frozenset("0123456789-, ")
-
-
-def _unknown_node(item: str, names: dict[str, int], name: str, key: str, span: Span, alone: bool) -> Finding:
-    close = nearest(item, names)
-    edit = Edit(span, in_flow_map(close)) if close and alone else None
-    advice = f"write `{close}`" if close else "write the rank of a node such as `0`, several such as `0-3`, or a node's name"
-    message = f"`{key}` of `{name}` names `{item[:60]}`, which is no node"
-    return error("PW102", name, message, span, label="not a node", help=advice, edit=edit)
 
 
 def _fault(problem: RankError, name: str, key: str, text: str, span: Span) -> Finding:
@@ -203,9 +197,6 @@ def add_hints(
         by_name[name] = component
         faulty.remove(name)
         relations += relations_of(form, name, entry.value)
-        groups = component.node_groups
-        degrees = (UNDIVIDED,) if name in undivided else form.parallel.choices()
-        findings += impossible_counts(component, degrees, entry.value, _room(cluster, groups), cluster.kind(groups))
         if len(form.parallel.choices()) > 1:
             choices[name] = form.parallel.choices()
     count = 1
@@ -229,25 +220,15 @@ def _component(form: ComponentForm, name: str, written: Entry, cluster: Cluster,
     for entry in value if isinstance(value, MapNode) else ():
         spans[entry.key.text] = spans[_FIELDS.get(entry.key.text, entry.key.text)] = entry.value.span
     groups = known.node_groups if known and "node_group" not in spans else form.node_group
-    for label in groups:
-        if label not in cluster.groups:
-            exist = ", ".join(f"`{group}`" for group in cluster.groups)
-            message = f"`{name}` names node group `{label}`, which does not exist"
-            raise UnusableInput(
-                [error("PW107", name, message, spans.get("node_group"), label="not declared", help=f"write one of {exist}")]
-            )
-    if len(set(groups)) < len(groups):
-        message = f"`{name}` names node group `{groups[0]}` twice"
-        raise UnusableInput([error("PW121", name, message, spans.get("node_group"), help="name each group once")])
-    if fault := _group_fault(form, name, groups, cluster):
-        raise UnusableInput([error("PW121", name, fault, spans.get("node_group"), help="name groups that go together")])
+    if fault := _group_fault(form, name, groups, cluster, spans.get("node_group")):
+        raise UnusableInput([fault])
     for requested in (form.accelerators, form.processes):
         if requested and requested[-1][1] >= UNBOUNDED:
             message = f"`{name}` asks for {requested[-1][1]:,}, more than {UNBOUNDED - 1:,}, the most that is read"
             raise UnusableInput([error("PW121", name, message, spans.get("amount"), label="too many", help="ask for less")])
     per_process, least, most, counts = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
     available = min(most, _room(cluster, groups))
-    if form.seconds and is_ambiguous(form, least, available):
+    if least != available and any(row.accelerators is None for row in form.seconds or ()):
         noun = "accelerators" if cluster.kind(groups) == ACCELERATOR else "processes"
         first = counts[0] if counts else (least, available)
         seconds = find(value, "seconds") or value
@@ -259,7 +240,8 @@ def _component(form: ComponentForm, name: str, written: Entry, cluster: Cluster,
         least, most, counts = known.least, known.most, known.counts
         per_process = per_process if form.accelerators_per_process else known.per_process
     known = known or Component(name, role=name if name in ROLES else "")
-    changes = {field: read(form) for field, read in _READ.items() if field in spans}
+    changes = {field: getattr(form, field) for field in _SAME if field in spans}
+    changes |= {field: read(form) for field, read in _READ.items() if field in spans}
     changes |= locality_fields(form, name, value, cluster)
     changes |= {"timed": times} if "timed" in spans else {}
     if form.seconds and not form.phase:  # the times name the phases
@@ -278,19 +260,14 @@ def _component(form: ComponentForm, name: str, written: Entry, cluster: Cluster,
 _READ: Mapping[str, Callable[[ComponentForm], Any]] = {
     "role": lambda form: form.role or "",
     "parallel": lambda form: form.parallel.choices()[0],
-    "memory": lambda form: form.memory,
-    "offloaded": lambda form: form.offloaded,
-    "host_memory": lambda form: form.host_memory,
-    "traffic": lambda form: form.traffic,
     "cpus": lambda form: form.cpus or 0,
     "phases": lambda form: form.phase,
     "accelerator_model": lambda form: form.accelerator or "",
     "estimate": lambda form: form.estimate.estimate() if form.estimate else None,
-    "contiguous": lambda form: form.contiguous,
-    "any_order": lambda form: form.any_order,
-    "stride": lambda form: form.stride,
 }
 """Field of a Component -> value in hints; unwritten fields keep their value."""
+_SAME = ("memory", "offloaded", "host_memory", "traffic", "contiguous", "any_order", "stride")
+"""Further fields, which hints state as they are."""
 
 
 def _room(cluster: Cluster, groups: tuple[str, ...]) -> int:
@@ -301,12 +278,19 @@ def _room(cluster: Cluster, groups: tuple[str, ...]) -> int:
     return sum(cluster.nodes[rank].count(kind) for rank in {rank for label in groups for rank in cluster.groups[label].node_ranks})
 
 
-def _group_fault(form: ComponentForm, name: str, groups: tuple[str, ...], cluster: Cluster) -> str:
-    """Return why the groups cannot be searched together for a component; else ""."""
+def _group_fault(form: ComponentForm, name: str, groups: tuple[str, ...], cluster: Cluster, span: Span | None) -> Finding | None:
+    """Return why the groups are unknown, or cannot be searched together for a component."""
+    if strange := next((label for label in groups if label not in cluster.groups), ""):
+        exist, message = ", ".join(f"`{group}`" for group in cluster.groups), f"`{name}` names node group `{strange}`, which does not exist"
+        return error("PW107", name, message, span, label="not declared", help=f"write one of {exist}")
     kinds = dict.fromkeys(cluster.groups[label].kind for label in groups)
-    if len(kinds) > 1:
-        return f"`{name}` may be on groups that number {' and '.join(f'{kind}s' for kind in kinds)}"
     nodes = [rank for label in groups for rank in cluster.groups[label].node_ranks]
-    if form.contiguous and len(set(nodes)) < len(nodes):
-        return f"`{name}` is contiguous over groups that share nodes, so these are numbered twice"
-    return ""
+    if len(set(groups)) < len(groups):
+        return error("PW121", name, f"`{name}` names node group `{groups[0]}` twice", span, help="name each group once")
+    if len(kinds) > 1:
+        message = f"`{name}` may be on groups that number {' and '.join(f'{kind}s' for kind in kinds)}"
+    elif form.contiguous and len(set(nodes)) < len(nodes):
+        message = f"`{name}` is contiguous over groups that share nodes, so these are numbered twice"
+    else:
+        return None
+    return error("PW121", name, message, span, help="name groups that go together")

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-from typing import Iterator, NamedTuple, Sequence
+from dataclasses import fields
+from typing import NamedTuple, Sequence
 
 from ..component import UNBOUNDED, Component, Parallel
-from ..findings.finding import Finding, UnusableInput, error, warning
+from ..findings.finding import UnusableInput, error
 from ..findings.span import Edit, Span
 from ..findings.wording import are, do, with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, CLUSTER_LABEL
-from ..quantity import Counts, intersection, is_one_range, times, write_counts, write_range
-from ..text.edit import is_flow
+from ..quantity import Counts, intersection, is_one_range, times, write_counts
 from ..text.source import Source
-from ..text.tree import Entry, ListNode, MapNode, Scalar, Value, find, plain
-from ..text.values import amount as read_amount
+from ..text.tree import ListNode, MapNode, plain
 from .forms import LET_OVER_NODES, ComponentForm
 
 KEY = "parallel"
@@ -43,16 +41,17 @@ def degrees_of(source: Source, hints: MapNode, parallel: Parallel) -> list[Edit]
         degrees = {field.name: getattr(parallel, field.name) for field in fields(parallel)}
         shown = ", ".join(f"{name}: {degree}" for name, degree in degrees.items() if degree > 1 or name == "tp")
         return [Edit(written.value.span, f"{{{shown}}}")]
-    entries = ((entry, getattr(parallel, entry.key.text)) for entry in written.value)
-    return [_edit(source, entry, degree) for entry, degree in entries if plain(entry.value) not in (degree, [degree])]
-
-
-def _edit(source: Source, entry: Entry, degree: int) -> Edit:
-    value = entry.value
-    if isinstance(value, ListNode) and not is_flow(source.text, value):  # one line per item
-        key, end = entry.key.span, value.items[-1].span.end
-        return Edit(Span(key.file, key.end, end, key.line, key.column + key.length), f": {degree}")
-    return Edit(value.span, str(degree))
+    edits = list[Edit]()
+    for entry in written.value:
+        key, value, degree = entry.key.span, entry.value, getattr(parallel, entry.key.text)
+        if plain(value) in (degree, [degree]):
+            continue
+        if isinstance(value, ListNode) and source.text[value.span.start] != "[":  # one line per item
+            place = Span(key.file, key.end, value.items[-1].span.end, key.line, key.column + key.length)
+            edits.append(Edit(place, f": {degree}"))
+        else:
+            edits.append(Edit(value.span, str(degree)))
+    return edits
 
 
 class AmountHint(NamedTuple):
@@ -105,32 +104,3 @@ def _asked(per_process: int, counts: Counts | None) -> AmountHint:
 def _number(counts: Sequence[tuple[int, int]]) -> int:
     """Return the only count; 0 if there are several."""
     return counts[0][0] if counts[0][0] == counts[-1][1] else 0
-
-
-def impossible_counts(component: Component, choices: Sequence[Parallel], value: Value, room: int, kind: str) -> Iterator[Finding]:
-    """Yield a warning per impossible count, with `choices` of degrees and `room` of a kind."""
-    if component.runs is not None or not component.counts:
-        return
-    steps = [replace(component, parallel=parallel).step for parallel in choices]
-    noun = "accelerator" if kind == ACCELERATOR else kind
-    for key in ("accelerators", "processes"):
-        written = find(value, key)
-        items = [item for item in written.items if isinstance(item, Scalar)] if isinstance(written, ListNode) else []
-        per_process = component.per_process if key == "processes" else 1
-        warnings = []
-        for item in items:
-            low, high = read_amount(plain(item))
-            name = f"{write_range((low, high))} {key}"
-            if low * per_process > room:
-                message = f"`{component.name}` never has {name}: there {are(room)} {with_noun(room, noun)}"
-                warnings.append(warning("PW121", component.name, message, item.span, label="never", help="leave it out of the list"))
-            elif all(-(-low * per_process // step) * step > high * per_process for step in steps):
-                multiples = " or ".join(map(str, dict.fromkeys(steps)))
-                message = f"`{component.name}` never has {name}: it has a multiple of {multiples}"
-                warnings.append(
-                    warning(
-                        "PW121", component.name, message, item.span, label=f"no multiple of {multiples}", help="leave it out of the list"
-                    )
-                )
-        if len(warnings) < len(items):
-            yield from warnings

@@ -14,7 +14,7 @@ from ..model_cards.card import MODEL, NUMBERS
 from ..roles import role_of
 from ..text.form import Form, ValueKind, form_of, key, list_of, map_of
 from ..text.nearest import nearest
-from ..text.tree import Entry, MapNode, Value
+from ..text.tree import Entry, MapNode, Value, find, with_value
 from ..text.values import whole_between
 from .add import add_hints
 from .forms import HintForm
@@ -72,9 +72,13 @@ def may_leave_degrees(block: Value | None) -> bool:
 
 def _saying(block: Value | None, key: str) -> frozenset[str]:
     """Return the components of the block with a key in their hints."""
-    inner = block.get("components") if isinstance(block, MapNode) else None
-    entries = inner if isinstance(inner, MapNode) else ()
-    return frozenset(entry.key.text for entry in entries if isinstance(entry.value, MapNode) and entry.value.get(key) is not None)
+    return frozenset(name for name, entry in hinted_entries(block).items() if find(entry.value, key) is not None)
+
+
+def hinted_entries(block: Value | None) -> dict[str, Entry]:
+    """Return component -> entry of its hints in the block."""
+    inner = find(block, COMPONENTS)
+    return {entry.key.text: entry for entry in inner} if isinstance(inner, MapNode) else {}
 
 
 def said_of_plan(block: Value | None) -> frozenset[str]:
@@ -83,15 +87,14 @@ def said_of_plan(block: Value | None) -> frozenset[str]:
     return frozenset(entry.key.text for entry in plan) if isinstance(plan, MapNode) else frozenset()
 
 
-def without(block: Value | None, entries: Collection[Entry]) -> Value | None:
-    """Return the block without some entries of `components`; None if nothing is left."""
-    inner = block.get("components") if isinstance(block, MapNode) else None
-    if not isinstance(block, MapNode) or not isinstance(inner, MapNode):
+def without(block: Value | None, names: Collection[str]) -> Value | None:
+    """Return the block without the hints of some components; None if nothing else is in it."""
+    entries, inner = hinted_entries(block), find(block, COMPONENTS)
+    if not isinstance(block, MapNode) or not isinstance(inner, MapNode) or entries.keys().isdisjoint(names):
         return block
-    left = replace(inner, entries=tuple(entry for entry in inner if entry not in entries))
-    changed = (replace(entry, value=left) if entry.value is inner else entry for entry in block)
-    remaining = tuple(entry for entry in changed if entry.value is not left or left.entries)
-    return replace(block, entries=remaining) if remaining else None
+    kept = tuple(entry for name, entry in entries.items() if name not in names)
+    left = with_value(block, COMPONENTS, replace(inner, entries=kept) if kept else None)
+    return left if left.entries else None
 
 
 def add_block(

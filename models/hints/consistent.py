@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from math import lcm
 from typing import Collection, Iterator, Mapping, Sequence
 
@@ -74,24 +75,6 @@ def _offload_faults(component: Component) -> Iterator[Finding]:
         yield error("PW121", name, message, span, help="write less, or more `memory`")
 
 
-def without_meaning(component: Component) -> Iterator[tuple[str, Span | None]]:
-    """Yield (key, place) of demands without meaning for a component without accelerators."""
-    if component.offloaded:
-        yield "offloaded", component.span("offloaded")
-    yield from ((f"keep.{keep.unit}", keep.span) for keep in component.keep if keep.unit != WHOLE or keep.level == NUMA)
-
-
-def levels_of(relation: Relation, cluster: Cluster) -> Iterator[Finding]:
-    """Yield a fault for a relation on a topology level that no node names."""
-    if relation.kind in BETWEEN_DOMAINS and not named(cluster, relation.level):
-        apart = relation.kind == APART
-        statement = f"`{relation.components[0]}` and `{relation.components[1]}` " + (
-            "cannot be apart" if apart else "are near by themselves"
-        )
-        severity = Severity.ERROR if apart else Severity.WARNING
-        yield _unnamed_level(relation.components[0], relation.level, statement, relation.span, severity)
-
-
 def named(cluster: Cluster, level: str) -> bool:
     """Return True if any node names a domain of the level."""
     if level == NUMA:
@@ -156,14 +139,12 @@ def _sized_components(components: Sequence[Component], relations: Sequence[Relat
 def _meaningless_hints(component: Component, choices: tuple[Parallel, ...]) -> Iterator[Finding]:
     """Yield faults for accelerator hints of a component counted in processes on nodes."""
     values = {
-        "accelerator_model": component.accelerator_model, "memory": component.memory, "estimate": component.estimate, "contiguous": component.contiguous,
-        "parallel": choices != (Parallel(),),
+        "accelerator": component.accelerator_model, "memory": component.memory, "estimate": component.estimate, "contiguous": component.contiguous,
+        "parallel": choices != (Parallel(),), "offloaded": component.offloaded,
     }  # fmt: skip
-    keys = {"accelerator_model": "accelerator"}
-    for key, span in (
-        *((keys.get(name, name), component.span(name)) for name, value in values.items() if value),
-        *without_meaning(component),
-    ):
+    hints = [(key, component.span(key)) for key, value in values.items() if value]
+    hints += [(f"keep.{keep.unit}", keep.span) for keep in component.keep if keep.unit != WHOLE or keep.level == NUMA]
+    for key, span in hints:
         message = f"`{key}` has no meaning for `{component.name}`, whose node group numbers nodes"
         yield error("PW121", component.name, message, span, help=f"drop `{key}`, or name a group with accelerators")
 
@@ -185,30 +166,17 @@ def _relation(
     if len(set(relation.components)) < len(relation.components):
         yield error("PW121", name, f"`{name}` names itself in {key}", relation.span, help="name another component")
     elif relation.kind in BETWEEN_DOMAINS:
-        yield from levels_of(relation, cluster)
+        if not named(cluster, relation.level):
+            so, severity = ("cannot be apart", Severity.ERROR) if relation.kind == APART else ("are near by themselves", Severity.WARNING)
+            yield _unnamed_level(name, relation.level, f"`{name}` and `{relation.components[1]}` {so}", relation.span, severity)
     elif relation.kind != NOT_FEWER:
         components = [by_name[component] for component in relation.components]
         yield from _comparability_faults(relation, components, key, cluster)
-        if relation.kind == ZERO_COPY:
-            yield from _zero_copy_faults(relation, *_tensor_parallel(relation, by_name, choices))
-
-
-def _zero_copy_faults(relation: Relation, first_sizes: Sequence[int], second_sizes: Sequence[int]) -> Iterator[Finding]:
-    """Yield a fault unless tp sizes are divisible, so that ranks lie evenly."""
-    if any(first_tp % second_tp == 0 or second_tp % first_tp == 0 for first_tp in first_sizes for second_tp in second_sizes):
-        return
-    first, second = relation.components
-    message = f"tp {' or '.join(map(str, first_sizes))} of `{first}` and tp {' or '.join(map(str, second_sizes))} of `{second}` do not divide each other"
-    yield error(
-        "PW121", first, f"{message}, so that not every rank finds its part at home", relation.span, help="make one a multiple of the other"
-    )
-
-
-def _tensor_parallel(
-    relation: Relation, by_name: Mapping[str, Component], choices: Mapping[str, tuple[Parallel, ...]]
-) -> tuple[list[int], ...]:
-    """Return the possible tp sizes per component."""
-    return tuple([degrees.tp for degrees in choices.get(name, (by_name[name].parallel,))] for name in relation.components)
+        sizes = [[parallel.tp for parallel in choices.get(member.name, (member.parallel,))] for member in components]
+        if relation.kind == ZERO_COPY and all(max(pair) % min(pair) for pair in product(*sizes)):
+            both = (f"tp {' or '.join(map(str, tps))} of `{member}`" for tps, member in zip(sizes, relation.components))
+            message = f"{' and '.join(both)} do not divide each other, so that not every rank finds its part at home"
+            yield error("PW121", name, message, relation.span, help="make one a multiple of the other")
 
 
 def _comparability_faults(relation: Relation, components: Sequence[Component], key: str, cluster: Cluster) -> Iterator[Finding]:
@@ -248,7 +216,7 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
             yield error("PW121", name, message, component.span("parallel"), help="make one a multiple of the other")
             return
     least, most = component.least, component.most
-    steps = [_step(component, parallel) for parallel in choices]
+    steps = [replace(component, parallel=parallel).step for parallel in choices]
     counts = component.counts or ((least, most),)
     if most < UNBOUNDED and not any(-(-low // step) * step <= high for low, high in counts for step in steps):
         step = steps[0]
@@ -270,10 +238,6 @@ def _unnamed_phases(component: Component) -> Iterator[Finding]:
             message = f"`{component.name}` has times for the phase `{phase}`, and its `phase` says {phases}"
             help_ = "name all its phases in `phase`, or leave that out: its times name them"
             yield warning("PW121", component.name, message, component.span("phase"), label=f"not `{phase}`", help=help_)
-
-
-def _step(component: Component, parallel: Parallel) -> int:
-    return replace(component, parallel=parallel).step
 
 
 def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, str, str] | None:

@@ -27,6 +27,7 @@ from ..text.values import (
     RankText,
     RankTexts,
     Word,
+    count_key,
     text_or_list,
     word_or_map,
 )
@@ -42,14 +43,12 @@ LET_OVER_NODES = f"let its tp groups span nodes: `{OVER_NODES}`"
 """Help text for `OVER_NODES`."""
 Level = OneOfValues("level of the topology", ALL_LEVELS)
 Domain = OneOfValues("level of nodes", DOMAINS)
-_LEVELS = ", ".join(f"`{level}`" for level in ALL_LEVELS)
-_DOMAINS = ", ".join(f"`{level}`" for level in DOMAINS)
 
 
 class KeptForm(Form):
     """Level of the topology, and in how many of its domains a unit may lie."""
 
-    level = key(Level, description=f"one of {_LEVELS}")
+    level = key(Level)
     domains = key(Count, default=1, description="at most in how many domains, such as `2` (whole component only)")
     required = key(Boolean, default=True, description="`false` where it is only preferred")
 
@@ -57,7 +56,7 @@ class KeptForm(Form):
 class SpreadForm(Form):
     """Spread of a component over failure domains."""
 
-    level = key(Domain, default=RACK, description=f"one of {_DOMAINS}")
+    level = key(Domain, default=RACK)
     domains = key(Count, default=None, description="at least in how many domains, such as `2`")
     percent = key(Percent, default=100, description="how much of it one domain may hold at most, in percent, such as `60`")
 
@@ -73,7 +72,7 @@ class OtherForm(Form):
     """Another component, and the topology level of the comparison."""
 
     component = key(Word, description="the name of a component such as `actor`")
-    level = key(Domain, default=RACK, description=f"one of {_DOMAINS}")
+    level = key(Domain, default=RACK)
 
 
 Kept = one_or_list_of(word_or_map(Level, KeptForm))
@@ -129,58 +128,27 @@ Part = ValueKind(_part, {"anyOf": [*Percent.schema["anyOf"], {"type": "number", 
 """Percent: a whole number like ``60``, or a share, ``0.6``; ``1.0`` is all."""
 
 
-def _one_of(words: tuple[str, ...]) -> str:
-    return "one of " + ", ".join(f"`{word}`" for word in words)
-
-
 class EstimateForm(Form):
     """Input of the memory estimate; numbers of a known model may be omitted."""
 
     model = key(Word, default="", title="the model, where its numbers are known", description="an id such as `Qwen/Qwen2.5-7B-Instruct`")
     parameters = key(Parameters, default=None, title="all weights of the model", description="a number such as `7B`")
     trainable = key(Parameters, default=None, title="how many weights are trained, where not all are", description="a number such as `40M`")
-    lora_rank = key(
-        Count, default=None, title="the rank of adapters, where these alone are trained", description="a whole number such as `32`"
-    )
-    precision = key(
-        OneOfValues("precision", tuple(BITS)), default="bf16", title="of the weights while they work", description=_one_of(tuple(BITS))
-    )
-    optimizer = key(
-        OneOfValues("optimizer", tuple(OPTIMIZERS)), default=None, title="`adam` for what is trained by its role, else none",
-        description=_one_of(tuple(OPTIMIZERS)),
-    )  # fmt: skip
-    sharding = key(
-        OneOfValues("sharding", SHARDINGS), default=NONE, title="what data parallel ranks divide", description=_one_of(SHARDINGS)
-    )
-    shards = key(
-        Count, default=None, title="how many ranks divide, where not all do (hybrid sharding)", description="a whole number such as `8`"
-    )
-    expert_tp = key(
-        Count, default=None, title="tensor parallel size of experts in training, if not that of the model",
-        description="a whole number such as `1`",
-    )  # fmt: skip
-    sequence = key(Count, default=None, title="tokens of one sequence, prompt and answer", description="a whole number such as `8192`")
-    micro_batch = key(
-        Count, default=1, title="sequences that one data parallel rank works on at a time", description="a whole number such as `1`"
-    )
-    micro_batches = key(
-        Count, default=None, title="micro batches of one optimizer step on a rank", description="a whole number such as `4`"
-    )
+    lora_rank = count_key(32, "the rank of adapters, where these alone are trained")
+    precision = key(OneOfValues("precision", tuple(BITS)), default="bf16", title="of the weights while they work")
+    optimizer = key(OneOfValues("optimizer", tuple(OPTIMIZERS)), default=None, title="`adam` for what is trained by its role, else none")
+    sharding = key(OneOfValues("sharding", SHARDINGS), default=NONE, title="what data parallel ranks divide")
+    shards = count_key(8, "how many ranks divide, where not all do (hybrid sharding)")
+    expert_tp = count_key(1, "tensor parallel size of experts in training, if not that of the model")
+    sequence = count_key(8192, "tokens of one sequence, prompt and answer")
+    micro_batch = count_key(1, "sequences that one data parallel rank works on at a time", default=1)
+    micro_batches = count_key(4, "micro batches of one optimizer step on a rank")
     logits = key(
-        OneOfValues("logits", LOGITS), default=None, title="how the loss works on logits: on all in 32 bits, or fused or in chunks",
-        description=_one_of(LOGITS),
-    )  # fmt: skip
-    recompute = key(
-        OneOfValues("recomputation", RECOMPUTED), default=FULL, title="what is computed again in the backward pass",
-        description=_one_of(RECOMPUTED),
-    )  # fmt: skip
-    attention_scores = key(
-        Boolean, default=False, title="scores of attention are stored, as without flash attention", description="`true` or `false`"
+        OneOfValues("logits", LOGITS), default=None, title="how the loss works on logits: on all in 32 bits, or fused or in chunks"
     )
-    sequences = key(
-        Count, default=None, title="sequences that a replica of an engine caches at the same time",
-        description="a whole number such as `64`",
-    )  # fmt: skip
+    recompute = key(OneOfValues("recomputation", RECOMPUTED), default=FULL, title="what is computed again in the backward pass")
+    attention_scores = key(Boolean, default=False, title="scores of attention are stored, as without flash attention")
+    sequences = count_key(64, "sequences that a replica of an engine caches at the same time")
     cache = key(
         OneOfValues("precision", ("bf16", "fp16", "fp8")), default=None, title="the precision of the cache", description="such as `fp8`"
     )
@@ -188,26 +156,23 @@ class EstimateForm(Form):
         Part, default=None, title="percent of each accelerator that an engine takes for itself",
         description="a whole number such as `60`, or a part such as `0.6`",
     )  # fmt: skip
-    offload = key(Boolean, default=False, title="it leaves its accelerators while another phase runs", description="`true` or `false`")
-    layers = key(Count, default=None, description="a whole number such as `28`")
-    hidden = key(Count, default=None, title="the width of the model", description="a whole number such as `3584`")
-    heads = key(Count, default=None, title="attention heads of a layer", description="a whole number such as `28`")
-    kv_heads = key(Count, default=None, title="heads of keys and values", description="a whole number such as `4`")
-    head_size = key(Count, default=None, description="a whole number such as `128`")
-    intermediate = key(Count, default=None, title="the width of the feed-forward part", description="a whole number such as `18944`")
-    vocabulary = key(Count, default=None, description="a whole number such as `152064`")
-    experts = key(Count, default=None, title="routed experts of a layer", description="a whole number such as `128`")
-    expert_intermediate = key(Count, default=None, title="the width of one expert", description="a whole number such as `768`")
-    active_experts = key(Count, default=None, title="routed experts that work on a token", description="a whole number such as `8`")
-    shared_experts = key(Count, default=None, title="experts that work on every token", description="a whole number such as `1`")
-    dense_layers = key(Count, default=None, title="first layers without experts", description="a whole number such as `3`")
-    latent = key(
-        Count, default=None, title="numbers that a layer caches of a token instead of keys and values",
-        description="a whole number such as `576`",
-    )  # fmt: skip
-    query_latent = key(Count, default=None, title="numbers from which queries come", description="a whole number such as `1536`")
-    rope = key(Count, default=None, title="numbers of a latent that are for positions", description="a whole number such as `64`")
-    value_size = key(Count, default=None, title="the width of a head's values", description="a whole number such as `128`")
+    offload = key(Boolean, default=False, title="it leaves its accelerators while another phase runs")
+    layers = count_key(28)
+    hidden = count_key(3584, "the width of the model")
+    heads = count_key(28, "attention heads of a layer")
+    kv_heads = count_key(4, "heads of keys and values")
+    head_size = count_key(128)
+    intermediate = count_key(18944, "the width of the feed-forward part")
+    vocabulary = count_key(152064)
+    experts = count_key(128, "routed experts of a layer")
+    expert_intermediate = count_key(768, "the width of one expert")
+    active_experts = count_key(8, "routed experts that work on a token")
+    shared_experts = count_key(1, "experts that work on every token")
+    dense_layers = count_key(3, "first layers without experts")
+    latent = count_key(576, "numbers that a layer caches of a token instead of keys and values")
+    query_latent = count_key(1536, "numbers from which queries come")
+    rope = count_key(64, "numbers of a latent that are for positions")
+    value_size = count_key(128, "the width of a head's values")
 
     def estimate(self) -> MemoryInput:
         """Return the estimate that the form states."""
@@ -277,10 +242,7 @@ class HintForm(Form):
 
     other_words = _OTHER_WORDS
 
-    role = key(
-        _Role, default=None, title="what it does, if its name does not say it",
-        description=f"one of {', '.join(f'`{role}`' for role in ROLES)}",
-    )  # fmt: skip
+    role = key(_Role, default=None, title="what it does, if its name does not say it")
     accelerators = key(
         Amounts, default=None, title="how many accelerators it asks for; without times, ranges of several components are split evenly",
         description="a number such as `16`, a range such as `8-32`, or a list of them such as `[2, 4, 8-16]`",
@@ -289,7 +251,7 @@ class HintForm(Form):
         Amounts, default=None, title="how many processes it has",
         description="a number such as `16`, a range such as `8-32`, or a list of them such as `[2, 4, 8-16]`",
     )  # fmt: skip
-    accelerators_per_process = key(Count, default=None, description="a whole number such as `1`")
+    accelerators_per_process = count_key(1)
     parallel = key(form_of(ParallelForm), default=ParallelForm(), description="degrees such as `{tp: 8, pp: 2}`")
     memory = key(Mebibytes, default=0, description="memory of one process on one accelerator, such as `70GiB`")
     estimate = key(
@@ -301,23 +263,16 @@ class HintForm(Form):
         description="an amount such as `2GiB`",
     )  # fmt: skip
     host_memory = key(Mebibytes, default=0, description="memory of its node that one process needs, such as `100GiB`")
-    cpus = key(Count, default=None, description="a whole number such as `4`", title="CPUs that are reserved for one process")
+    cpus = count_key(4, "CPUs that are reserved for one process")
     phase = key(
         Names, default=(), title="when it needs its memory: components without a phase in common take turns",
         description="a name such as `generate`, or a list of them",
     )  # fmt: skip
     node_group = key(Labels, default=(CLUSTER_LABEL,), description="the label of a node group such as `node`, or several with commas")
     accelerator = key(Name, default=None, description="a model such as `H100`", title="the only model that it may use")
-    contiguous = key(
-        Boolean, default=False, description="`true` or `false`", title="its accelerators are one solid range, in the order of its ranks"
-    )
-    any_order = key(
-        Boolean, default=False, title="a contiguous component whose processes may be in their range in any order",
-        description="`true` or `false`",
-    )  # fmt: skip
-    stride = key(
-        Count, default=1, description="a whole number such as `2`", title="tensor parallel groups interleave in blocks of so many groups"
-    )
+    contiguous = key(Boolean, default=False, title="its accelerators are one solid range, in the order of its ranks")
+    any_order = key(Boolean, default=False, title="a contiguous component whose processes may be in their range in any order")
+    stride = count_key(2, "tensor parallel groups interleave in blocks of so many groups", default=1)
     colocate_with = key(Names, default=(), description=_OTHERS, title="it uses exactly the accelerators of these")
     disjoint_from = key(Names, default=(), description=_OTHERS, title="it shares no accelerator with these")
     within = key(Names, default=(), description=_OTHERS, title="it uses only accelerators that these use")
@@ -348,14 +303,8 @@ class HintForm(Form):
         Seconds, default=None, title="how long an iteration of it takes, where that was measured",
         description="a map such as `{8: 120, 16: 66}`, `{generate: {8: 95}, train: {8: 60}}` or `{H100: {8: 60}}`, or `59.9` where the count is fixed",
     )  # fmt: skip
-    scaling = key(
-        OneOfValues("scaling", SCALINGS), default=POWER, title="what is assumed between and beyond the measured counts",
-        description="one of " + ", ".join(f"`{word}`" for word in SCALINGS),
-    )  # fmt: skip
-    samples = key(
-        Count, default=None, title="what its data parallel ranks must divide evenly among themselves",
-        description="a whole number such as `512`",
-    )  # fmt: skip
+    scaling = key(OneOfValues("scaling", SCALINGS), default=POWER, title="what is assumed between and beyond the measured counts")
+    samples = count_key(512, "what its data parallel ranks must divide evenly among themselves")
 
 
 class PlacedForm(Form):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from typing import Collection, Iterator, Mapping, NamedTuple, Sequence
 
@@ -33,7 +34,7 @@ from ..scope import HETEROGENEOUS, NESTED, SCOPES, SPANNING
 from ..text.form import Form, ValueKind, as_items, fill, form_of, key, list_of, one_or_list_of, shown_value
 from ..text.nearest import nearest
 from ..text.tree import ListNode, MapNode, Scalar, Value, find
-from ..text.values import Boolean, Count, OneOfValues, Rate, Word, or_list
+from ..text.values import Boolean, Count, OneOfValues, Rate, Word, count_key, or_list
 from .consistent import UNNAMED, named
 from .relations import unknown, unresolved
 from .seconds import Duration
@@ -134,11 +135,8 @@ def read_workflow(
             if not sources or not targets:
                 continue
             if sources == targets and len(sources) == 1:
-                message = f"`{section}` has `{source.text}` work on what it makes itself"
-                span = target.span
-                findings.append(
-                    error("PW121", source.text, message, span, label="the same again", help="name another component, or drop it")
-                )
+                message, help_ = f"`{section}` has `{source.text}` work on what it makes itself", "name another component, or drop it"
+                findings.append(error("PW121", source.text, message, target.span, label="the same again", help=help_))
             else:
                 after = After(source.text, target.text, arrow.text == WHOLE, place.span)
                 waits.append(Wait(after, sources, targets, arrow.span))
@@ -204,7 +202,7 @@ def _once(phases: tuple[str, ...]) -> tuple[str, ...]:
 class BudgetForm(Form):
     """Upper limits on an answer."""
 
-    accelerators = key(Count, default=None, description="a whole number such as `48`")
+    accelerators = count_key(48)
     seconds = key(Duration, default=None, description="a number such as `60`", title="how long an iteration may take")
 
 
@@ -221,16 +219,11 @@ class BatchForm(Form):
     """Work of an iteration; from it, times are estimated that no `seconds` says."""
 
     prompts = key(Count, description="how many prompts, such as `1024`")
-    samples = key(Count, default=1, title="answers to each prompt", description="a whole number such as `8`")
-    prompt = key(Count, default=512, title="tokens of a prompt", description="a whole number such as `512`")
+    samples = count_key(8, "answers to each prompt", default=1)
+    prompt = count_key(512, "tokens of a prompt", default=512)
     response = key(Count, title="tokens of the longest answer", description="a whole number such as `4096`")
-    mean_response = key(
-        Count,
-        default=0,
-        title="tokens of an answer on average; a quarter to all of the longest",
-        description="a whole number such as `1500`",
-    )
-    steps = key(Count, default=1, title="optimizer steps", description="a whole number such as `4`")
+    mean_response = count_key(1500, "tokens of an answer on average; a quarter to all of the longest", default=0)
+    steps = count_key(4, "optimizer steps", default=1)
 
 
 def _factor(value: object) -> float:
@@ -259,8 +252,8 @@ class PlanForm(Form):
         _Chains, default=(), title="what works on what",
         description=f"chains such as `rollout {ARROW} inference {ARROW} actor`, with `{WHOLE}` where one begins when all of the other is done",
     )  # fmt: skip
-    cost_model = key(OneOfValues("cost model", MODELS), default=STREAM, description="one of " + ", ".join(f"`{name}`" for name in MODELS))
-    batches = key(Count, default=1, title="in how many batches an iteration is handed on", description="a whole number such as `32`")
+    cost_model = key(OneOfValues("cost model", MODELS), default=STREAM)
+    batches = count_key(32, "in how many batches an iteration is handed on", default=1)
     phases = key(
         list_of(Word, 1, unpack=as_items, check=_once), default=PHASES, title="the order of the phases",
         description="names such as `[generate, infer, train]`",
@@ -270,9 +263,8 @@ class PlanForm(Form):
         description="any of " + ", ".join(f"`{name}`" for name in SCOPES),
     )  # fmt: skip
     nested = key(
-        Boolean, default=False, title="a component may use only some of another's accelerators; another spelling of `scope: [nested]`",
-        description="`true` or `false`",
-    )  # fmt: skip
+        Boolean, default=False, title="a component may use only some of another's accelerators; another spelling of `scope: [nested]`"
+    )
     minimise = key(OneOfValues("aim", AIMS), default=SECONDS, description="`seconds` of an iteration, or `accelerators`")
     budget = key(form_of(BudgetForm), default=BudgetForm(), description="a map such as `{accelerators: 48, seconds: 60}`")
     bandwidth = key(form_of(BandwidthForm), default=BandwidthForm(), description="a map such as `{node: 50GiB}`")
@@ -349,7 +341,10 @@ def read_plan(
             form = fill(PlanForm, written, "", f"`{key}`")
         except UnusableInput as problem:
             findings += problem.findings
-            form, readable = _workflow_form(written), False
+            entry = written.entry("workflow") if isinstance(written, MapNode) else None
+            with suppress(UnusableInput):  # reported already
+                form = fill(PlanForm, MapNode((entry,), written.span), "", "") if entry else form
+            readable = False
         if not timed and not any(finding.severity is Severity.ERROR for finding in findings):
             message = f"`{key}` chooses by time, and no component says its `seconds`"
             advice = f"write `seconds: {example(1, most)}` of each component that is planned"
@@ -378,15 +373,6 @@ def read_plan(
         after, form.nested or NESTED in form.scope, form.batches, form.cost_model, form.phases, form.minimise, budget, levels,
         spanning=SPANNING in form.scope, heterogeneous=HETEROGENEOUS in form.scope, span=span, spans=spans,
     )  # fmt: skip
-
-
-def _workflow_form(written: Value) -> PlanForm:
-    """Return a form with the workflow alone, to report faults there too."""
-    entry = written.entry("workflow") if isinstance(written, MapNode) else None
-    try:
-        return fill(PlanForm, MapNode((entry,), written.span), "", "") if entry else PlanForm()
-    except UnusableInput:
-        return PlanForm()  # already reported
 
 
 def _spans(written: Value | None, before: str = "") -> Iterator[tuple[str, Span]]:

@@ -57,9 +57,8 @@ def unknown(section: str, name: str, names: Collection[str], span: Span) -> Find
     close = nearest(name, names)
     edit = Edit(span, in_flow_map(close)) if close else None
     advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{known}`" for known in names)
-    return error(
-        "PW121", name, f"`{section}` names `{name[:60]}`, which is no component", span, label="not a component", help=advice, edit=edit
-    )
+    message = f"`{section}` names `{name[:60]}`, which is no component"
+    return error("PW121", name, message, span, label="not a component", help=advice, edit=edit)
 
 
 _Order = OneOfValues("order", ORDERS)
@@ -105,13 +104,8 @@ def read_preference(written: Value | None, findings: list[Finding], key: str = "
     weights = {level: getattr(form.weights, level) for level in LEVELS if form.weights and level in form.weights.written_keys}
     order = form.order or (WEIGHTED if weights else LEXICOGRAPHIC)
     if weights and order != WEIGHTED:
-        message = f"weights count in one sum, but the order is `{order}`"
-        place = find(written, "weights")
-        findings.append(
-            error(
-                "PW121", "", message, place.span if place else written.span, label="not used", help="write `order: weighted`, or drop them"
-            )
-        )
+        message, help_text = f"weights count in one sum, but the order is `{order}`", "write `order: weighted`, or drop them"
+        findings.append(error("PW121", "", message, span_in(written, "weights"), label="not used", help=help_text))
     return Preference(order, weights)
 
 
@@ -125,7 +119,7 @@ class RelationForm(Form):
     the same order of ranks. `zero copy`: the same accelerators, so that the second finds its part of the weights of the first at home.
     """
 
-    kind = key(_Kind, description="one of " + ", ".join(f"`{kind}`" for kind in RELATION_KINDS))
+    kind = key(_Kind)
     components = key(list_of(Word, 2, MAX_RELATED), description=f"two names such as `[actor, rollout]`; for `{IN_ORDER}` two or more")
     level = key(Domain, default=None, description="of `apart` and `near`, whose domains are compared: a level such as `rack`")
     reason = key(Word, default="", description="who demands it, such as `RLinf's auto mode`")

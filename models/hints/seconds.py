@@ -10,7 +10,7 @@ from ..parallel import DEGREES, Parallel
 from ..planning.workload import PHASES, SECOND, Measured
 from ..quantity import Advised
 from ..text.form import MAX_TEXT, Faults, Form, FormFault, Schema, ValueKind, form_of, key, list_of, shown_value
-from ..text.values import MAX_DIGITS, NAME_PATTERN, Count, Name, Word, whole_schema
+from ..text.values import MAX_DIGITS, NAME_PATTERN, Name, Word, count_key, whole_schema
 
 LONGEST = 10**7
 """Maximum time in seconds: about four months."""
@@ -37,7 +37,6 @@ _OF_NUMBERS = frozenset("-+.0123456789")
 _COUNTS = "counts of accelerators, such as `{8: 120, 16: 66}`"
 _NOTHING = "nothing was measured"
 MAX_MEASURED = 4096
-_DEGREE = "a whole number such as `2`"
 _BY_COUNT: Schema = {
     "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "additionalProperties": False,
     "patternProperties": {"^0{0,8}[1-9][0-9]{0,8}$": NUMBER_OF_SECONDS},
@@ -182,17 +181,13 @@ def _beside_counts(key: str) -> FormFault:
     """Return the fault of a key beside counts: a phase, or a misspelt count."""
     if key in PHASES:
         message = "counts of accelerators are beside phases, which have counts of their own"
-        return _single_key_fault(message, (key,), f"counts below each phase, such as `{{{key}: {{8: 120}}}}`")
-    return _single_key_fault(f"`{key[:40]}` is beside counts of accelerators, and is no whole number", (key,), _COUNTS)
+        return FormFault(message, inside=(key,), takes=f"counts below each phase, such as `{{{key}: {{8: 120}}}}`", of_key=True)
+    return _key_fault(f"`{key[:40]}` is beside counts of accelerators, and is no whole number", (key,)).faults[0]
 
 
 def _key_fault(message: str, place: tuple[str, ...]) -> Faults:
     """Return the fault of a key that should be a count."""
-    return Faults([_single_key_fault(message, place, _COUNTS)])
-
-
-def _single_key_fault(message: str, place: tuple[str, ...], takes: str) -> FormFault:
-    return FormFault(message, inside=place, takes=takes, of_key=True)
+    return Faults([FormFault(message, inside=place, takes=_COUNTS, of_key=True)])
 
 
 def _is_count(key: str, value: object = None) -> bool:
@@ -205,16 +200,14 @@ class MeasuredForm(Form):
     """Measurement: seconds of an iteration on some accelerators, with nothing else on them."""
 
     seconds = key(Duration, description=WRITTEN)
-    accelerators = key(
-        Count, default=None, title="on how many; as many as the component asks for", description="a whole number such as `8`"
-    )
+    accelerators = count_key(8, "on how many; as many as the component asks for")
     phase = key(Word, default="", title="the phase whose work it was; all that the component does", description="a name such as `train`")
     accelerator = key(Name, default=None, title="the model of the accelerators; any", description="a name such as `H100`")
-    tp = key(Count, default=None, title="the tensor parallel size that it ran with; any", description=_DEGREE)
-    pp = key(Count, default=None, title="the pipeline parallel size that it ran with; any", description=_DEGREE)
-    cp = key(Count, default=None, title="the context parallel size that it ran with; any", description=_DEGREE)
-    ep = key(Count, default=None, title="the expert parallel size that it ran with; any", description=_DEGREE)
-    dp = key(Count, default=None, title="data parallel ranks inside one replica that it ran with; any", description=_DEGREE)
+    tp = count_key(2, "the tensor parallel size that it ran with; any")
+    pp = count_key(2, "the pipeline parallel size that it ran with; any")
+    cp = count_key(2, "the context parallel size that it ran with; any")
+    ep = count_key(2, "the expert parallel size that it ran with; any")
+    dp = count_key(2, "data parallel ranks inside one replica that it ran with; any")
 
     def measured(self, amount: int) -> Measured:
         """Return the measurement; `amount` is the component's number of accelerators."""

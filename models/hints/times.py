@@ -89,12 +89,9 @@ def by_model(form: ComponentForm, cluster: Cluster) -> ComponentForm:
     """Return the hints with keys of `seconds` read as models, except for phases in `phase`."""
     if form.seconds is None:
         return form
-    rows = (
-        row.changed(phase="", accelerator=row.phase)
-        if row.accelerator is None and row.phase not in form.phase and is_model(row.phase, cluster)
-        else row
-        for row in form.seconds
-    )
+    models = {row.phase for row in form.seconds if row.phase not in form.phase and is_model(row.phase, cluster)}
+    named = (row.accelerator is None and row.phase in models for row in form.seconds)
+    rows = (row.changed(phase="", accelerator=row.phase) if is_named else row for row, is_named in zip(form.seconds, named))
     return form.changed(seconds=tuple(rows))
 
 
@@ -160,11 +157,6 @@ def timed(form: ComponentForm, count: int) -> TimedComponent | None:
     alone = form.phase[0] if len(form.phase) == 1 else ""
     rows = (row if row.phase else row.changed(phase=alone) for row in form.seconds)
     return TimedComponent(tuple(row.measured(count) for row in rows), form.scaling, form.samples or 0)
-
-
-def is_ambiguous(form: ComponentForm, least: int, most: int) -> bool:
-    """Return True if a time without a count is ambiguous for this range of counts."""
-    return least != most and any(row.accelerators is None for row in form.seconds or ())
 
 
 def example(least: int = 1, most: int = UNBOUNDED, step: int = 1) -> str:

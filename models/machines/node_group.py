@@ -146,10 +146,15 @@ class Numbering:
                 yield Stretch(nodes.start, wide.label, wide.count, len(nodes)), start + (nodes.start - wide.node_rank) * wide.count
 
     @cached_property
-    def first(self) -> dict[int, int]:
-        """Node rank -> resource rank of the node's first resource, at its first occurrence."""
-        result: dict[int, int] = {}
+    def first_in(self) -> dict[tuple[int, str], int]:
+        """(Node rank, label) -> resource rank of the node's first resource, at its first occurrence."""
+        result: dict[tuple[int, str], int] = {}
         for wide, start in zip(self.wide, self._starts):
             for offset in range(wide.nodes):
-                result.setdefault(wide.node_rank + offset, start + offset * wide.count)
+                result.setdefault((wide.node_rank + offset, wide.label), start + offset * wide.count)
         return result
+
+    @cached_property
+    def first(self) -> dict[int, int]:
+        """Node rank -> resource rank of the node's first resource, at its first occurrence."""
+        return {node: start for (node, _), start in reversed(self.first_in.items())}

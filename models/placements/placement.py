@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Iterable, Iterator, Sequence
+from typing import Iterable, Iterator, Sequence
 
 from ..machines.cluster import Cluster
 from ..machines.node import Node
@@ -89,28 +89,6 @@ _View = tuple[tuple[int, ...], tuple[str, ...], int]
 """(held resources, visible ids, first accelerator), local to the node."""
 
 
-class _Draft:
-    """Mutable Placement under construction: assigning frozen fields takes four times as long."""
-
-    __slots__ = Placement.__slots__
-
-    def __init__(
-        self, rank: int, node_rank: int, node_id: str, placement_node_rank: int, view: _View, accelerator_type: str,
-        local_rank: int, local_world_size: int, isolate_accelerator: bool, node_group: str,
-    ) -> None:  # fmt: skip
-        self.rank = rank
-        self.node_rank = node_rank
-        self.node_id = node_id
-        self.placement_node_rank = placement_node_rank
-        self.local_hardware_ranks, self.visible_accelerators, self.local_accelerator_id = view
-        self.accelerator_type = accelerator_type
-        self.local_rank = local_rank
-        self.local_world_size = local_world_size
-        self.isolate_accelerator = isolate_accelerator
-        self.node_group = node_group
-        self.__class__ = Placement  # type: ignore[assignment]
-
-
 @dataclass(frozen=True, slots=True)
 class _Block:
     """Processes with resources `held` on consecutive nodes; ranks continue from node to node."""
@@ -131,7 +109,7 @@ def placements(cluster: Cluster, runs: Sequence[Run], isolate_accelerator: bool 
             sizes[node_rank] += len(block.held)
     order: dict[int, int] = {}
     seen: Counter[int] = Counter()
-    result: list[Any] = []
+    result: list[Placement] = []
     for block in blocks:
         rank = block.rank
         isolated = isolate_accelerator and block.kind == ACCELERATOR
@@ -140,10 +118,9 @@ def placements(cluster: Cluster, runs: Sequence[Run], isolate_accelerator: bool 
             for node_rank in node_ranks:
                 name, size, local_rank = cluster.name(node_rank), sizes[node_rank], seen[node_rank]
                 position = order.setdefault(node_rank, len(order))
-                for view in views:
-                    result.append(
-                        _Draft(rank, node_rank, name, position, view, vendor, local_rank, size, isolate_accelerator, block.node_group)
-                    )
+                for held, visible, first in views:
+                    place = (rank, node_rank, name, position, first, vendor, local_rank, size)
+                    result.append(Placement(*place, visible, isolate_accelerator, held, block.node_group))
                     rank += 1
                     local_rank += 1
                 seen[node_rank] = local_rank

@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import Iterable, Iterator
+from typing import Callable, Iterable, Iterator, TypeVar
 
 from ..findings.wording import with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, NODE, Numbering, Stretch
-from ..ranks import CODES_BY_REASON, RankError, parse_ranks, parse_segments
+from ..ranks import CODES_BY_REASON, RankError, parse_ranks, parse_segments, write_range
 from ..record import dataclass
 from .run import Repeat, Run, Runs
-from .runs_text import joined
 
+P = TypeVar("P")
 _PLAIN = re.compile(r"\s*(\d{1,18})(?:-(\d{1,18}))?(?::(\d{1,18})(?:-(\d{1,18}))?)?\s*", re.ASCII)
 """Pattern of usual segments; the slow path reads the rest and finds all faults."""
 MAX_FAULTS = 1_000
@@ -63,7 +63,7 @@ def runs_over(pairs: Iterable[RankRange], numbering: Numbering, kinds: dict[str,
     """Return the runs over any numbering; `kinds` maps a label to the kind of resource."""
     repeats: list[Repeat] = []
     rank = 0
-    for pair in joined(pairs, _both):
+    for pair in joined(pairs, united):
         if pair.processes > pair.resources:
             repeats += _shared(pair, rank, numbering, kinds)
         else:
@@ -72,7 +72,19 @@ def runs_over(pairs: Iterable[RankRange], numbering: Numbering, kinds: dict[str,
     return Runs(repeats)
 
 
-def _both(first: RankRange, second: RankRange) -> RankRange | None:
+def joined(pieces: Iterable[P], both: Callable[[P, P], P | None]) -> Iterator[P]:
+    """Yield the pieces, merging neighbours while `both` returns a piece instead of None."""
+    current: P | None = None
+    for piece in pieces:
+        merged = None if current is None else both(current, piece)
+        if current is not None and merged is None:
+            yield current
+        current = piece if merged is None else merged
+    if current is not None:
+        yield current
+
+
+def united(first: RankRange, second: RankRange) -> RankRange | None:
     """Return two pairs merged if the second continues with the same share, else None."""
     if second.start != first.stop or second.resources * first.processes != first.resources * second.processes:
         return None
@@ -103,11 +115,9 @@ def _divided(pair: RankRange, rank: int, numbering: Numbering, kinds: dict[str, 
         for stretch in map(wide.on, range(wide.nodes)):
             start, left = first, count
             while left:
-                taken, processes = (
-                    (min(per_process - carried, left), 1)
-                    if carried or left < per_process
-                    else (left // per_process * per_process, left // per_process)
-                )
+                is_part = carried or left < per_process
+                processes = 1 if is_part else left // per_process
+                taken = min(per_process - carried, left) if is_part else processes * per_process
                 yield Repeat((_solid(range(rank, rank + processes), stretch, kind, start, taken // processes),))
                 carried = (carried + taken) % per_process
                 rank += processes if not carried and processes > 1 else int(not carried)
@@ -189,6 +199,19 @@ class PlacementText:
     def processes(self) -> int:
         """Number of placed processes."""
         return sum(pair.processes for pair in self.pairs)
+
+
+def write_placement(pairs: Iterable[RankRange], size: int = 0) -> str:
+    """Return the text of pairs; processes are written only where they share or divide resources.
+
+    A pair of all `size` resources is `all`; 0: never.
+    """
+    texts, rank = [], 0
+    for pair in pairs:
+        text = "all" if size > 1 and (pair.start, pair.stop) == (0, size) else write_range(range(pair.start, pair.stop))
+        texts.append(text if pair.processes == pair.resources else f"{text}:{write_range(range(rank, rank + pair.processes))}")
+        rank += pair.processes
+    return ",".join(texts)
 
 
 def read_placement(text: str, numbered: Numbered) -> PlacementText:

@@ -127,13 +127,5 @@ def _degrees(parallel: Parallel) -> dict[str, int]:
 
 
 def _run_to_data(run: Run) -> dict[str, object]:
-    return {
-        "ranks": [run.ranks.start, run.ranks.stop],
-        "node": run.node,
-        "kind": run.kind,
-        "first": run.first,
-        "each": run.each,
-        "step": run.step,
-        "pitch": run.pitch,
-        "node_group": run.node_group,
-    }
+    fields = ("node", "kind", "first", "each", "step", "pitch", "node_group")
+    return {"ranks": [run.ranks.start, run.ranks.stop], **{field: getattr(run, field) for field in fields}}

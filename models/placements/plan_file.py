@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -90,8 +91,13 @@ class PlanFileForm(_Strict):
 
 def plan_to_json(plan: Plan) -> str:
     """Return the plan as JSON text."""
-    terms = [{"name": t.name, "value": t.value, "bound": t.bound, "weight": t.weight, "tier": t.tier} for t in plan.terms]
-    rest = {"terms": terms, "bound": plan.bound, "seed": plan.seed, "seconds": round(plan.seconds, 3), "digest": plan.digest}
+    rest = {
+        "terms": list(map(asdict, plan.terms)),
+        "bound": plan.bound,
+        "seed": plan.seed,
+        "seconds": round(plan.seconds, 3),
+        "digest": plan.digest,
+    }
     return json.dumps({**plan.canonical(), **rest}, indent=1) + "\n"
 
 
@@ -133,14 +139,13 @@ def _build(form: PlanFileForm) -> Plan:
     cluster = form.cluster.build()
     if cluster.total() > MAX_ACCELERATORS:
         raise ValueError(f"its cluster has {cluster.total():,} accelerators; more than {MAX_ACCELERATORS:,} are not read")
-    runs: dict[str, tuple[Run, ...]] = {}
-    for name, run_forms in form.components.items():
-        runs[name] = tuple(
-            Run(range(*run.ranks), run.node, run.kind, run.first, run.each, run.step, run.pitch, run.node_group) for run in run_forms
-        )
+    runs = {
+        name: tuple(Run(range(*run.ranks), **run.model_dump(exclude={"ranks"})) for run in run_forms)
+        for name, run_forms in form.components.items()
+    }
     must_be_sound(cluster, runs)
-    terms = tuple(TermValue(t.name, t.value, t.bound, t.weight, t.tier) for t in form.terms)
-    degrees = {name: Parallel(sizes.tp, sizes.pp, sizes.cp, sizes.ep, sizes.dp) for name, sizes in form.degrees.items()}
+    terms = tuple(TermValue(**term.model_dump()) for term in form.terms)
+    degrees = {name: Parallel(**sizes.model_dump()) for name, sizes in form.degrees.items()}
     if unplaced := sorted(set(form.cpus) - set(runs)):
         raise ValueError(f"cpus: `{unplaced[0]}` is no component of it")
     return Plan(

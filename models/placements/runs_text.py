@@ -3,51 +3,19 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Callable, Iterable, Iterator, Sequence, TypeVar
+from typing import Iterator, Sequence
 
 from ..findings.finding import UnusableInput, error
 from ..findings.wording import with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, NODE
 from ..ranks import write_ranks
-from ..record import dataclass
+from .placement_text import RankRange, joined, united, write_placement
 from .run import Run, repeats_of
 
-P = TypeVar("P")
 Data = dict[str, object]
 Piece = tuple[range, range, Run, list[int]]
 """(process ranks, node ranks, a run, ordered resources per node)."""
-
-
-def joined(pieces: Iterable[P], both: Callable[[P, P], P | None]) -> Iterator[P]:
-    """Yield the pieces, merging neighbours while `both` returns a piece instead of None."""
-    current: P | None = None
-    for piece in pieces:
-        merged = None if current is None else both(current, piece)
-        if current is not None and merged is None:
-            yield current
-        current = piece if merged is None else merged
-    if current is not None:
-        yield current
-
-
-@dataclass(frozen=True, slots=True)
-class _TextBlock:
-    """Processes from `rank` on with resources from `first` on; `share` of them share one."""
-
-    first: int
-    rank: int
-    count: int
-    per_process: int
-    share: int
-
-    @property
-    def resources(self) -> int:
-        return self.count * self.per_process if self.share == 1 else self.count // self.share
-
-    @property
-    def stop(self) -> int:
-        return self.first + self.resources
 
 
 def labels_used(runs: Sequence[Run], named: tuple[str, ...]) -> tuple[str, ...]:
@@ -89,42 +57,26 @@ def placement_text(name: str, runs: Sequence[Run], cluster: Cluster, labels: tup
     strange = [label for label in labels if label not in cluster.groups]
     if strange:
         raise _inexpressible(name, f"the file has no node group `{strange[0]}`")
-    blocks = list(joined(_blocks(name, runs, cluster, labels), _both))
-    size = cluster.numbering(labels).size
-    # With mixed kinds RLinf counts differently, and `all` exceeds the resources.
-    alike = says_all and len({cluster.groups[label].kind for label in labels}) == 1
-    texts, last = [], 0
-    for block in blocks:
-        if block.first < last:
-            raise _inexpressible(name, f"process {block.rank} is on a lower resource than the processes before it")
-        last = block.stop
-        everything = alike and size > 1 and (block.first, block.stop) == (0, size)
-        text = "all" if everything else _range(block.first, block.stop)
-        if block.resources != block.count:
-            text += ":" + _range(block.rank, block.rank + block.count)
-        texts.append(text)
-    return ",".join(texts)
-
-
-def _blocks(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Iterator[_TextBlock]:
-    """Yield the processes as blocks; sharers of a resource form a block."""
-    rank = 0
+    pairs, rank = list[RankRange](), 0
     for (first, per_process), sharers in groupby(_processes(name, runs, cluster, labels)):
         count = sum(1 for _ in sharers)
         if count > 1 and per_process > 1:
             raise _inexpressible(name, f"the processes from {rank} on share {with_noun(per_process, 'resource')} each")
-        yield _TextBlock(first, rank, count, per_process, count)
+        pairs.append(RankRange(first, first + per_process, count))
         rank += count
+    pairs, rank = list(joined(pairs, united)), 0
+    for before, after in zip(pairs, pairs[1:]):
+        rank += before.processes
+        if after.start < before.stop:
+            raise _inexpressible(name, f"process {rank} is on a lower resource than the processes before it")
+    # With mixed kinds RLinf counts differently, and `all` exceeds the resources.
+    alike = says_all and len({cluster.groups[label].kind for label in labels}) == 1
+    return write_placement(pairs, cluster.numbering(labels).size if alike else 0)
 
 
 def _processes(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Iterator[tuple[int, int]]:
     """Yield (first resource rank, number of resources) of every process, in rank order."""
-    starts: dict[tuple[int, str], int] = {}
-    total = 0
-    for stretch in cluster.numbering(labels).stretches:
-        starts.setdefault((stretch.node_rank, stretch.label), total)
-        total += stretch.count
-    expected = 0
+    starts, expected = cluster.numbering(labels).first_in, 0
     for run in runs:
         start = starts.get((run.node, run.node_group))
         if start is None or run.ranks.start != expected:
@@ -134,17 +86,6 @@ def _processes(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[s
             raise _inexpressible(name, f"the resources of process {run.ranks.start} are not one solid range (step {run.step})")
         for i in range(len(run.ranks)):
             yield (start, 1) if run.kind == NODE else (start + run.first + i * run.pitch, run.each)
-
-
-def _both(left: _TextBlock, right: _TextBlock) -> _TextBlock | None:
-    """Return neighbours of the same pattern as a single block, else None."""
-    if (right.first, right.per_process, right.share) != (left.stop, left.per_process, left.share):
-        return None
-    return _TextBlock(left.first, left.rank, left.count + right.count, right.per_process, right.share)
-
-
-def _range(start: int, stop: int) -> str:
-    return str(start) if stop == start + 1 else f"{start}-{stop - 1}"
 
 
 def _inexpressible(name: str, why: str, otherwise: str = "launch from the plan itself") -> UnusableInput:
@@ -183,15 +124,12 @@ def _held(run: Run) -> list[int]:
 
 def _merged_on_node(left: Piece, right: Piece) -> Piece | None:
     """Return neighbours on a node with equal shares as a single piece, else None."""
-    return (range(left[0].start, right[0].stop), left[1], left[2], left[3] + right[3]) if _goes_on(left, right) else None
-
-
-def _goes_on(left: Piece, right: Piece) -> bool:
-    same = left[0].stop == right[0].start and left[1] == right[1] and len(left[1]) == 1
-    alike = (left[2].kind, left[2].node_group) == (right[2].kind, right[2].node_group)
-    if not same or not alike or set(left[3]) & set(right[3]):
-        return False
-    return bool(left[3]) and len(left[3]) * len(right[0]) == len(right[3]) * len(left[0])
+    (ranks, nodes, run, held), (next_ranks, next_nodes, next_run, next_held) = left, right
+    same = ranks.stop == next_ranks.start and nodes == next_nodes and len(nodes) == 1
+    alike = (run.kind, run.node_group) == (next_run.kind, next_run.node_group)
+    even = bool(held) and len(held) * len(next_ranks) == len(next_held) * len(ranks)
+    goes_on = same and alike and even and not set(held) & set(next_held)
+    return (range(ranks.start, next_ranks.stop), nodes, run, held + next_held) if goes_on else None
 
 
 def _entry(ranks: range, nodes: range, run: Run, resources: list[int], grouped: bool) -> Data:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Iterator, Mapping
 
 from ..composition import Composer
-from ..composition.places import Added, Folder, Located, SearchPath
+from ..composition.places import Added, NamedPath, SearchPath
 from ..dialect_names import DIALECTS
 from ..record import dataclass
 from ..text.environment import Environment
@@ -56,7 +56,7 @@ def readable_folders(source: Source, composer: Composer) -> SearchPath:
     repository = repository if os.path.isabs(source.name) else os.path.relpath(repository)
     names = dict.fromkeys((os.path.dirname(source.name), "" if repository == "." else repository, *composer.roots))
     real = tuple(dict.fromkeys(os.path.realpath(name or ".") for name in names))
-    return SearchPath(tuple(Folder(name, name) for name in names), real)
+    return SearchPath(tuple(NamedPath(name, name) for name in names), real)
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class StartedProgram:
         if folder is None:
             return Added((), self._folders)
         path = folder.path
-        return Added((Folder(path, path) if path else "what `--config-dir` names is not known",), self._folders)
+        return Added((NamedPath(path, path) if path else "what `--config-dir` names is not known",), self._folders)
 
     @cached_property
     def _hydra_arguments(self) -> Mapping[str, str]:
@@ -172,7 +172,7 @@ class StartedProgram:
         return self._hydra_arguments.get("config_path", "") if path is None else path.path
 
     @cached_property
-    def found(self) -> Located | None:
+    def found(self) -> NamedPath | None:
         """Main file, named by the options or else by the program itself."""
         name, path, option = self.configuration, self._path, self._option("path")
         if not name or os.path.isabs(name) or "\0" in name + self.name:
@@ -184,9 +184,9 @@ class StartedProgram:
         if (added := self._option("dir")) is not None and added.path:
             folders += self._places(added.path)
         located = SearchPath(tuple(folders), self._search.roots).find(name) if folders else None
-        return located if isinstance(located, Located) else None
+        return located if isinstance(located, NamedPath) else None
 
-    def _places(self, path: str, *further: str) -> Iterator[Folder]:
+    def _places(self, path: str, *further: str) -> Iterator[NamedPath]:
         """Yield the readable folders that a path, or one of `further`, may name.
 
         A relative path counts from the program's folder, which is looked up below the folder that
@@ -197,7 +197,7 @@ class StartedProgram:
             real = os.path.realpath(place) if "\0" not in place else ""
             if real and is_below(real, self._search.roots):
                 visible = os.path.normpath(place) if os.path.isabs(self.source.name) else os.path.relpath(real)
-                yield Folder(real, "" if visible == "." else visible)
+                yield NamedPath(real, "" if visible == "." else visible)
 
     @property
     def missing(self) -> tuple[str, str]:

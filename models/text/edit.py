@@ -14,7 +14,7 @@ import yaml
 from ..findings.span import Edit, Span
 from ..ranks import merge, write_ranks
 from .source import EXPONENT, Source, read_yaml
-from .tree import Entry, ListNode, MapNode, Scalar
+from .tree import Entry, MapNode, Scalar
 
 _END = re.compile("\r\n|\r|\n")
 _BREAK = re.compile("[\r\n\x85\u2028\u2029]")  # ends of lines, and so of comments, in YAML 1.1
@@ -49,12 +49,7 @@ def quotes_keys(source: Source, mapping: MapNode) -> bool:
     return any(source.text[entry.key.span.start] == '"' for entry in mapping)
 
 
-def line_end(source: Source) -> str:
-    """Return the line end used by a file."""
-    return line_end_of(source.text)
-
-
-def line_end_of(text: str) -> str:
+def line_end(text: str) -> str:
     """Return the line end of the first line of a text."""
     match = _END.search(text)
     return match[0] if match else "\n"
@@ -66,11 +61,6 @@ def line_stop(text: str, position: int) -> int:
         position -= 1
     match = _BREAK.search(text, position)
     return match.start() if match else len(text)
-
-
-def at_line_end(source: Source, position: int, text: str) -> Edit:
-    """Build an insertion at the `line_stop` of a position."""
-    return Edit(point(source, line_stop(source.text, position)), text)
 
 
 def point(source: Source, position: int) -> Span:
@@ -88,26 +78,15 @@ def without_entry(text: str, mapping: MapNode, entry: Entry) -> Edit | None:
 
 def with_entry(text: str, mapping: MapNode, key: str, value: str) -> Edit | None:
     """Build the edit that appends `key: value` to a map; None for an empty map."""
-    if not mapping.entries or not _is_in_single_text(mapping):
+    files = {mapping.span.file, *(span.file for entry in mapping for span in (entry.key.span, entry.value.span))}
+    if not mapping.entries or not _is_in_place(mapping) or len(files) > 1:
         return None
     first, last = mapping.entries[0].key.span, mapping.entries[-1].value.span
     if mapping.flow:
         quote = '"' if text[first.start] == '"' else ""
         return Edit(_at(text, last.file, last.end_in_use), f", {quote}{key}{quote}: {value}")
     position = line_stop(text, last.end_in_use)
-    return Edit(_at(text, last.file, position), f"{line_end_of(text)}{' ' * (first.column - 1)}{key}: {value}")
-
-
-def is_flow(text: str, sequence: ListNode) -> bool:
-    """Return True if the list is written in brackets."""
-    return text[sequence.span.start : sequence.span.start + 1] == "["
-
-
-def _is_in_single_text(mapping: MapNode) -> bool:
-    return (
-        _is_in_place(mapping)
-        and len({span.file for entry in mapping for span in (entry.key.span, entry.value.span)} | {mapping.span.file}) == 1
-    )
+    return Edit(_at(text, last.file, position), f"{line_end(text)}{' ' * (first.column - 1)}{key}: {value}")
 
 
 def _is_in_place(mapping: MapNode) -> bool:

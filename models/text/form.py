@@ -82,10 +82,13 @@ class ValueKind(Generic[T]):
     read : converts plain data, or raises ValueError with a sentence for users.
     schema : the same rule as JSON Schema, with the name of a form as its `$ref`.
     form : form inside; `is_listed` is True if it is inside a list or a map.
+    description : the values, for keys that describe none.
     """
 
-    def __init__(self, read: Callable[[Any], T], schema: Schema, form: type[Form] | None = None, is_listed: bool = False) -> None:
-        self.read, self.schema, self.form, self.is_listed = read, schema, form, is_listed
+    def __init__(
+        self, read: Callable[[Any], T], schema: Schema, form: type[Form] | None = None, is_listed: bool = False, description: str = ""
+    ) -> None:
+        self.read, self.schema, self.form, self.is_listed, self.description = read, schema, form, is_listed, description
 
 
 class Key:
@@ -98,14 +101,14 @@ class Key:
 
 
 @overload
-def key(kind: ValueKind[T], *, description: str, title: str = "", written: str = "") -> T: ...
+def key(kind: ValueKind[T], *, description: str = "", title: str = "", written: str = "") -> T: ...
 @overload
-def key(kind: ValueKind[T], *, default: None, description: str, title: str = "", written: str = "") -> T | None: ...
+def key(kind: ValueKind[T], *, default: None, description: str = "", title: str = "", written: str = "") -> T | None: ...
 @overload
-def key(kind: ValueKind[T], *, default: T, description: str, title: str = "", written: str = "") -> T: ...
-def key(kind: ValueKind[Any], *, default: Any = REQUIRED, description: str, title: str = "", written: str = "") -> Any:
-    """Declare a key: `title` is its meaning, `description` its values. None allows null."""
-    return Key(kind, default, description, title, written)
+def key(kind: ValueKind[T], *, default: T, description: str = "", title: str = "", written: str = "") -> T: ...
+def key(kind: ValueKind[Any], *, default: Any = REQUIRED, description: str = "", title: str = "", written: str = "") -> Any:
+    """Declare a key: `title` is its meaning, `description` its values (default: those of the kind). None allows null."""
+    return Key(kind, default, description or kind.description, title, written)
 
 
 class Form:
@@ -179,6 +182,19 @@ def form_of(form: type[AnyForm]) -> ValueKind[AnyForm]:
     return ValueKind(form.read, {"$ref": form.__name__}, form)
 
 
+def _read_each(items: Iterable[tuple[int | str, Any]], read: Callable[[Any], T]) -> list[T]:
+    """Return the values at places of a list or a map, as `read` gives them. Raises Faults of all."""
+    parsed, faults = list[T](), list[FormFault]()
+    for place, item in items:
+        try:
+            parsed.append(read(item))
+        except ValueError as wrong:
+            faults += faults_at(wrong, item, place)
+    if faults:
+        raise Faults(faults)
+    return parsed
+
+
 def list_of(
     items: ValueKind[T], least: int = 0, most: int = 0, unpack: Callable[[Any], object] = lambda value: value,
     check: Callable[[tuple[T, ...]], tuple[T, ...]] = lambda values: values, schema: Schema | None = None,
@@ -186,18 +202,12 @@ def list_of(
     """Return the kind of a list of `least` to `most` (0: any) items, once unpacked."""
 
     def read(value: object) -> tuple[T, ...]:
-        listed, parsed, faults = unpack(value), list[T](), list[FormFault]()
+        listed = unpack(value)
         if not isinstance(listed, (list, tuple)):
             raise ValueError(f"{shown_value(listed)} is no list")
         if most and len(listed) > most:
             raise ValueError(f"the list has more than {most}")
-        for position, item in enumerate(listed):
-            try:
-                parsed.append(items.read(item))
-            except ValueError as wrong:
-                faults += faults_at(wrong, item, position)
-        if faults:
-            raise Faults(faults)
+        parsed = _read_each(enumerate(listed), items.read)
         if len(parsed) < least:
             raise ValueError("the list is empty" if least == 1 else f"the list has fewer than {least}")
         return check(tuple(parsed))
@@ -223,17 +233,9 @@ def map_of(values: ValueKind[T]) -> ValueKind[dict[str, T]]:
     def read(value: object) -> dict[str, T]:
         if not isinstance(value, dict):
             raise ValueError(f"{shown_value(value)} is no map")
-        parsed, faults = dict[str, T](), list[FormFault]()
-        for name, inner in value.items():
-            try:
-                if len(name) > MAX_TEXT:
-                    raise ValueError(f"the text is longer than {MAX_TEXT} characters")
-                parsed[name] = values.read(inner)
-            except ValueError as wrong:
-                faults += faults_at(wrong, inner, name)
-        if faults:
-            raise Faults(faults)
-        return parsed
+        if long := next((name for name in value if len(name) > MAX_TEXT), ""):
+            raise Faults(faults_at(ValueError(f"the text is longer than {MAX_TEXT} characters"), value[long], long))
+        return dict(zip(value, _read_each(value.items(), values.read)))
 
     return ValueKind(read, {"type": "object", "additionalProperties": values.schema}, values.form, is_listed=True)
 

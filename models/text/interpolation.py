@@ -111,14 +111,6 @@ RESOLVERS: Mapping[str, Callable[[tuple[Plain, ...]], Plain]] = {
 }
 
 
-def compute(name: str, arguments: tuple[Plain, ...]) -> Plain:
-    """Apply a resolver of RESOLVERS. Raises CannotCompute, or ProvedWrong if it must fail."""
-    value = RESOLVERS[name](arguments)
-    if isinstance(value, (int, float)) and not abs(value) <= MAX_NUMBER:
-        raise CannotCompute(f"`{name}` gives a number beyond {MAX_NUMBER:,}")
-    return value
-
-
 class Interpolator:
     """Resolver of the interpolations of one configuration.
 
@@ -295,7 +287,10 @@ class Interpolator:
         if call.name not in RESOLVERS:
             raise Unknown(f"`{call.name[:60]}` is not among the resolvers that are computed")
         try:
-            return compute(call.name, tuple(self._argument(call, i, scalar, path) for i in range(len(call.arguments))))
+            value = RESOLVERS[call.name](tuple(self._argument(call, i, scalar, path) for i in range(len(call.arguments))))
+            if isinstance(value, (int, float)) and not abs(value) <= MAX_NUMBER:
+                raise CannotCompute(f"`{call.name}` gives a number beyond {MAX_NUMBER:,}")
+            return value
         except ProvedWrong as problem:
             raise Impossible(str(problem)) from None
         except CannotCompute as problem:

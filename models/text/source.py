@@ -74,7 +74,7 @@ def read_document(name: str, text: str) -> YamlText:
         return _Reader(name, text).read()
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark or problem.context_mark
-        span = _point(name, mark) if mark else _start(name)
+        span = Span(name, mark.index, mark.index + 1, mark.line + 1, mark.column + 1) if mark else _start(name)
         if _is_toml(text):
             message = "this is TOML, not YAML"
             raise _unusable(error("PW003", "", message, span, help="write `key: value`, sections as keys with indented lines")) from None
@@ -99,10 +99,6 @@ def _unusable(finding: Finding) -> UnusableInput:
 
 def _start(name: str) -> Span:
     return Span(name, 0, 0, 1, 1)
-
-
-def _point(name: str, mark: Any) -> Span:
-    return Span(name, mark.index, mark.index + 1, mark.line + 1, mark.column + 1)
 
 
 @dataclass(slots=True)

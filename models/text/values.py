@@ -8,21 +8,15 @@ read later, when their place is known.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Collection, TypeVar
+from typing import Any, Collection, TypeVar, overload
 
 from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, RATE_PATTERN, Advised, read_memory, read_range, read_rate, write_range
-from .form import MAX_TEXT, UNKNOWN_WORD, Faults, Form, FormFault, Schema, ValueKind, as_items, form_of, list_of, shown_value
-
-if TYPE_CHECKING:
-    from fractions import Fraction
+from .form import MAX_TEXT, UNKNOWN_WORD, Faults, Form, FormFault, Schema, ValueKind, as_items, form_of, key, list_of, shown_value
 
 _NUMBER = r"([1-9][0-9]{0,8})"
 _OTHER_RANGE = re.compile(rf"{_NUMBER}\s*(?:\.{{2,3}}|:|to|[\u2013\u2014~])\s*{_NUMBER}", re.ASCII)
 _BETWEEN = re.compile(r"\s*(?:,\s*or\b|\bor\b|[,|/])\s*")
 _COUNT = re.compile(rf"{_NUMBER}(?:\s*-\s*{_NUMBER})?", re.ASCII)
-_LEAST = re.compile(rf"(?:>=|\u2265|at least|min)\s*{_NUMBER}|{_NUMBER}\s*(?:\+|-|or more)", re.ASCII)
-_MOST = re.compile(rf"(?:<=|\u2264|at most|up to|max)\s*{_NUMBER}", re.ASCII)
-_ANY = ("auto", "all", "any", "max", "*")
 LEAST, MOST = ("min", "least", "minimum", "from"), ("max", "most", "maximum", "to")
 A = TypeVar("A")
 B = TypeVar("B")
@@ -43,15 +37,8 @@ def suggestion(value: object) -> str:
         least, most = (next((value[key] for key in keys if isinstance(value.get(key), int)), None) for keys in (LEAST, MOST))
         return f"write `{least}-{most}`" if least and most and len(value) == 2 else ""
     text = str(value).strip().lower()
-    if text in _ANY:
-        return "write a range up to the most that it may have, such as `1-16`"
     if match := _OTHER_RANGE.fullmatch(text):
         return f"write `{match[1]}-{match[2]}`"
-    if match := _LEAST.fullmatch(text):
-        least = int(match[1] or match[2])
-        return f"write a range up to the most that it may have, such as `{least}-{8 * least}`"
-    if match := _MOST.fullmatch(text):
-        return f"write `1-{match[1]}`"
     counts = _BETWEEN.split(text.strip("[]").strip())
     return f"write a list, `[{', '.join(counts)}]`" if len(counts) > 1 and all(map(_COUNT.fullmatch, counts)) else ""
 
@@ -69,9 +56,9 @@ def read_whole_number(value: object) -> int:
     return int(value)
 
 
-def _text(value: object) -> str:
+def _text(value: object, noun: str = "text") -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError(f"{shown_value(value)} is no text")
+        raise ValueError(f"{shown_value(value)} is no {noun}")
     return str(value)
 
 
@@ -94,27 +81,12 @@ def _disjoint(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...
     faults: list[FormFault] = []
     for place, (low, high) in enumerate(ranges):
         if overlap := next((earlier for earlier in ranges[:place] if low <= earlier[1] and earlier[0] <= high), None):
-            message = (
-                f"`{write_range(overlap)}` appears twice"
-                if overlap == (low, high)
-                else f"`{write_range((low, high))}` and `{write_range(overlap)}` overlap"
-            )
+            both = f"`{write_range((low, high))}` and `{write_range(overlap)}` overlap"
+            message = f"`{write_range(overlap)}` appears twice" if overlap == (low, high) else both
             faults.append(FormFault(message, inside=(place,), takes="each count once"))
     if faults:
         raise Faults(faults)
     return tuple(sorted(ranges))
-
-
-def _memory(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError(f"{shown_value(value)} is no amount of memory")
-    return read_memory(str(value))
-
-
-def _rate(value: object) -> int | Fraction:
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError(f"{shown_value(value)} is no amount a second")
-    return read_rate(str(value))
 
 
 def _labels(value: object) -> object:
@@ -128,7 +100,7 @@ class OneOfValues(ValueKind[str]):
 
     def __init__(self, noun: str, words: Collection[str]) -> None:
         self.noun, self.words = noun, tuple(words)
-        super().__init__(self._known, {"enum": [*words]})
+        super().__init__(self._known, {"enum": [*words]}, description=f"one of {', '.join(f'`{word}`' for word in words)}")
 
     def _known(self, value: object) -> str:
         if not isinstance(value, str):
@@ -210,10 +182,21 @@ def _name(value: object) -> str:
     return text
 
 
-Boolean = ValueKind(_boolean, {"type": "boolean"})
+Boolean = ValueKind(_boolean, {"type": "boolean"}, description="`true` or `false`")
 """Value ``true`` or ``false``."""
 Count = whole_between(1)
 """Whole number from 1."""
+
+
+@overload
+def count_key(example: int, title: str = "", *, default: int) -> int: ...
+@overload
+def count_key(example: int, title: str = "") -> int | None: ...
+def count_key(example: int, title: str = "", *, default: int | None = None) -> int | None:
+    """Declare a key with a whole number from 1 (see `key`), described by an example."""
+    return key(Count, default=default, title=title, description=f"a whole number such as `{example}`")
+
+
 Index = whole_between(0)
 """Whole number from 0."""
 Percent = whole_between(1, 100)
@@ -224,9 +207,13 @@ Amounts = list_of(
 """Ranges (least, most), ascending and disjoint, from a number, a range or a list."""
 Degrees = list_of(Count, 1, MAX_DEGREES, as_items, schema=or_list(Count.schema, minItems=1, maxItems=MAX_DEGREES))
 """Whole number, or several to choose from."""
-Mebibytes = ValueKind(_memory, {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": MEMORY_PATTERN}]})
+Mebibytes = ValueKind(
+    lambda value: read_memory(_text(value, "amount of memory")), {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": MEMORY_PATTERN}]}
+)
 """MiB of a text such as ``70GiB``; a bare number is GiB."""
-Rate = ValueKind(_rate, {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": RATE_PATTERN}]})
+Rate = ValueKind(
+    lambda value: read_rate(_text(value, "amount a second")), {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": RATE_PATTERN}]}
+)
 """MiB per second, exact; a bare number is GiB."""
 Word = text_of(MAX_TEXT, _WORD)
 """Text; a number is taken as its digits."""

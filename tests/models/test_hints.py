@@ -106,9 +106,6 @@ def test_a_list_of_counts(text: str, counts: Counts, each: int) -> None:
             "[2",
             "ask for 4",
         ),
-        ("{accelerators: [4, 6], parallel: {tp: 4}}", "`a` never has 6 accelerators: it has a multiple of 4", "6]", "leave it out"),
-        ("{accelerators: [4, 64]}", "`a` never has 64 accelerators: there are 16 accelerators", "64", "leave it out"),
-        ("{node_group: robots, processes: [1, 4]}", "`a` never has 4 processes: there are 2 Franka", "4]", "leave it out"),
         ("{accelerators: [2, 20], seconds: 60}", "an unknown number of accelerators", "60}", "write `seconds: {2: 120}`"),
     ],
 )
@@ -246,8 +243,7 @@ def test_a_shorthand_cluster_has_no_other_groups() -> None:
     [
         ("2..8", "write `2-8`"), ('"2:8"', "write `2-8`"), ("2 to 8", "write `2-8`"), ("{min: 2, max: 8}", "write `2-8`"), ("4 or 8", "write a list, `[4, 8]`"),
         ('"2, 4-8 or 16"', "write a list, `[2, 4-8, 16]`"), ("2|4", "write a list, `[2, 4]`"), ('"[2, 4]"', "write a list, `[2, 4]`"),
-        ('">=4"', "write a range up to the most that it may have, such as `4-32`"), ("4+", "write a range up to the most that it may have, such as `4-32`"),
-        ("up to 8", "write `1-8`"), ("auto", "write a range up to the most that it may have, such as `1-16`"),
+        ('">=4"', "write a number such as"), ("auto", "write a number such as"),
         ("{H100: 2}", "write a number such as"), ("few", "write a number such as"), ("4,", "write a number such as"), ("0-4", "write a number such as"),
     ],
 )  # fmt: skip

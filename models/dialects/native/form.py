@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ...hints.block import BlockForm
 from ...hints.forms import ComponentForm
-from ...hints.plan import PlanForm
-from ...hints.relations import LinkForm, Objective, RelationForm
+from ...hints.relations import Objective
 from ...machines.cluster_file import ClusterForm
 from ...machines.shorthand import SHORTHAND_PATTERN
 from ...text.form import Form, ValueKind, as_items, form_of, key, list_of, map_of
@@ -26,21 +26,14 @@ class NativeForm(Form):
         description="what given ranks may do besides: " + ", ".join(f"`{word}`" for word in ALLOWED),
     )
     components = key(map_of(form_of(ComponentForm)), description="name -> what it asks for, or where it is")
-    relations = key(list_of(form_of(RelationForm)), default=(), description="what must hold between components")
-    links = key(
-        list_of(form_of(LinkForm)),
-        default=(),
-        description="what components send to each other in every step, such as `[{from: actor, to: rollout, weights: 16GiB}]`",
-    )
+    relations, links = BlockForm.keys["relations"], BlockForm.keys["links"]
     objective = key(
         Objective,
         default=None,
         description="`lexicographic` (bytes across the widest level of the topology first), `weighted`, or `{order: weighted, weights: {rack: 10}}`",
     )
     work = key(list_of(form_of(WorkForm)), default=(), description="what is dealt out evenly to the processes of components")
-    plan = key(
-        form_of(PlanForm), default=PlanForm(), description="what counts and degrees are chosen by, such as `{workflow: rollout -> actor}`"
-    )
+    plan = BlockForm.keys["plan"]
 
 
 def file_form() -> type[Form]:

@@ -17,7 +17,7 @@ from ...model_cards.known import KNOWN, known_model
 from ...parallel import DEGREES, Parallel
 from ...text.nearest import nearest
 from ...training_job import ANY_FILE, FileLimits
-from .job_sizes import JobRequest, JobSizes
+from .job_sizes import JobRequest, JobSizes, divisors
 
 _MOST_DOUBLED = 10
 
@@ -109,7 +109,7 @@ def _engine(sizes: JobSizes, model: str, most: int) -> str:
     if not fitting and not sizes.limits.over_nodes:
         message = f"no node holds an engine of `{sizes.request.model}`, and engines of this framework do not span nodes"
         raise UnusableInput([error("PW606", "rollout", message, help="use larger nodes, or a framework whose engines do: verl, roll")])
-    fitting = fitting or [Parallel(tp=sizes.largest_engine)]
+    fitting = fitting or [Parallel(tp=divisors(sizes.card.heads, sizes.near)[-1])]
     fitting = [size for size in fitting if size.tp <= most] or fitting
     fitting = [size for size in fitting if sizes.total % size.replica == 0] or fitting
     degrees = {name: sorted({getattr(size, name) for size in fitting}) for name in DEGREES}

@@ -115,11 +115,8 @@ class JobSizes:
         total, near = self.total, self.near
         part = lcm(near & -near, unit)
         step = part * -(-total // (part * _MOST_COUNTS))
-        counts = [
-            count
-            for count in range(unit, total + 1, unit)
-            if count % step == 0 or count + unit > total or (count < near and near % count == 0)
-        ]
+        units = range(unit, total + 1, unit)
+        counts = [count for count in units if count % step == 0 or count + unit > total or (count < near and near % count == 0)]
         return counts or [total]
 
     # -- what trains and reads
@@ -210,7 +207,7 @@ class JobSizes:
     def _megatron(self, split: int, least_tp: int, expert_tp: int) -> Iterator[Parallel]:
         """Yield parallel sizes that divide the model and the accelerators."""
         card, total = self.card, self.even_total
-        for tp in (size for size in _divisors(card.heads, self.near) if size >= least_tp):
+        for tp in (size for size in divisors(card.heads, self.near) if size >= least_tp):
             for pp in (size for size in (1, 2, 4, 8, 16) if card.layers % size == 0):
                 for ep in (size for size in (1, 4, 8, 16, 32, 64) if size == 1 or (card.experts and card.experts % size == 0)):
                     if total % (tp * pp * split) == 0 and total % (pp * ep * (expert_tp or tp)) == 0:
@@ -238,18 +235,13 @@ class JobSizes:
                 return fitting + more, part
         return [], UTILIZATION
 
-    @property
-    def largest_engine(self) -> int:
-        """Largest tensor parallel size on a node."""
-        return _divisors(self.card.heads, self.near)[-1]
-
     def _fitting(self, count: int, part: int) -> list[Parallel]:
         """Return the parallel sizes over so many nodes that fit in a percent.
 
         On one solid range a tp that divides a node leaves no gaps.
         """
         estimate, found = MemoryInput(self._model, sequence=self.request.sequence), list[Parallel]()
-        for tp in _divisors(self.card.heads, self.near):
+        for tp in divisors(self.card.heads, self.near):
             size = Parallel(tp=tp, **({self.limits.over_nodes: count} if count > 1 else {}))
             need = estimated(Component("rollout", estimate=estimate), self.card, size, size.replica)
             if need is not None and need.mebibytes <= self.memory * part // 100:
@@ -263,6 +255,6 @@ class JobSizes:
         return self.excess(*self.trained) == 0 and bool(self.engines[0])
 
 
-def _divisors(number: int, most: int) -> list[int]:
+def divisors(number: int, most: int) -> list[int]:
     """Return the powers of two up to `most` that divide a number."""
     return [1 << power for power in range(most.bit_length()) if 1 << power <= most and number % (1 << power) == 0]

@@ -49,9 +49,8 @@ def place_by_text(
         advice = f"write `{better}`" if edit else "write `ranks`, or `ranks:processes`, such as `0-3:0-7`"
         for fault in placement.faults:
             span, message = _place(written, source, fault.start, fault.end), f"`{component.name}`: {fault.message}"
-            findings.append(
-                error(fault.code, component.name, message, span, label=fault.label, help=advice, edit=edit, origin=written.origin)
-            )
+            finding = error(fault.code, component.name, message, span, label=fault.label, help=advice, edit=edit, origin=written.origin)
+            findings.append(finding)
         if not placement.faults:
             message = f"`{component.name}` has {placement.processes:,} processes, more than the {MAX_PROCESSES:,} that are read"
             findings.append(error("PW102", component.name, message, written.span, help="name fewer processes"))

@@ -77,9 +77,8 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
     written = values.get("components")
     if not isinstance(written, MapNode):
         span = source.whole() if written is None else written.span
-        findings.append(
-            error("PW105", "", "`components` must be a map of components", span, help="write `components: {actor: {accelerators: 8}}`")
-        )
+        help_ = "write `components: {actor: {accelerators: 8}}`"
+        findings.append(error("PW105", "", "`components` must be a map of components", span, help=help_))
         return Problem(cluster, Job(()))
     names_in_file = [entry.key.text for entry in written]
     file_relations = tuple(read_relations(values.get("relations"), names_in_file, findings))
@@ -159,10 +158,8 @@ def _written(value: Value) -> Cluster:
             advice = f"write `{better}`" if (better := meant(value.text)) else "write it like `cluster: 2x8xH100`"
             raise UnusableInput([error("PW011", "", f"{problem}", value.span, help=advice)]) from None
         if isinstance(cluster, AsDeclared):
-            message = f"`{value.text}` does not say how many nodes there are"
-            raise UnusableInput(
-                [error("PW011", "", message, value.span, help=f"write `cluster: 2{value.text}`", edit=Edit(value.span, f"2{value.text}"))]
-            )
+            message, whole = f"`{value.text}` does not say how many nodes there are", f"2{value.text}"
+            raise UnusableInput([error("PW011", "", message, value.span, help=f"write `cluster: {whole}`", edit=Edit(value.span, whole))])
         return cluster
     from ...machines.cluster_file import ClusterForm
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Iterator
 
-from ...component import COLOCATED, KEYS, SUBSET, Component, Relation
+from ...component import COLOCATED, KEYS, SUBSET, Relation
 from ...machines.node_group import NODE
 from ...placements.assignment import Assignment, seats
 from ...problem import Problem
@@ -68,18 +68,14 @@ def _is_within(inner: Masks, outer: Masks) -> bool:
 def crossing(problem: Problem) -> Iterator[str]:
     """Yield the `allow` words for explicit processes and tp groups that cross nodes."""
     explicit = [c for c in problem.components if c.runs is not None and problem.kind(c) != NODE]
-    capabilities = problem.job.capabilities
-    if capabilities.groups_may_cross and any(_groups_cross(component) for component in explicit):
+    # Component -> nodes of each process, one for each of its resources.
+    nodes = {c.name: [[node for (node, _), _, _ in process_seats] for _, process_seats in seats(c.runs or ())] for c in explicit}
+    if problem.job.capabilities.groups_may_cross and any(_groups_cross(nodes[c.name], c.parallel.tp) for c in explicit):
         yield "groups_across_nodes"
-    if capabilities.processes_may_cross and any(_processes_cross(component) for component in explicit):
+    if problem.job.capabilities.processes_may_cross and any(len(set(process)) > 1 for c in explicit for process in nodes[c.name]):
         yield "processes_across_nodes"
 
 
-def _groups_cross(component: Component) -> bool:
-    tp = component.parallel.tp
-    nodes = [node for _, process_seats in seats(component.runs or ()) for (node, _), _, _ in process_seats] if tp > 1 else []
+def _groups_cross(processes: list[list[int]], tp: int) -> bool:
+    nodes = [node for process in processes for node in process] if tp > 1 else []
     return any(len(set(nodes[start : start + tp])) > 1 for start in range(0, len(nodes), tp))
-
-
-def _processes_cross(component: Component) -> bool:
-    return any(len({node for (node, _), _, _ in process_seats}) > 1 for _, process_seats in seats(component.runs or ()))

@@ -59,11 +59,7 @@ def _check_gathering(mode: Mode) -> None:
     if mode.until("0.2") and simulators and policies and policies % simulators:
         message = f"the {with_noun(policies, 'process')} of `rollout` {are(policies)} no multiple of the {with_noun(simulators, 'process')} of `env`"
         help = f"give `rollout` {policies // simulators * simulators or simulators} processes, or run RLinf 0.2"
-        place = next(
-            (span for name in ("rollout", "env") if (component := mode.components.get(name)) and (span := component.span("placement"))),
-            None,
-        )
-        mode.notes.error(SHARES, "rollout", message, place or mode.settings.top, "", help)
+        mode.error(SHARES, "rollout", message, help)
 
 
 def _deal_out(mode: Mode, phase: str, total: Amount, stages: Amount, groups: Amount, decoupled: bool) -> None:

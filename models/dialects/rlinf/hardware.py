@@ -119,9 +119,13 @@ def _device(part: ClusterSection, kind: str, item: Value, nodes: Ranks) -> tuple
     if device is None:
         return None
     device = part.notes.unknown_keys(device, group, ("node_rank", *table.fields), True, f"a {kind} configuration")
-    for entry in device:
-        if not is_unknown(entry.value):
-            _check_field(part, kind, entry.key.text, entry.value)
+    for key, value in ((entry.key.text, entry.value) for entry in device if not is_unknown(entry.value)):
+        if words := table.strict.get(key):
+            listed = " or ".join(f"`{name}`" for name in words)
+            part.word(value, words, f"`{key}` of a {kind} must be {listed}, but it is `{{}}`", "not one of them")
+        if key in table.addresses and not is_absent(value) and not _is_address(value):
+            message = f"`{key}` must be an IP address, but it is `{value.text if isinstance(value, Scalar) else kind_of(value)}`"
+            part.error(message, value, "not an address", "write an address such as `10.0.0.2`")
     _check_release(part, kind, device)
     rank = device.get("node_rank")
     if rank is None:
@@ -138,17 +142,6 @@ def _device(part: ClusterSection, kind: str, item: Value, nodes: Ranks) -> tuple
         part.error(message, rank, "outside the group", f"name one of {known}, or add node {number} to `node_ranks`")
         return None
     return int(number), Hardware(kind, tuple((entry.key.text, _shown(entry.value)) for entry in device if entry.key.text != "node_rank"))
-
-
-def _check_field(part: ClusterSection, kind: str, key: str, value: Value) -> None:
-    """Note a value that RLinf refuses when it reads the file."""
-    table = hardware_types()[kind]
-    if words := table.strict.get(key):
-        listed = " or ".join(f"`{name}`" for name in words)
-        part.word(value, words, f"`{key}` of a {kind} must be {listed}, but it is `{{}}`", "not one of them")
-    if key in table.addresses and not is_absent(value) and not _is_address(value):
-        message = f"`{key}` must be an IP address, but it is `{value.text if isinstance(value, Scalar) else kind_of(value)}`"
-        part.error(message, value, "not an address", "write an address such as `10.0.0.2`")
 
 
 def _check_release(part: ClusterSection, kind: str, device: MapNode) -> None:

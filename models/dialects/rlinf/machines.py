@@ -42,7 +42,8 @@ def machines_of(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup]
         nodes, counted = _declared(machines, count, groups), True
     else:
         nodes, counted = Nodes([numbered_nodes(Node(0, ""), count)]), False
-    return _with_groups(nodes, counted, groups)
+    cluster = Cluster(_equipped(nodes, groups), counted=counted)
+    return cluster.with_groups(_group(cluster, group) for group in groups if group.ranks)
 
 
 def warn_of_hidden(notes: Notes, cluster: Cluster) -> None:
@@ -70,11 +71,6 @@ def _declared(machines: AsDeclared, count: int, groups: list[DeclaredGroup]) -> 
     equipped = without((range(count),), bare)
     ordered = sorted((*bare, *equipped), key=lambda ranks: ranks.start)
     return Nodes([numbered_nodes(Node(ranks.start, "", devices if ranks in equipped else ()), len(ranks)) for ranks in ordered])
-
-
-def _with_groups(nodes: Sequence[Node], counted: bool, groups: list[DeclaredGroup]) -> Cluster:
-    cluster = Cluster(_equipped(nodes, groups), counted=counted)
-    return cluster.with_groups(_group(cluster, group) for group in groups if group.ranks)
 
 
 def _equipped(nodes: Sequence[Node], groups: list[DeclaredGroup]) -> Nodes:

@@ -188,10 +188,8 @@ def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> Dec
 
 
 def _read_group(notes: Notes, value: Value, size: int | None, result: DeclaredGroups, labels: set[str]) -> None:
-    item = ClusterSection(notes, "PW105", "node_groups").mapping(
-        value, "`each item of node_groups`", "write `- label: ...` and `node_ranks: ...`"
-    )
-    if item is None:
+    section = ClusterSection(notes, "PW105", "node_groups")
+    if (item := section.mapping(value, "`each item of node_groups`", "write `- label: ...` and `node_ranks: ...`")) is None:
         result.nameless = True
         return
     named = item.get("label")

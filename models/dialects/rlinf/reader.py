@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from functools import partial
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...derivation import Figure
-from ...findings.finding import Finding
 from ...hints.block import may_leave_degrees
 from ...job import HintedJob, Job
 from ...level import DEFAULT_LEVEL
@@ -17,7 +17,6 @@ from ...machines.shorthand import AsDeclared
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
 from ...reading import FileSession, Reading
-from ...record import dataclass
 from ...text.document import Document
 from ...text.tree import MapNode, Scalar, Value
 from ..skeleton import HINTS
@@ -46,39 +45,16 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     if not is_profiled(document.root, hints):
         return reading
 
-    opening = _RlinfOpening(document, machines, level, reading.problem, may_leave_degrees(hints))
+    from .planning.opening import RlinfOpening
+
+    read_open = partial(read_with, machines=machines, level=level, anew=True)
+    opening = RlinfOpening(read_open, document, reading.problem, may_leave_degrees(hints))
     return replace(reading, session=FileSession(opening=opening, times_follow_ranks=True), opens=True)
 
 
 def read_with(document: Document, machines: Machines, level: str, hints: bool = True, anew: bool = False) -> Reading:
     """Read as `read` does; `anew` leaves the ranks of components with times open."""
     return RlinfReader(document, machines, level, hints, anew).read()
-
-
-@dataclass(frozen=True)
-class _RlinfOpening:
-    """Opening of a file with times (see `Opening`); `written` is the problem as it stands."""
-
-    document: Document
-    machines: Machines
-    level: str
-    written: Problem | None
-    leaves_degrees: bool
-
-    def opened(self) -> Reading:
-        """See `Opening.opened`."""
-        from .planning.opening import anew
-
-        return anew(self._read, self.document, self.written)
-
-    def refused(self) -> tuple[Finding, ...]:
-        """See `Opening.refused`."""
-        from .planning.opening import choices_refused
-
-        return choices_refused(self._read, self.document) if self.leaves_degrees else ()
-
-    def _read(self, document: Document) -> Reading:
-        return read_with(document, self.machines, self.level, anew=True)
 
 
 _SIZED = ("actor", "critic", "inference", "rollout")

@@ -7,17 +7,7 @@ from math import gcd
 from typing import Sequence
 
 from ...component import Component
-from ...conversion import (
-    Data,
-    counts_to_data,
-    dropped,
-    hint_block,
-    lost_demands,
-    moved,
-    other_hints_to_data,
-    refusal,
-    renamed,
-)
+from ...conversion import Data, counts_to_data, dropped, hint_block, lost_demands, moved, other_hints_to_data, refusal, renamed
 from ...findings.finding import Finding, UnusableInput
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NodeGroup
@@ -29,7 +19,7 @@ from ...roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REFERENCE, REWARD, R
 from ...text.edit import number_or_text, ranks_to_data, to_yaml
 from ...training_job import TrainingJob
 from ..dialect import Rendering
-from ..merging import merged, put, titled
+from ..written import merged, put, titled
 from .hardware import hardware_types
 from .known import FSDP, MEGATRON, RESERVED_LABELS
 

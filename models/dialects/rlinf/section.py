@@ -92,17 +92,12 @@ def section_of(notes: Notes, interpolator: Interpolator, root: MapNode) -> MapNo
     section = root.get("cluster")
     if isinstance(section, Scalar):
         section = interpolator.tree(section, ("cluster",))
-    if isinstance(section, MapNode):
-        return _as_meant(notes, section)
     if section is None:
         notes.missing("the file", "cluster", notes.document.source.whole(), "add `cluster:` with `num_nodes` and `component_placement`")
-    elif not is_unknown(section):
+    elif not isinstance(section, MapNode) and not is_unknown(section):
         notes.wrong_type("cluster", "cluster", section, "a map", "write `num_nodes:` and `component_placement:` below it")
-    return None
-
-
-def _as_meant(notes: Notes, section: MapNode) -> MapNode:
-    """Correct misspelt required keys."""
+    if not isinstance(section, MapNode):
+        return None
     for entry in section:
         close = None if entry.key.text in _KEYS else nearest(entry.key.text, [key for key in _REQUIRED if section.get(key) is None])
         if close and not notes.partial:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from itertools import groupby
-from typing import TYPE_CHECKING, Iterator, Sequence, SupportsIndex, Union, overload
+from typing import TYPE_CHECKING, ClassVar, Iterator, Sequence, SupportsIndex, Union
 
 from ...findings.finding import Finding, UnusableInput, error
 from ...findings.wording import with_noun
 from ...machines.cluster import Cluster
-from ...machines.node_group import CLUSTER_LABEL, NODE, Numbering
+from ...machines.node_group import CLUSTER_LABEL, NODE
 from ...placements.assignment import Seat, compress
 from ...placements.placement import Placement, placements
 from ...placements.placement_text import RankRange, runs_of
@@ -29,6 +29,8 @@ ISOLATE = Argument("isolate_accelerator", ("isolate_gpu",), truth)
 class PlacementStrategy(ABC):
     """Rule that assigns the processes of a component to resources of a cluster."""
 
+    counts_nodes: ClassVar[bool] = False
+    """True if the ranks number nodes, independent of hardware."""
     isolate_accelerator: bool
 
     @abstractmethod
@@ -40,17 +42,6 @@ class PlacementStrategy(ABC):
     def reach(self) -> int:
         """Highest rank in the arguments."""
 
-    @property
-    def counts_nodes(self) -> bool:
-        """True if the ranks number nodes, independent of hardware."""
-        return False
-
-    @overload
-    def get_placement(self, cluster: Machines, isolate_accelerator: bool | None = None) -> list[Placement]: ...
-    @overload
-    def get_placement(
-        self, *, num_gpus_per_node: SupportsIndex, num_nodes_in_cluster: SupportsIndex | None = None, isolate_gpu: bool | None = None
-    ) -> list[Placement]: ...
     def get_placement(
         self, cluster: Machines | None = None, isolate_accelerator: bool | None = None, *,
         num_gpus_per_node: SupportsIndex | None = None, num_nodes_in_cluster: SupportsIndex | None = None,
@@ -71,14 +62,13 @@ class PlacementStrategy(ABC):
         `runs`.
         """
         name = type(self).__name__
-        for preferred, alias, both in (
-            ("cluster", "num_gpus_per_node", cluster is not None and num_gpus_per_node is not None),
-            ("isolate_accelerator", "isolate_gpu", isolate_accelerator is not None and isolate_gpu is not None),
+        for preferred, alias, values in (
+            ("cluster", "num_gpus_per_node", (cluster, num_gpus_per_node)),
+            ("isolate_accelerator", "isolate_gpu", (isolate_accelerator, isolate_gpu)),
         ):
-            if both:
-                raise UnusableInput(
-                    [error("PW119", name, f"`{preferred}` and `{alias}` are one argument", help=f"give `{preferred}` alone")]
-                )
+            if None not in values:
+                message = f"`{preferred}` and `{alias}` are one argument"
+                raise UnusableInput([error("PW119", name, message, help=f"give `{preferred}` alone")])
         nodes = self.reach + 1 if self.counts_nodes else None
         machines = num_gpus_per_node if cluster is None else cluster
         resolved = cluster_of(name, machines, num_nodes_in_cluster, self.reach + 1, nodes)
@@ -90,28 +80,17 @@ class PlacementStrategy(ABC):
 def selected(strategy: str, cluster: Cluster, labels: Labels) -> tuple[str, ...]:
     """Return the labels as a tuple. Raises UnusableInput (PW107) for an unknown or no label."""
     chosen = (CLUSTER_LABEL,) if labels is None else (labels,) if isinstance(labels, str) else tuple(labels)
-    known = ", ".join(f"`{label}`" for label in cluster.groups)
-    refuse(
-        [
-            error("PW107", strategy, f"there is no node group `{label}`", help=f"name one of {known}")
-            for label in chosen
-            if label not in cluster.groups
-        ]
-    )
-    if not chosen:
-        raise UnusableInput([error("PW107", strategy, "the list of node groups is empty", help=f"name one of {known}")])
+    faults = [f"there is no node group `{label}`" for label in chosen if label not in cluster.groups]
+    faults += [] if chosen else ["the list of node groups is empty"]
+    help_ = f"name one of {', '.join(f'`{label}`' for label in cluster.groups)}"
+    refuse([error("PW107", strategy, fault, help=help_) for fault in faults])
     return chosen
 
 
 def need_hardware(strategy: str, cluster: Cluster, labels: tuple[str, ...]) -> None:
     """Raise UnusableInput if nodes are the resource or accelerators were not counted."""
-    bare = [label for label in labels if cluster.groups[label].kind == NODE]
-    refuse(
-        [
-            error("PW302", strategy, f"the nodes of group `{label}` have no hardware to number", help="use NodePlacementStrategy")
-            for label in bare
-        ]
-    )
+    bare = [f"the nodes of group `{label}` have no hardware to number" for label in labels if cluster.groups[label].kind == NODE]
+    refuse([error("PW302", strategy, message, help="use NodePlacementStrategy") for message in bare])
     if not cluster.counted:
         message = "the numbers of accelerators of the nodes are unknown"
         raise UnusableInput([error("PW119", strategy, message, help="describe the cluster, such as `2x8xH100`")])
@@ -135,21 +114,17 @@ class NodePlacementStrategy(PlacementStrategy):
     Raises UnusableInput (PW119) if there are no ranks or a rank is not a whole number from 0.
     """
 
+    counts_nodes = True
     node_ranks: Sequence[int]
     node_group: Labels = None
     isolate_accelerator: bool = True
 
     if TYPE_CHECKING:
 
-        @overload
         def __init__(
-            self, node_ranks: Sequence[SupportsIndex], node_group: Labels | bool = None, isolate_accelerator: bool = True
-        ) -> None: ...
-        @overload
-        def __init__(self, node_ranks: Sequence[SupportsIndex], *, node_group_label: Labels) -> None: ...
-        @overload
-        def __init__(self, *, node_ids: Sequence[SupportsIndex]) -> None: ...
-        def __init__(self, *positional: object, **keywords: object) -> None: ...
+            self, node_ranks: Sequence[SupportsIndex] = ..., node_group: Labels | bool = None, isolate_accelerator: bool = True,
+            **aliases: object,
+        ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
         if not self.node_ranks:
@@ -160,23 +135,17 @@ class NodePlacementStrategy(PlacementStrategy):
         """The highest node rank."""
         return max(self.node_ranks)
 
-    @property
-    def counts_nodes(self) -> bool:
-        """True: the ranks number nodes."""
-        return True
-
     def runs(self, cluster: Cluster) -> tuple[Run, ...]:
         """Return one run per node. Raises UnusableInput (PW102, PW107, PW108, PW210)."""
         labels = selected(_BY_NODE, cluster, self.node_group)
         nodes = [(node, label) for label in labels for node in cluster.groups[label].node_ranks]
-        refuse([*_shared_nodes([node for node, _ in nodes], labels)])
+        if shared := sorted(node for node, count in Counter(node for node, _ in nodes).items() if count > 1):
+            message = f"the node groups {', '.join(labels)} share the nodes {', '.join(map(str, shared))}"
+            raise UnusableInput([error("PW108", _BY_NODE, message, help="use groups without common nodes", witnesses=tuple(shared))])
         exist = f"node ranks 0-{len(nodes) - 1} exist" if nodes else "there are none"
-        refuse(
-            [
-                error("PW102", _BY_NODE, f"node rank {rank} is outside {', '.join(labels)}: {exist}", help="name nodes that exist")
-                for rank in sorted({rank for rank in self.node_ranks if rank >= len(nodes)})
-            ]
-        )
+        outside = sorted({rank for rank in self.node_ranks if rank >= len(nodes)})
+        messages = [f"node rank {rank} is outside {', '.join(labels)}: {exist}" for rank in outside]
+        refuse([error("PW102", _BY_NODE, message, help="name nodes that exist") for message in messages])
         runs: list[Run] = []
         for position, group in groupby(sorted(self.node_ranks)):
             node, label = nodes[position]
@@ -187,13 +156,6 @@ class NodePlacementStrategy(PlacementStrategy):
                 raise UnusableInput([error("PW210", _BY_NODE, message, help=help_, witnesses=(first,))])
             runs.append(Run(range(first, first + len(list(group))), node, NODE, 0, 0, 1, 0, label))
         return tuple(runs)
-
-
-def _shared_nodes(nodes: list[int], labels: tuple[str, ...]) -> Iterator[Finding]:
-    shared = sorted(node for node, count in Counter(nodes).items() if count > 1)
-    if shared:
-        message = f"the node groups {', '.join(labels)} share the nodes {', '.join(map(str, shared))}"
-        yield error("PW108", _BY_NODE, message, help="use groups without common nodes", witnesses=tuple(shared))
 
 
 _PACKED = "PackedPlacementStrategy"
@@ -239,48 +201,28 @@ class PackedPlacementStrategy(PlacementStrategy):
 
     if TYPE_CHECKING:
 
-        @overload
         def __init__(
-            self, start_accelerator_id: SupportsIndex, end_accelerator_id: SupportsIndex,
+            self, start_accelerator_id: SupportsIndex = ..., end_accelerator_id: SupportsIndex = ...,
             num_accelerators_per_process: SupportsIndex = 1, stride: SupportsIndex = 1, node_group: Labels | bool = None,
-            isolate_accelerator: bool = True,
+            isolate_accelerator: bool = True, **aliases: object,
         ) -> None: ...  # fmt: skip
-        @overload
-        def __init__(
-            self, *, start_gpu_id: SupportsIndex, end_gpu_id: SupportsIndex, num_gpus_per_process: SupportsIndex = 1,
-            stride: SupportsIndex = 1, isolate_gpu: bool = True,
-        ) -> None: ...  # fmt: skip
-        @overload
-        def __init__(
-            self, *, start_hardware_rank: SupportsIndex, end_hardware_rank: SupportsIndex, num_hardware_per_process: SupportsIndex = 1,
-            stride: SupportsIndex = 1, node_group: Labels = None,
-        ) -> None: ...  # fmt: skip
-        def __init__(self, *positional: object, **keywords: object) -> None: ...
 
     def __post_init__(self) -> None:
-        refuse([*self._misfits()])
+        start, end = self.start_accelerator_id, self.end_accelerator_id
+        if end < start:
+            help_ = f"start at {end} and end at {start}"
+            raise UnusableInput([error("PW119", _PACKED, f"the accelerator ids {start}-{end} run backwards", help=help_)])
+        block, count = self.num_accelerators_per_process * self.stride, end - start + 1
+        if rest := count % block:
+            help_ = f"end at {end - rest if rest < count else start + block - 1}"
+            parts = f"blocks of {block} ({self.num_accelerators_per_process} per process x stride {self.stride})"
+            message = f"{with_noun(count, 'accelerator')} ({start}-{end}) cannot be divided into {parts}"
+            raise UnusableInput([error("PW119", _PACKED, message, help=help_, amount=rest)])
 
     @property
     def reach(self) -> int:
         """Last accelerator id."""
         return self.end_accelerator_id
-
-    def _misfits(self) -> Iterator[Finding]:
-        start, end = self.start_accelerator_id, self.end_accelerator_id
-        if end < start:
-            help_ = f"start at {end} and end at {start}"
-            yield error("PW119", _PACKED, f"the accelerator ids {start}-{end} run backwards", help=help_)
-            return
-        block = self.num_accelerators_per_process * self.stride
-        count = end - start + 1
-        if count % block:
-            fitting = count // block * block
-            help_ = f"end at {start + fitting - 1}" if fitting else f"end at {start + block - 1}"
-            message = (
-                f"{with_noun(count, 'accelerator')} ({start}-{end}) cannot be divided into blocks of {block} "
-                f"({self.num_accelerators_per_process} per process x stride {self.stride})"
-            )
-            yield error("PW119", _PACKED, message, help=help_, amount=count - fitting)
 
     def runs(self, cluster: Cluster) -> Runs:
         """Return runs per node, or per block. Raises UnusableInput (PW102, PW107, PW203, PW302)."""
@@ -295,8 +237,11 @@ class PackedPlacementStrategy(PlacementStrategy):
         step = self.stride if per_process > 1 else 1
         block, rank, repeats = per_process * step, 0, []
         for stretch, first, count in numbering.wide_pieces(self.start_accelerator_id, self.end_accelerator_id + 1):
-            if count % block:
-                raise self._crosses(rank + count // block * step, stretch.node_rank, count % block)
+            if free := count % block:
+                crossing, node, size = rank + count // block * step, stretch.node_rank, per_process * self.stride
+                message = f"process {crossing} would span several nodes: its block needs {size} accelerators, node {node} has {free} left"
+                help_ = f"start where a node starts, or use blocks that divide what a node has (now {size})"
+                raise UnusableInput([error("PW203", _PACKED, message, help=help_, witnesses=(crossing,), amount=size - free)])
             kind = cluster.groups[stretch.label].kind
             # Without a stride all blocks of a node follow one pattern; with a stride only the
             # processes of a block do.
@@ -308,12 +253,6 @@ class PackedPlacementStrategy(PlacementStrategy):
             repeats.append(Repeat(tuple(runs), stretch.nodes))
             rank += count // per_process * stretch.nodes
         return Runs(repeats)
-
-    def _crosses(self, rank: int, node: int, free: int) -> UnusableInput:
-        block = self.num_accelerators_per_process * self.stride
-        message = f"process {rank} would span several nodes: its block needs {block} accelerators, node {node} has {free} left"
-        help_ = f"start where a node starts, or use blocks that divide what a node has (now {block})"
-        return UnusableInput([error("PW203", _PACKED, message, help=help_, witnesses=(rank,), amount=block - free)])
 
 
 _FLEXIBLE = "FlexiblePlacementStrategy"
@@ -350,51 +289,51 @@ class FlexiblePlacementStrategy(PlacementStrategy):
     isolate_accelerator: bool = True
 
     if TYPE_CHECKING:
-        _Lists = Sequence[Sequence[SupportsIndex]]
 
-        @overload
-        def __init__(self, accelerator_id_lists: _Lists, node_group: Labels | bool = None, isolate_accelerator: bool = True) -> None: ...
-        @overload
-        def __init__(self, *, accelerator_ids_list: _Lists) -> None: ...
-        @overload
-        def __init__(self, *, gpu_ids_list: _Lists) -> None: ...
-        @overload
-        def __init__(self, *, hardware_ranks_list: _Lists, node_group_label: Labels = None) -> None: ...
-        def __init__(self, *positional: object, **keywords: object) -> None: ...
+        def __init__(
+            self, accelerator_id_lists: Sequence[Sequence[SupportsIndex]] = ..., node_group: Labels | bool = None,
+            isolate_accelerator: bool = True, **aliases: object,
+        ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
         if not self.accelerator_id_lists:
             raise UnusableInput([error("PW119", _FLEXIBLE, "`accelerator_id_lists` is empty", help="list the ids of at least one process")])
-        refuse([*self._misfits()])
+        findings = list[Finding]()
+        for position, ids in enumerate(self.accelerator_id_lists):
+            name = f"accelerator_id_lists[{position}]"
+            if not ids:
+                findings.append(error("PW119", _FLEXIBLE, f"`{name}` is empty: the process holds nothing", help="list its ids"))
+            elif len(set(ids)) != len(ids):
+                duplicate = next(rank for rank in ids if ids.count(rank) > 1)
+                message = f"`{name}` names {duplicate} more than once"
+                findings.append(error("PW108", _FLEXIBLE, message, help="name each id once", witnesses=(duplicate,)))
+        refuse(findings)
 
     @property
     def reach(self) -> int:
         """Highest accelerator id."""
         return max(map(max, self.accelerator_id_lists))
 
-    def _misfits(self) -> Iterator[Finding]:
-        for position, ids in enumerate(self.accelerator_id_lists):
-            name = f"accelerator_id_lists[{position}]"
-            if not ids:
-                yield error("PW119", _FLEXIBLE, f"`{name}` is empty: the process holds nothing", help="list its ids")
-            if len(set(ids)) != len(ids):
-                duplicate = next(rank for rank in ids if ids.count(rank) > 1)
-                yield error(
-                    "PW108", _FLEXIBLE, f"`{name}` names {duplicate} more than once", help="name each id once", witnesses=(duplicate,)
-                )
-
     def runs(self, cluster: Cluster) -> Sequence[Run]:
         """Return the runs. Raises UnusableInput (PW102, PW107, PW203, PW210, PW302)."""
         labels = selected(_FLEXIBLE, cluster, self.node_group)
         need_hardware(_FLEXIBLE, cluster, labels)
         numbering = cluster.numbering(labels)
-        refuse([*_outside(self.accelerator_id_lists, numbering, labels)])
+        exist = f"0-{numbering.size - 1} exist" if numbering.size else "there are none"
+        highest = ((position, max(ranks)) for position, ranks in enumerate(self.accelerator_id_lists))
+        outside = [(f"`accelerator_id_lists[{position}]` names {rank}", rank) for position, rank in highest if rank >= numbering.size]
+        where, help_ = f"which is outside {', '.join(labels)}: {exist}", "name ids that exist"
+        refuse([error("PW102", _FLEXIBLE, f"{names}, {where}", help=help_, witnesses=(rank,)) for names, rank in outside])
         ordered = sorted((sorted(ranks) for ranks in self.accelerator_id_lists), key=lambda ranks: ranks[0])
-        if _apart_and_solid(ordered):
+        is_solid = all(ranks[-1] - ranks[0] < len(ranks) for ranks in ordered)
+        if is_solid and all(before[-1] < after[0] for before, after in zip(ordered, ordered[1:])):
             runs_by_text = runs_of((RankRange(ranks[0], ranks[-1] + 1, 1) for ranks in ordered), cluster, labels)
             if why_not(runs_by_text, in_order=True) in ("", "PW108"):
                 return runs_by_text
-        processes = [_locate(ranks, numbering) for ranks in ordered]
+        processes: list[_ProcessSeats] = []
+        for ranks in ordered:
+            positions = map(numbering.locate, ranks)
+            processes.append([((stretch.node_rank, index), stretch.label) for stretch, index in positions])
         refuse([*_faults(cluster, processes)])
         runs: list[Run] = []
         for label, members in groupby(enumerate(processes), key=lambda process: process[1][0][1]):
@@ -404,29 +343,6 @@ class FlexiblePlacementStrategy(PlacementStrategy):
 
 
 _ProcessSeats = list[tuple[Seat, str]]
-
-
-def _apart_and_solid(ordered: list[list[int]]) -> bool:
-    """Return True if the processes have contiguous, disjoint ranges in ascending order."""
-    after = 0
-    for ranks in ordered:
-        if ranks[0] < after or ranks[-1] - ranks[0] >= len(ranks):
-            return False
-        after = ranks[-1] + 1
-    return True
-
-
-def _locate(ranks: list[int], numbering: Numbering) -> _ProcessSeats:
-    positions = [numbering.locate(rank) for rank in ranks]
-    return [((stretch.node_rank, index), stretch.label) for stretch, index in positions]
-
-
-def _outside(lists: Sequence[Sequence[int]], numbering: Numbering, labels: tuple[str, ...]) -> Iterator[Finding]:
-    for position, ranks in enumerate(lists):
-        if max(ranks) >= numbering.size:
-            exist = f"0-{numbering.size - 1} exist" if numbering.size else "there are none"
-            message = f"`accelerator_id_lists[{position}]` names {max(ranks)}, which is outside {', '.join(labels)}: {exist}"
-            yield error("PW102", _FLEXIBLE, message, help="name ids that exist", witnesses=(max(ranks),))
 
 
 def _faults(cluster: Cluster, processes: list[_ProcessSeats]) -> Iterator[Finding]:

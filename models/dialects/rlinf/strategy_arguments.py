@@ -57,57 +57,35 @@ def takes(*arguments: Argument) -> Callable[[Strategy], Strategy]:
 def _read(
     strategy: str, arguments: Sequence[Argument], needed: set[str], positional: tuple[object, ...], keywords: Mapping[str, object]
 ) -> dict[str, Any]:
-    findings: list[Finding] = []
-    written_names: dict[str, str] = {}
-    values: dict[str, Any] = {}
-    if len(positional) > len(arguments):
-        findings.append(
-            _wrong(
-                strategy,
-                f"{with_noun(len(positional), 'value')} {are(len(positional))} given, but there {are(len(arguments))} {with_noun(len(arguments), 'argument')}",
-            )
-        )
-    for name, argument, value in _matched(strategy, arguments, positional, keywords, findings):
-        if argument.name in written_names:
-            both = (
-                f"`{written_names[argument.name]}` and `{name}` are"
-                if written_names[argument.name] != name
-                else f"`{name}` is given twice:"
-            )
+    findings, written_names, values = list[Finding](), dict[str, str](), dict[str, Any]()
+    by_name = {name: argument for argument in arguments for name in (argument.name, *argument.aliases)}
+    if (count := len(positional)) > (most := len(arguments)):
+        message = f"{with_noun(count, 'value')} {are(count)} given, but there {are(most)} {with_noun(most, 'argument')}"
+        findings.append(_wrong(strategy, message))
+    # Documentation of the first two generations lists the isolation in the position of the node group.
+    by_position = (
+        ("isolate_accelerator" if argument.name == "node_group" and isinstance(value, bool) else argument.name, value)
+        for argument, value in zip(arguments, positional)
+    )
+    for name, value in (*by_position, *keywords.items()):
+        argument = by_name.get(name)
+        if argument is None:
+            close, known = nearest(name, by_name), ", ".join(f"`{argument.name}`" for argument in arguments)
+            findings.append(_wrong(strategy, f"there is no argument `{name}`", f"write `{close}`" if close else f"pass one of {known}"))
+        elif (earlier := written_names.setdefault(argument.name, name)) != name or argument.name in values:
+            both = f"`{earlier}` and `{name}` are" if earlier != name else f"`{name}` is given twice:"
             findings.append(_wrong(strategy, f"{both} one argument", f"give it once, as `{argument.name}`"))
-            continue
-        written_names[argument.name] = name
-        try:
-            values[argument.name] = argument.read(strategy, name, value)
-        except UnusableInput as refused:
-            findings += refused.findings
+        else:
+            values[argument.name] = None
+            try:
+                values[argument.name] = argument.read(strategy, name, value)
+            except UnusableInput as refused:
+                findings += refused.findings
     for argument in arguments:
-        if argument.name in needed and argument.name not in written_names:
+        if argument.name in needed and argument.name not in values:
             findings.append(_wrong(strategy, f"`{argument.name}` is missing", f"pass `{argument.name}=...`"))
     refuse(findings)
     return values
-
-
-def _matched(
-    strategy: str, arguments: Sequence[Argument], positional: tuple[object, ...], keywords: Mapping[str, object], findings: list[Finding]
-) -> list[tuple[str, Argument, object]]:
-    """Return (name as written, argument, value) for every value with a known argument."""
-    by_name = {name: argument for argument in arguments for name in (argument.name, *argument.aliases)}
-    matches = []
-    for argument, value in zip(arguments, positional):
-        # Documentation of the first two generations lists the isolation in the position of the node
-        # group.
-        if argument.name == "node_group" and isinstance(value, bool):
-            argument = by_name["isolate_accelerator"]
-        matches.append((argument.name, argument, value))
-    for name, value in keywords.items():
-        if name in by_name:
-            matches.append((name, by_name[name], value))
-        else:
-            close = nearest(name, by_name)
-            known = ", ".join(f"`{argument.name}`" for argument in arguments)
-            findings.append(_wrong(strategy, f"there is no argument `{name}`", f"write `{close}`" if close else f"pass one of {known}"))
-    return matches
 
 
 def refuse(findings: Sequence[Finding]) -> None:
@@ -131,8 +109,8 @@ def whole_number(least: int) -> Callable[[str, str, object], int]:
 
 def read_ranks(strategy: str, name: str, value: object) -> tuple[int, ...]:
     """Read a list of ranks; it may be empty."""
-    if (plain := _plain(value)) is not None:
-        return plain
+    if isinstance(value, (list, tuple)) and all(type(rank) is int and rank >= 0 for rank in value):
+        return tuple(value)  # as long lists are
     items = _items(strategy, name, value)
     numbers = [_index(item) for item in items]
     valid = tuple(number for number in numbers if number is not None and number >= 0)
@@ -148,8 +126,7 @@ def lists_of_ranks(strategy: str, name: str, value: object) -> tuple[tuple[int, 
     lists, findings = [], list[Finding]()
     for position, item in enumerate(_items(strategy, name, value)):
         try:
-            plain = _plain(item)
-            lists.append(read_ranks(strategy, f"{name}[{position}]", item) if plain is None else plain)
+            lists.append(read_ranks(strategy, f"{name}[{position}]", item))
         except UnusableInput as refused:
             findings += refused.findings
     refuse(findings)
@@ -177,13 +154,6 @@ def _items(strategy: str, name: str, value: object) -> list[object]:
         except TypeError:  # a numpy array without dimensions counts as a Collection
             pass
     raise UnusableInput([_wrong(strategy, f"`{name}` is {_shown(value)}, but it must be a list", f"pass `{name}` as a list")])
-
-
-def _plain(value: object) -> tuple[int, ...] | None:
-    """Return the ranks if the value lists plain ints from 0, as long lists do. Else None."""
-    if not isinstance(value, (list, tuple)) or any(type(rank) is not int or rank < 0 for rank in value):
-        return None
-    return tuple(value)
 
 
 def _index(value: object) -> int | None:

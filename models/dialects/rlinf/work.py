@@ -33,12 +33,10 @@ def inference_replicas(mode: Mode) -> Iterator[tuple[str, ParallelSettings]]:
     if mode.placer is not Placer.MODEL_PARALLEL or mode.settings.flag("cluster.auto_scheduler", DEGREE):
         return
     for name, role in INFERENCE.items():
-        component = mode.components.get(name)
-        if component and mode.settings.word(f"{role}.training_backend", DEGREE) == MEGATRON:
-            degrees = mode.degrees(name)
-            # Otherwise the component has no shape, or is not started.
-            if degrees.parallel == component.parallel:
-                yield name, degrees
+        component, degrees = mode.components.get(name), mode.degrees(name)
+        # With other degrees the component has no shape, or is not started.
+        if component and mode.backend(role) == MEGATRON and degrees.parallel == component.parallel:
+            yield name, degrees
 
 
 TRAINED = {Placer.MODEL_PARALLEL: ("actor", "critic"), Placer.MULTI_AGENT: ("actor",)}
@@ -47,12 +45,8 @@ TRAINED = {Placer.MODEL_PARALLEL: ("actor", "critic"), Placer.MULTI_AGENT: ("act
 
 def sizes(mode: Mode) -> None:
     """Derive the sizes of trained, inference and rollout components."""
-    roles = TRAINED.get(mode.placer, ())
-    divided = [
-        (role, mode.degrees(role))
-        for role in roles
-        if mode.processes(role) and mode.settings.word(f"{role}.training_backend", DEGREE) == MEGATRON
-    ]
+    roles = (role for role in TRAINED.get(mode.placer, ()) if mode.processes(role) and mode.backend(role) == MEGATRON)
+    divided = [(role, mode.degrees(role)) for role in roles]
     for name, degrees in [*divided, *inference_replicas(mode)]:
         processes, tp, pp, cp = mode.processes(name), degrees.tp, degrees.pp, degrees.cp
         if not processes or tp is None or pp is None or cp is None:

@@ -7,6 +7,7 @@ it counts ranks over the whole cluster; counts on which costs were measured; cho
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import Any, Collection, Mapping, Sequence, Union
 
 from ...component import Component
@@ -26,8 +27,7 @@ from ...text.source import Source
 from ...text.tree import Entry, MapNode, find
 from ...times import times_with
 from ..dialect import UNCHANGED, Degrees
-from ..merging import put
-from ..written import Values, check_places, edits_of, read_again, refused, text_of
+from ..written import Values, check_places, edits_of, put, read_again, refused, text_of
 from .known import COST, KEY
 from .modes.state import SECTIONS, Extent, degree_keys, extent_of
 from .planning.hints import MEASURED_ON
@@ -69,7 +69,8 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
         values["cluster"] = {"component_placement": new}
     for name, parallel in degrees.items():
         if name not in planning.tied:
-            edits += _degrees_in_hints(source, name, parallel)
+            hinted = find(source.root, f"{NAME}.{COMPONENTS}.{name}")
+            edits += degrees_in_hints(source, hinted, parallel) if isinstance(hinted, MapNode) else []
             values = put(values, degree_keys(source.root, name, parallel))
     groups: dict[str, object] = {}
     for name, line in lines.items() if planning.own and packs else ():
@@ -133,10 +134,8 @@ def rewrite(source: Source, placed: MapNode, lines: Mapping[str, Line]) -> list[
 
     The others of an entry keep its value; the changed ones stand behind it, equal ones together.
     """
-    edits, separator = (
-        [],
-        ", " if placed.flow else line_end(source) + indent_of(placed.entries[0].key.span if placed.entries else placed.span),
-    )
+    edits = []
+    separator = ", " if placed.flow else line_end(source.text) + indent_of(placed.entries[0].key.span if placed.entries else placed.span)
     for entry in placed:
         key, end, names = entry.key.span, entry.value.span.end_in_use, _names(entry)
         by_line: dict[str, list[str]] = {}
@@ -180,12 +179,6 @@ def _measured_counts(source: Source, before: Problem, after: Problem, degrees: M
     return counts_by_name
 
 
-def _degrees_in_hints(source: Source, name: str, parallel: Parallel) -> list[Edit]:
-    components = find(source.root, f"{NAME}.{COMPONENTS}")
-    hints = components.get(name) if isinstance(components, MapNode) else None
-    return degrees_in_hints(source, hints, parallel) if isinstance(hints, MapNode) else []
-
-
 def _is_same(runs: Sequence[Run], reread_runs: Sequence[Run], drops_groups: bool) -> bool:
     """Return True if runs have equal seats; node groups count unless RLinf drops them."""
     if drops_groups:
@@ -217,13 +210,8 @@ def _reread(
     reading: Reading, problem: Problem, edits: list[Edit], degrees: Degrees, hints: bool = True, anew: bool = False
 ) -> Problem | None:
     """Return the problem of the edited text; only the answer's own keys may change."""
-    changed = [
-        PLACED,
-        *(f"{path}.{key}" for name in degrees if name in SECTIONS for path, keys in [SECTIONS[name]] for key in keys.values()),
-    ]
-    changed += [
-        f"{NAME}.{COMPONENTS}.{name}.{key}"
-        for name in (component.name for component in problem.components)
-        for key in (NODE_GROUP, MEASURED_ON, PARALLEL)
-    ]
+    hinted = product((component.name for component in problem.components), (NODE_GROUP, MEASURED_ON, PARALLEL))
+    sections = (SECTIONS[name] for name in degrees if name in SECTIONS)
+    changed = [PLACED, *(f"{path}.{key}" for path, keys in sections for key in keys.values())]
+    changed += [f"{NAME}.{COMPONENTS}.{name}.{key}" for name, key in hinted]
     return read_again(reading, edits, changed, lambda document: read_with(document, problem.cluster, "placement", hints, anew))

@@ -27,9 +27,8 @@ from ...roles import ROLLOUT, role_of
 from ...text.document import Document
 from ...text.tree import MapNode, Scalar, find, plain, with_value
 from ...times import as_it_runs, usual_order
-from ..all_refused import all_refused, refusal_of_all
 from ..dialect import Machines
-from ..following import MAX_JOINT_CHOICES, interpolates, with_dependent_degrees
+from ..following import MAX_JOINT_CHOICES, all_refused, interpolates, refusal_of_all, with_dependent_degrees
 from .names import DEGREE_KEYS, DEVICES, HINTS, PER_WORKER, SGLANG, STRATEGY, VLLM, WORLD_SIZE
 from .sharing import RATIO
 

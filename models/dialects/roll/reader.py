@@ -11,7 +11,7 @@ from ...configuration.settings import Settings
 from ...findings.causes import skeleton
 from ...findings.finding import UnusableInput
 from ...findings.span import Edit, apply_edits
-from ...hints.block import FileForm, timed_names, without
+from ...hints.block import FileForm, hinted_entries, timed_names, without
 from ...job import Capabilities, HintedJob, Job
 from ...level import DEFAULT_LEVEL, TRAINING
 from ...machines.cluster import Cluster
@@ -24,7 +24,7 @@ from ...text.document import Document
 from ...text.form import Form
 from ...text.nearest import nearest
 from ...text.source import Source
-from ...text.tree import MapNode, Value
+from ...text.tree import Value
 from ..dialect import Machines
 from ..skeleton import Reader
 from .batches import BatchChecks
@@ -158,14 +158,10 @@ class _RollReader(Reader):
 
     def _only_roles(self, block: Value, roles: tuple[Role, ...]) -> Value | None:
         """Remove hints for roles that ROLL does not start, with an error for each. None if none are left."""
-        inner = block.get("components") if isinstance(block, MapNode) else None
-        if not isinstance(inner, MapNode):
-            return block
-        started = [role.key for role in roles if role.created]
-        strange = [entry for entry in inner if entry.key.text not in started]
-        for entry in strange:
-            name = entry.key.text
-            close = nearest(name, [role for role in started if inner.get(role) is None])
+        hints, started = hinted_entries(block), [role.key for role in roles if role.created]
+        strange = {name: entry for name, entry in hints.items() if name not in started}
+        for name, entry in strange.items():
+            close = nearest(name, [role for role in started if role not in hints])
             why = next((f": {role.reason}" for role in roles if role.key == name), "")
             message = f"the hints are about `{name}`, which ROLL does not start{why}"
             help = f"write `{close}`" if close else f"roles are {', '.join(f'`{role}`' for role in started)}"

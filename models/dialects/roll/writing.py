@@ -21,8 +21,7 @@ from ...text.edit import to_yaml
 from ...text.tree import find, plain
 from ...training_job import TrainingJob
 from ..dialect import UNCHANGED, Degrees, Rendering
-from ..merging import merged, put, titled
-from ..written import check_places, edits_of, read_again, refused
+from ..written import check_places, edits_of, merged, put, read_again, refused, titled
 from . import names
 from .ids import Ids, text_of
 from .names import ACTOR_INFER, ACTOR_TRAIN, AGENTIC_REWARD, CRITICS, REFERENCES, REWARDS, STUDENTS, TEACHERS, TRAIN_ENV, VAL_ENV

@@ -17,7 +17,7 @@ from ...configuration.settings import Amount
 from ...derivation import Derivation
 from ...findings.span import Span
 from ...findings.wording import with_noun
-from ...hints.block import timed_names, without
+from ...hints.block import hinted_entries, timed_names, without
 from ...job import HintedJob
 from ...machines.cluster import Cluster
 from ...model_cards import ModelUse
@@ -25,7 +25,7 @@ from ...parallel import DEGREES as DEGREE_NAMES
 from ...pools import Pool
 from ...record import dataclass
 from ...text.nearest import nearest
-from ...text.tree import Entry, MapNode, Scalar, Value
+from ...text.tree import MapNode, Scalar, Value
 from ..skeleton import HINTS
 from .configuration import SEQUENCE, Configuration
 from .degrees import APART, OWNERS, TUNES, Degrees, degrees_in, engine_of, is_engine, is_teacher, own_amounts, place_of, section_of, trained
@@ -181,7 +181,7 @@ def is_open(settings: Configuration, pool: Pool) -> bool:
         return settings.anew or not all(map(settings.has, keys))
     files = (settings.notes.document.source.name, "--set")
     values = map(settings.at, keys)
-    return bool(set(_hints(block)) & names) and not all(
+    return bool(set(hinted_entries(block)) & names) and not all(
         isinstance(value, Scalar) and not value.is_null and value.span.file in files for value in values
     )
 
@@ -203,13 +203,13 @@ def with_hints(
     """
     block, known = settings.tree(HINTS), {component.name: component for component in components}
     # Unreadable pools have findings of their own.
-    unknown = [entry for name, entry in _hints(block).items() if name not in known] if known else []
-    for entry in unknown:
-        name, close = entry.key.text, nearest(entry.key.text, list(known))
+    unknown = {name: entry for name, entry in hinted_entries(block).items() if name not in known} if known else {}
+    for name, entry in unknown.items():
+        close = nearest(name, list(known))
         help_ = f"write `{close}`" if close else f"name one of {', '.join(known)}"
         # No edit: hints for another component may open a pool that lacks other settings.
         settings.notes.error("PW121", name, f"`{name}` is no component of this job", entry.key.span, "", help_)
-    block = without(block, unknown) if block and unknown else block
+    block = without(block, unknown)
     if block is None or not known:
         return HintedJob(components, relations)
     from ...hints.block import add_block
@@ -240,19 +240,13 @@ def with_hints(
     return HintedJob(tuple(hinted_components), known_relations, choices, links=links, preference=draft.preference, workload=draft.workload)
 
 
-def _hints(block: Value | None) -> dict[str, Entry]:
-    """Map components to the entries of their hints."""
-    inner = block.get("components") if isinstance(block, MapNode) else None
-    return {entry.key.text: entry for entry in inner} if isinstance(inner, MapNode) else {}
-
-
 def says_degrees(settings: Configuration, name: str) -> bool:
     """Return True if the hints of a component state degrees."""
     return _hint(settings.tree(HINTS), name) is not None
 
 
 def _hint(block: Value | None, name: str, key: str = "parallel") -> Value | None:
-    entry = _hints(block).get(name)
+    entry = hinted_entries(block).get(name)
     return entry.value.get(key) if entry is not None and isinstance(entry.value, MapNode) else None
 
 

@@ -25,8 +25,7 @@ from ...record import dataclass
 from ...text.document import Document
 from ...text.form import Form
 from ...text.tree import MapNode, Scalar, find, leaves, with_value
-from ..all_refused import Chosen, JobWith, all_refused
-from ..following import interpolates, with_dependent_degrees, with_hint
+from ..following import Chosen, JobWith, all_refused, interpolates, with_dependent_degrees, with_hint
 from ..skeleton import HINTS, Reader
 from .configuration import Configuration
 from .defaults import release_of, table_for

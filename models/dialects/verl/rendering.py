@@ -20,7 +20,7 @@ from ...problem import Problem
 from ...record import dataclass
 from ...text.edit import to_yaml
 from ..dialect import Rendering
-from ..merging import Data, put
+from ..written import Data, put
 from .configuration import SEQUENCE
 from .job import NAMES
 from .programs import MAIN_PPO, ONE_STEP_OFF, SLOTS, VLA, entry_in

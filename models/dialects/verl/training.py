@@ -7,7 +7,7 @@ from typing import AbstractSet as Set
 from ...problem import Problem
 from ...roles import ACTOR, CRITIC, REFERENCE, ROLLOUT, role_of
 from ...training_job import TrainingJob
-from ..merging import flat, merged, put
+from ..written import flat, merged, put
 from .programs import facts
 from .rendering import render
 

@@ -20,8 +20,7 @@ from ...pools import Pool
 from ...reading import Reading
 from ...text.tree import Scalar
 from ..dialect import UNCHANGED, Degrees
-from ..merging import put
-from ..written import edits_of, refused
+from ..written import edits_of, put, refused
 from .configuration import Configuration
 from .job import is_open, says_degrees
 from .reader import VerlReader, read

@@ -19,6 +19,7 @@ from .machines import plain, read_section
 class StatedPlacement(PlacementStrategy):
     """Strategy with the runs that a file prescribes for a component."""
 
+    counts_nodes = True
     isolate_accelerator = True
 
     def __init__(self, runs: Sequence[Run]) -> None:
@@ -32,11 +33,6 @@ class StatedPlacement(PlacementStrategy):
     def reach(self) -> int:
         """Highest node rank in use."""
         return max(run.node for run in self._given)
-
-    @property
-    def counts_nodes(self) -> bool:
-        """True: the runs name nodes."""
-        return True
 
 
 class ComponentPlacement:

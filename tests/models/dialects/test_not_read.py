@@ -9,7 +9,7 @@ import placewright as pw
 import pytest
 from placewright.models.answer import UNDECIDED
 from placewright.models.dialects import following
-from placewright.models.dialects.all_refused import Chosen
+from placewright.models.dialects.following import Chosen
 from placewright.models.job import Job
 from placewright.planner.answer import Solver
 from placewright.solver.searching.search import solve

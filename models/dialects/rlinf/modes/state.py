@@ -83,11 +83,8 @@ def degrees_in_section(settings: Settings, name: str) -> Parallel | None:
     """Return the degrees in a component's section, else None; nothing is noted."""
     path, keys = SECTIONS.get(name, ("", {}))
     written = {degree: settings.at(f"{path}.{key}") for degree, key in keys.items() if settings.has(f"{path}.{key}")}
-    sizes = {
-        degree: value.value
-        for degree, value in written.items()
-        if isinstance(value, Scalar) and type(value.value) is int and value.value > 0
-    }
+    values = {degree: value.value for degree, value in written.items() if isinstance(value, Scalar)}
+    sizes = {degree: size for degree, size in values.items() if isinstance(size, int) and type(size) is int and size > 0}
     return Parallel(**sizes) if sizes and len(sizes) == len(written) else None
 
 
@@ -183,16 +180,8 @@ def task_of(notes: Notes, settings: Settings) -> str:
     close = nearest(task, TASKS)
     message = f"`runner.task_type` is `{task[:60]}`, which is no task of RLinf"
     edit = settings.becomes("runner.task_type", close) if close else None
-    notes.error(
-        SETTING,
-        "runner",
-        message,
-        value,
-        "no task of RLinf",
-        f"write `{close}`" if close else "write one of them",
-        edit,
-        f"tasks are {listed(TASKS)}",
-    )
+    help = f"write `{close}`" if close else "write one of them"
+    notes.error(SETTING, "runner", message, value, "no task of RLinf", help, edit, f"tasks are {listed(TASKS)}")
     return close or ""
 
 
@@ -297,12 +286,9 @@ class Mode(Facts):
     @property
     def shaped(self) -> frozenset[str]:
         """Components with degrees fixed by the settings of the job."""
-        return frozenset(
-            component.name
-            for component in self.merged.components
-            if self.components.get(component.name, component).parallel != component.parallel
-            and not (component.timed and component.name in self.choices)
-        )
+        hinted = (component for component in self.merged.components if not (component.timed and component.name in self.choices))
+        changed = (component for component in hinted if self.components.get(component.name, component).parallel != component.parallel)
+        return frozenset(component.name for component in changed)
 
     @property
     def reason(self) -> str:
@@ -452,12 +438,7 @@ class Extent:
 
 def extent_of(runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Extent:
     """Return the extent of runs in the numbering of their node groups."""
-    starts: dict[tuple[int, str], int] = {}
-    total = 0
-    for stretch in cluster.numbering(labels).stretches:
-        starts.setdefault((stretch.node_rank, stretch.label), total)
-        total += stretch.count
-    masks_by_node: dict[tuple[int, str], int] = {}
+    starts, masks_by_node = cluster.numbering(labels).first_in, dict[tuple[int, str], int]()
     for run in runs:
         key = (run.node, run.node_group)
         masks_by_node[key] = masks_by_node.get(key, 0) | run.mask

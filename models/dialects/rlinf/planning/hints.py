@@ -13,14 +13,14 @@ from ....component import Component, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import UnusableInput
-from ....hints.block import BlockForm, FileForm, timed_names, without
+from ....hints.block import BlockForm, FileForm, hinted_entries, timed_names, without
 from ....hints.forms import HintForm
 from ....machines.cluster import Cluster
 from ....placements.run import Run
 from ....record import dataclass
 from ....text.form import Form, fill, form_of, key, map_of
-from ....text.tree import Entry, MapNode, Value, find, with_value
-from ....text.values import Count
+from ....text.tree import MapNode, Value, with_value
+from ....text.values import count_key
 from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, placed_in
 from ..modes.state import masks
 
@@ -30,12 +30,7 @@ MEASURED_ON = "measured_on"
 class MeasuredOnForm(Form):
     """The key about a cost of a component."""
 
-    measured_on = key(
-        Count,
-        default=None,
-        title="on how many accelerators its cost in `profile_data` was measured, if not on those of its ranks",
-        description="a whole number such as `16`",
-    )
+    measured_on = count_key(16, "on how many accelerators its cost in `profile_data` was measured, if not on those of its ranks")
 
 
 class RLinfHintForm(HintForm, MeasuredOnForm):
@@ -45,17 +40,13 @@ class RLinfHintForm(HintForm, MeasuredOnForm):
 class RLinfBlockForm(BlockForm):
     """Hints about the components of the file, which RLinf ignores."""
 
-    components = key(
-        map_of(form_of(RLinfHintForm)), default={}, description="name -> its hints, such as `{actor: {seconds: {8: 120, 16: 66}}}`"
-    )
+    components = key(map_of(form_of(RLinfHintForm)), default={}, description=BlockForm.keys["components"].description)
 
 
 class RLinfFileForm(FileForm):
     """A file of RLinf; all of its keys but one are RLinf's own."""
 
-    placewright = key(
-        form_of(RLinfBlockForm), default=RLinfBlockForm(), description="hints such as `{components: {actor: {seconds: {8: 120}}}}`"
-    )
+    placewright = key(form_of(RLinfBlockForm), default=RLinfBlockForm(), description=FileForm.keys["placewright"].description)
 
 
 def file_form() -> type[Form]:
@@ -99,20 +90,8 @@ def measured_on_of(notes: Notes, root: MapNode, block: Value | None) -> tuple[Va
                 counts[name] = count
         except UnusableInput as problem:
             notes.findings += problem.findings
-        block = without(block, [entry]) if len(entry.value.entries) == 1 else with_value(block, f"components.{name}.{MEASURED_ON}", None)
+        block = without(block, [name]) if len(entry.value.entries) == 1 else with_value(block, f"components.{name}.{MEASURED_ON}", None)
     return block, counts
-
-
-def hinted_entries(block: Value | None) -> dict[str, Entry]:
-    """Return component -> entry of its hints in a block."""
-    inner = find(block, "components")
-    return {entry.key.text: entry for entry in inner} if isinstance(inner, MapNode) else {}
-
-
-def _without(block: Value | None, names: Collection[str]) -> Value | None:
-    """Return the block without the hints of these components; None if nothing remains."""
-    entries = [entry for name, entry in hinted_entries(block).items() if name in names]
-    return without(block, entries) if entries else block
 
 
 def hints_of_started(
@@ -126,10 +105,10 @@ def hints_of_started(
     known = planned.own.keys() | placed_in(root)
     idle = [name for name in INFERENCE if name not in known]
     if planned.own:
-        return _without(block, idle)
+        return without(block, idle)
     actor, rollout = (next((masks(part) for part in components if part.name == name), {}) for name in ("actor", "rollout"))
     shares = actor and actor == rollout
-    started = _without(block, idle if shares else unstarted_inference(settings, known, timed_names(block)))
+    started = without(block, idle if shares else unstarted_inference(settings, known, timed_names(block)))
     left = with_value(started, "plan", None) if isinstance(started, MapNode) else None
     return left if left and left.entries else None
 

@@ -14,22 +14,22 @@ from ....component import COLOCATED, UNBOUNDED, Component, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Finding, Severity
-from ....hints.block import without
+from ....hints.block import hinted_entries, without
 from ....job import Job
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
 from ....planning.workload import TimedComponent
 from ....problem import Problem
 from ....reading import Reading
+from ....record import dataclass
 from ....roles import ROLES
 from ....text.document import Document
 from ....text.nearest import nearest
-from ....text.tree import Entry, MapNode, Scalar, Value, find, with_value
-from ...all_refused import Chosen, all_refused
-from ...following import interpolates, with_dependent_degrees, with_hint
+from ....text.tree import MapNode, Scalar, Value, find, with_value
+from ...following import Chosen, all_refused, interpolates, with_dependent_degrees, with_hint
 from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, listed, task_facts, time_advice
 from ..modes.state import TASKS, Placer, degree_keys, placer_of
-from .hints import PlannedPart, hinted_entries, infers, is_separate, unstarted_inference
+from .hints import PlannedPart, infers, is_separate, unstarted_inference
 from .tables import BY_ENVIRONMENTS, read_profile
 from .times import BATCH, TimedFile
 
@@ -46,11 +46,8 @@ def opened(
     profile = read_profile(notes, settings)
     if len(notes.findings) > faults:
         return PlannedPart(components)
-    placed = {
-        component.name: _in_group(component, cluster, hints)
-        for component in components
-        if component.runs and cluster.kind(component.node_groups) == ACCELERATOR
-    }
+    on_accelerators = [part for part in components if part.runs and cluster.kind(part.node_groups) == ACCELERATOR]
+    placed = {component.name: _in_group(component, cluster, hints) for component in on_accelerators}
     file = TimedFile(notes, settings, cluster, task, placed, profile, hints, counts)
     why = _why_not(file)
     times = None if why else file.times()
@@ -68,9 +65,8 @@ def opened(
         notes.info(PLANS, KEY, taken[0], span, "", help, None, *taken[1:])
     followers = file.followers(planned, times)
     # RLinf does not start inference where actor and rollout share accelerators.
-    unplaced = (
-        {name: replace(placed[INFERENCE[name]], name=name, spans={}) for name in _inference(file, times)} if task != "embodied" else {}
-    )
+    started = _inference(file, times) if task != "embodied" else ()
+    unplaced = {name: replace(placed[INFERENCE[name]], name=name, spans={}) for name in started}
     own = {name: placed[name].runs or () for name in (*planned, *followers) if placed[name].runs}
     own |= {name: component.runs or () for name, component in unplaced.items()}
     by_name = {component.name: component for component in components} | planned | unplaced
@@ -147,52 +143,61 @@ def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, pla
             message, close = f"`{KEY}.{name}` belongs to no component of the file: it is ignored", nearest(name, known)
             help = f"write `{close}`" if close else f"its keys are {listed(known)}"
             notes.warn("PW104", KEY, message, entry.key.span, "not known", help, notes.renamed(entry, close) if close else None)
-    misspelt: list[Entry] = []
+    misspelt: list[str] = []
     for name, entry in hinted_entries(hints).items() if task in TASKS else ():
         if name not in placed and name not in _KNOWN and (close := nearest(name, placed)):
             help, edit = f"write `{close}`", notes.renamed(entry, close)
             notes.error("PW104", name, f"`{name}` is no component of this job", entry.key.span, "not placed", help, edit)
-            misspelt.append(entry)
-    return without(hints, misspelt) if misspelt else hints
+            misspelt.append(name)
+    return without(hints, misspelt)
 
 
-Read = Callable[[Document], Reading]
-"""Reader of a file with certain ranks left open."""
+@dataclass(frozen=True)
+class RlinfOpening:
+    """File with times; implements `Opening`.
 
+    `read` reads a document with its planned ranks left open; `written` is the problem as it stands.
+    `leaves_degrees`: True if hints may leave degrees open.
+    """
 
-def anew(read: Read, document: Document, written: Problem | None) -> Reading:
-    """Return the file as planned, with the ranks of `written` as the baseline."""
-    reading = read(document)
-    if reading.problem is None or written is None:
-        return reading
-    placed, job = {component.name: component.runs for component in written.components if component.runs}, reading.problem.job
-    job = replace(job, planning=replace(job.planning, own={name: placed.get(name, runs) for name, runs in job.planning.own.items()}))
-    refused: tuple[Finding, ...] = ()
-    if job.choices and not (refused := choices_refused(read, document)):
-        # Roles whose degrees determine those of inference.
-        roles = {role for name, role in INFERENCE.items() if name in job.planning.own}
-        leaders = [name for name in job.choices if name in roles or interpolates(document.root)]
-        job, refused = with_dependent_degrees(job, leaders, lambda degrees: _job_with(read, document, degrees))
-    findings = (*reading.findings, *(refused if not reading.failed else ()))
-    return replace(reading, problem=replace(reading.problem, job=job), findings=findings)
+    read: Callable[[Document], Reading]
+    document: Document
+    written: Problem | None
+    leaves_degrees: bool
 
+    def opened(self) -> Reading:
+        """See `Opening.opened`."""
+        reading, written = self.read(self.document), self.written
+        if reading.problem is None or written is None:
+            return reading
+        placed, job = {component.name: component.runs for component in written.components if component.runs}, reading.problem.job
+        job = replace(job, planning=replace(job.planning, own={name: placed.get(name, runs) for name, runs in job.planning.own.items()}))
+        refused = self._refusals(reading)
+        if job.choices and not refused:
+            # Roles whose degrees determine those of inference.
+            roles = {role for name, role in INFERENCE.items() if name in job.planning.own}
+            leaders = [name for name in job.choices if name in roles or interpolates(self.document.root)]
+            job, refused = with_dependent_degrees(job, leaders, self._job_with)
+        findings = (*reading.findings, *(refused if not reading.failed else ()))
+        return replace(reading, problem=replace(reading.problem, job=job), findings=findings)
 
-def choices_refused(read: Read, document: Document) -> tuple[Finding, ...]:
-    """Return an error if RLinf refuses every choice of degrees that hints leave open."""
-    reading = read(document)
-    if reading.problem is None or reading.failed or not reading.problem.job.choices:
-        return ()
-    return all_refused(reading.problem.job, lambda degrees: _job_with(read, document, degrees))
+    def refused(self) -> tuple[Finding, ...]:
+        """See `Opening.refused`."""
+        return self._refusals(self.read(self.document)) if self.leaves_degrees else ()
 
+    def _refusals(self, reading: Reading) -> tuple[Finding, ...]:
+        """Return an error if RLinf refuses every choice of degrees that hints leave open."""
+        job = reading.problem.job if reading.problem is not None and not reading.failed else None
+        return all_refused(job, self._job_with) if job is not None and job.choices else ()
 
-def _job_with(read: Read, document: Document, degrees: Chosen) -> Job | str:
-    """Return the job of the file with these degrees, or the reason of RLinf's refusal."""
-    root = document.root
-    for name, parallel in degrees.items():
-        root = with_hint(root, name, parallel)
-        for path, degree in degree_keys(root, name, parallel).items():
-            root = with_value(root, path, degree)
-    reading = read(replace(document, root=root))
-    if reading.problem is not None and not reading.failed:
-        return reading.problem.job
-    return next((finding.message for finding in reading.findings if finding.severity is Severity.ERROR), "the file cannot be read")
+    def _job_with(self, degrees: Chosen) -> Job | str:
+        """Return the job of the file with these degrees, or the reason of RLinf's refusal."""
+        root = self.document.root
+        for name, parallel in degrees.items():
+            root = with_hint(root, name, parallel)
+            for path, degree in degree_keys(root, name, parallel).items():
+                root = with_value(root, path, degree)
+        reading = self.read(replace(self.document, root=root))
+        if reading.problem is not None and not reading.failed:
+            return reading.problem.job
+        return next((finding.message for finding in reading.findings if finding.severity is Severity.ERROR), "the file cannot be read")

@@ -21,7 +21,7 @@ from ....configuration.notes import Notes
 from ....configuration.settings import Amount, Settings
 from ....findings.finding import UnusableInput
 from ....findings.wording import with_noun
-from ....hints.block import said_of_plan, timed_names
+from ....hints.block import hinted_entries, said_of_plan, timed_names
 from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
 from ....planning.workload import STEADY, TABLE, After, Measured, TimedComponent, Workload
@@ -30,7 +30,7 @@ from ....text.tree import MapNode, Value, find
 from ....times import as_it_runs
 from ..known import INFERENCE, INFERRING, PLANS
 from ..modes.state import degrees_by_arrangement, degrees_of
-from .hints import hinted_entries, infers, is_separate
+from .hints import infers, is_separate
 from .tables import BY_ENVIRONMENTS, Batch, ProfileData, Table, formula_of, generated_table, simulated_table, trained_table
 
 BATCH = ("data.rollout_batch_size", "algorithm.group_size")

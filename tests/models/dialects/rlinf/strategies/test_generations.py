@@ -85,17 +85,17 @@ def test_every_reason_is_given_at_once() -> None:
     with pytest.raises(pw.UnusableInput) as refused:
         pw.PackedPlacementStrategy(0, -1, 0, stride=0, strid=2, start_gpu_id=3)
     assert [finding.message for finding in refused.value.findings] == [
-        "there is no argument `strid`",
         "`end_accelerator_id` is -1, but it must be a whole number of at least 0",
         "`num_accelerators_per_process` is 0, but it must be a whole number of at least 1",
         "`stride` is 0, but it must be a whole number of at least 1",
+        "there is no argument `strid`",
         "`start_accelerator_id` and `start_gpu_id` are one argument",
     ]
 
 
 def test_too_many_values_are_refused() -> None:
     with pytest.raises(pw.UnusableInput, match="7 values are given, but there are 6 arguments"):
-        pw.PackedPlacementStrategy(0, 7, 1, 1, None, True, 3)  # type: ignore[call-overload]
+        pw.PackedPlacementStrategy(0, 7, 1, 1, None, True, 3)  # type: ignore[call-arg]
 
 
 class Whole:

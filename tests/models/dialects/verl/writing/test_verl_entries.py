@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.dialects.merging import put
-from placewright.models.dialects.written import edits_of
+from placewright.models.dialects.written import edits_of, put
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import Edit, apply_edits
 from placewright.models.text.source import Source
