@@ -17,6 +17,8 @@ from ..models.planning.problem import PlanningProblem, Task
 from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..models.reading import Reading
+from ..solver.choosing.even_degrees import evenly
+from ..solver.choosing.pool_layouts import in_pool_layouts
 from ..solver.explaining.demands import in_seconds
 from ..solver.explaining.explain import Explanation
 from ..solver.explaining.explain import explain as explained
@@ -27,9 +29,7 @@ from .benders import as_listed
 from .bills import bills
 from .check import price
 from .costs import cost_model, costed
-from .dividing import evenly
 from .memory import without_estimates
-from .placing.laying import in_pool_layouts
 from .problem import planning_problem, source_of
 from .search.search import search
 from .sensitivity import SEARCHES, SPENT, Placeable, sensitivity

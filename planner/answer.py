@@ -11,14 +11,13 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Sequence
 
-from ..models.answer import Answer, Solve
+from ..models.answer import Answer, Solve, Validator, accept_all
 from ..models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.in_turn import solve_in_turn
 from ..solver.session import Session
 from .counting import OnCounting, silent
-from .write_back import Validator, accept_all
 
 if TYPE_CHECKING:
     from ..models.findings.finding import Finding
@@ -57,9 +56,9 @@ class Solver:
 
     def _answer(self, problem: Problem) -> Answer:
         """Return the answer of a problem by what is open in it: places, counts without times, or counts by time."""
-        from .accepting import with_accepted_counts
-        from .dividing import with_even_degrees
-        from .splits import with_splits
+        from ..solver.choosing.accepting import with_accepted_counts
+        from ..solver.choosing.even_degrees import with_even_degrees
+        from ..solver.choosing.splits import with_splits
 
         place, workload = self.place, problem.job.planning.workload
         if workload is None:
@@ -77,8 +76,8 @@ class Solver:
 
     def _planned(self, problem: Problem, workload: Workload) -> Answer:
         """Return the answer for a problem with times; the innermost policy runs first."""
-        from .dividing import with_even_degrees
-        from .placing.laying import in_pool_layouts
+        from ..solver.choosing.even_degrees import with_even_degrees
+        from ..solver.choosing.pool_layouts import in_pool_layouts
         from .policies import over_leading_choices, within_estimates
         from .untimed import with_companions
 

@@ -13,9 +13,9 @@ from ..models.planning.option import NO_KIND
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import LINEAR, SECONDS, Measured, TimedComponent
 from ..models.problem import Problem
+from ..solver.choosing.even_degrees import refused_degrees
 from ..solver.wording import listed
 from .capacity import timed_model
-from .dividing import refused_degrees
 from .times import evenly_on, rests_on, slowest, time_of, times_on
 
 

@@ -24,6 +24,7 @@ from ..models.planning.workload import Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.sharing import restricted
+from ..solver.choosing.pool_layouts import with_ranks
 from ..solver.pricing.price import effect
 from ..solver.pricing.result import BETTER
 from ..solver.sandbox.end_reasons import Stopped, interrupted
@@ -32,7 +33,7 @@ from .check import faults
 from .costs import cost_model, costed
 from .counting import Counting, OnCounting, silent
 from .placing.lying_over import all_held
-from .placing.placing import placing, with_ranks
+from .placing.placing import placing
 from .problem import planning_problem
 from .search.found import Price, Searched, SearchResult
 from .search.search import search

@@ -14,6 +14,7 @@ from ...models.planning.option import NO_KIND, Option
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import Workload
 from ...models.problem import Problem
+from ...solver.choosing.pool_layouts import with_ranks
 from ...solver.in_turn import with_in_turn_fixed
 from ..times import model_of
 
@@ -158,12 +159,6 @@ def decided(problem: Problem, answer: Answer) -> Problem:
         for component in placed.components
     )
     return with_ranks(replace(placed, job=replace(placed.job, overlaps={})), components)
-
-
-def with_ranks(problem: Problem, components: tuple[Component, ...]) -> Problem:
-    """Return the problem with these components, in which nothing is left to the dialect."""
-    planning = replace(problem.job.planning, laying=None, accepted={})
-    return replace(problem, job=replace(problem.job, components=components, choices={}, planning=planning))
 
 
 def chosen(problem: Problem, answer: Answer) -> Problem:
