@@ -207,7 +207,7 @@ def account_of_given_ranks(
     held = 0 if by_time else question.given.held
     value = priced.total if by_time else price(question, model, priced.design)[0] + held
     least = value if searched.bound is None else searched.bound + held
-    bound = min(value, least) if baseline.on_several_kinds else least
+    bound = least
     # What is near enough to the bound of what was not placed stays as it is: then no placement is looked for.
     far = (value - bound) * 100 > bound * KEEP
     placed = _placed(opened, question, solve) if solve is not None and far else None

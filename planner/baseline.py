@@ -25,11 +25,10 @@ from .bills import bills
 from .check import forbidden, no_option
 from .costs import cost_model, costed
 from .memory import without_estimates
-from .own_design import NoPrice, as_it_lies, design_of_ranks, refused, runs_of, seats_of
+from .own_design import NoPrice, design_of_ranks, refused, runs_of, seats_of
 from .placing.lying_over import all_held
 from .problem import planning_problem, source_of
 from .related import related
-from .scope import counts_by_model
 from .traffic import Traffic
 
 
@@ -52,11 +51,9 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
     question = given_over_nodes(problem, question)
     try:
         seats = seats_of(problem, question)
-        lies = as_it_lies(problem, question, seats)
-        design = design_of_ranks(lies, seats, model)
+        design = design_of_ranks(problem, question, seats, model)
     except NoPrice as reason:
         return Baseline(None, problem, question, str(reason))
-    question = lies.question
     placed = Assignment({name: runs_of(problem, question, name) for name in seats})
     held = all_held(problem, Assignment({**problem.given().runs, **placed.runs})) if question.given.shared else None
     priced = costed(model, question, design, _traffic(problem), held)
@@ -64,10 +61,9 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
     reasons = [*refusals, *problem.job.planning.own_faults, *_too_many(question, priced)]
     faults = tuple(_forbidden(replace(_demanded(problem, known), barred=()), model, design))
     broken = () if reasons else tuple(_broken(problem, question, design))
-    counts = counts_by_model(problem, placed, seats) if lies.problem is not problem else {}
     return Baseline(
-        priced, lies.problem, question, forbidden=(*reasons, *faults) or broken or tuple(unknown), unclear=bool(unknown) and not (reasons or faults or broken),
-        bases=bases(lies.problem, question, design), counts=counts, over_estimates=tuple(over_estimates(lies.problem, question, design)),
+        priced, problem, question, forbidden=(*reasons, *faults) or broken or tuple(unknown), unclear=bool(unknown) and not (reasons or faults or broken),
+        bases=bases(problem, question, design), over_estimates=tuple(over_estimates(problem, question, design)),
     )  # fmt: skip
 
 

@@ -127,9 +127,9 @@ class GivenMemory:
 def bills(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment | None = None) -> tuple[BlockBill, ...]:
     """Return the memory bill of every set of components on common accelerators.
 
-    Over planned components, on mixed kinds and on several kinds only `placed` tells these.
+    Over planned components and on mixed kinds only `placed` tells these.
     """
-    if placed is not None and any(kind.mixed or (kind.holders and kind.memory is None) for kind in question.kinds):
+    if placed is not None and any(kind.mixed for kind in question.kinds):
         return _of_sets(problem, question, design, placed, _holding(problem, question))
     over = _over(problem, question, design, placed) if placed is not None and problem.job.overlaps else ()
     return over or (*bill(problem, question, design), *bills_of_unplanned(problem, question, design))

@@ -149,7 +149,6 @@ def _best_or_baseline(loop: BendersLoop, question: PlanningProblem, baseline: Ba
         baseline is None
         or baseline.priced is None
         or not baseline.may_stay(question)
-        or baseline.on_several_kinds
         or (best is not None and loop.price(baseline.priced) > best.price)
     ):
         return best

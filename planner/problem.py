@@ -26,7 +26,7 @@ from .capacity import AcceleratorCapacity, areas, exclusively_held, free_capacit
 from .profile import options
 from .related import Pairs, Related, connected, holds_accelerators, related
 from .scope import forbids_nesting, led_inside, left_out
-from .times import models_there, on_the_slowest
+from .times import models_there
 
 MOST = 4
 """Maximum number of `Shared` entries; beyond it, the two smallest are merged.
@@ -128,12 +128,12 @@ def in_order(timed: TimedComponent | None, name: str, tasks: Sequence[Task]) -> 
 
 
 def with_given_count(problem: Problem, component: Component) -> Component:
-    """Return the component; with fixed ranks, with their count and the times on their models."""
+    """Return the component; with fixed ranks, with their count."""
     if component.runs is None:
         return component
     # CPU processes hold no accelerator: their number is the count.
     amount = problem.given().amount(component.name) or component.least
-    return replace(on_the_slowest(problem, component), least=amount, most=amount)
+    return replace(component, least=amount, most=amount)
 
 
 def is_resident(component: Component) -> bool:

@@ -19,7 +19,6 @@ from ..models.planning.workload import Workload
 from ..models.problem import Problem
 from ..models.scope import HETEROGENEOUS, LIMITS, NESTED, SPANNING, has_groups, let_over_nodes
 from ..solver.wording import listed
-from .capacity import names_a_model
 from .costs import cost_model
 from .times import model_of, models_there, on_models
 
@@ -35,7 +34,7 @@ def left_out(problem: Problem, kinds: Sequence[AcceleratorKind]) -> tuple[str, .
     nodes = sum(bool(node.accelerators) for node in problem.cluster.nodes)
     is_left_out = {
         SPANNING: nodes > 1 and any(_is_on_one_node(problem, component) for component in open_),
-        HETEROGENEOUS: bool(open_) and sum(not kind.holders for kind in kinds) > 1,
+        HETEROGENEOUS: bool(open_) and len(kinds) > 1,
         NESTED: len(open_) > 1 and with_nesting(problem) is not None,
     }
     return tuple(name for name, is_left in is_left_out.items() if is_left)
@@ -115,11 +114,9 @@ def choices_of_models(problem: Problem) -> tuple[list[Problem], int]:
 
 
 def may_span(problem: Problem) -> bool:
-    """Return True if components may be on several models at once: by scope or by the baseline."""
+    """Return True if components may be on several models at once, by the scope."""
     workload, models = problem.job.planning.workload, {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
-    if workload is None or workload.over_kinds or len(models) < 2:
-        return False
-    if not workload.heterogeneous and not _own_spans(problem):
+    if workload is None or not workload.heterogeneous or workload.over_kinds or len(models) < 2:
         return False
     fixed = (part for part in problem.components if part.runs is not None and part.timed and problem.kind(part) == ACCELERATOR)
     return all(model_of(problem, component) is not None for component in fixed) and all(sets_of_models(problem).values())
@@ -172,12 +169,6 @@ def as_spanning(problem: Problem, models: Models) -> Problem:
     )
     workload = replace(workload, over_kinds=True, on_models=dict(models))
     return replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, workload=workload, own=own)))
-
-
-def _own_spans(problem: Problem) -> bool:
-    """Return True if the baseline has a component on several distinguished models."""
-    several = any(len(models) > 1 for models in _own_models(problem).values())
-    return several and any(map(names_a_model, problem.components))
 
 
 def _own_models(problem: Problem) -> Models:

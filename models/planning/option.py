@@ -128,21 +128,18 @@ class AcceleratorKind:
         least `memory`.
     mixed : True if demands distinguish the models, but a component may be on all of them: each has
         at most `memory`, and at least `least` MiB.
-    holders : components with given ranks on these accelerators of several kinds, and components
-        within them; nobody else may use them. Empty if open to all.
     """
 
     model: str
     accelerators: int
     memory: int | None = None
     models: tuple[str, ...] = ()
-    holders: tuple[str, ...] = ()
     mixed: bool = False
     least: int | None = None
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Models of the accelerators, also for given ranks on several; ("",) if unnamed."""
+        """Models of the accelerators; ("",) if unnamed."""
         return self.models or tuple(self.model.split(AND))
 
     @property
@@ -152,8 +149,6 @@ class AcceleratorKind:
 
     def covers(self, model: str, memory: int | None) -> bool:
         """Return True if accelerators of a model and size belong to this kind anywhere."""
-        if self.holders:
-            return False
         if not self.models:
             return (self.model, self.memory) == (model, memory)
         return model in self.models and (self.floor is None or memory is None or memory >= self.floor)

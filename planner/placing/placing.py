@@ -113,8 +113,6 @@ def _on_kind(component: Component, problem: Problem, question: PlanningProblem, 
         component = replace(component, accelerator_model=model_of(problem, problem[component.name]) or "")
     if len(question.kinds) == 1:
         return component
-    if kind.holders:  # it is within what is given
-        return component
     if not kind.models:
         component = replace(component, accelerator_model=kind.model or component.accelerator_model)
     if kind.model and not kind.models and sum(kind.model in candidate.named for candidate in question.kinds) == 1:

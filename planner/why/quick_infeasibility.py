@@ -8,7 +8,6 @@ from typing import Iterator, Sequence
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.component import Component
 from ...models.findings.finding import Finding, error
-from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR
 from ...models.planning.cost_models import CostModel
 from ...models.planning.option import AcceleratorKind, Option
@@ -23,7 +22,6 @@ from ..problem import planning_problem
 from ..profile import options
 from ..related import overlaps
 from ..scope import may_span
-from ..times import untimed_on
 from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, RANKS, TIMES, demands, in_words, model_name, too_small, without
 
 MOST = 10_000
@@ -103,36 +101,16 @@ def _over_budget(workload: Workload, question: PlanningProblem) -> Iterator[Find
 
 
 def by_given_ranks(problem: Problem, question: PlanningProblem) -> Answer | None:
-    """Return the undecided answer for ranks on several kinds with unknown sharing or times."""
-    known = {name for kind in question.kinds for name in kind.holders}
-    given = [component for component in problem.components if component.runs is not None and problem.kind(component) == ACCELERATOR]
-    for component in given if len(question.kinds) > 1 else ():
-        if component.name in question.options and component.name not in known:
+    """Return the undecided answer for given ranks on several kinds, which are out of scope."""
+    for component in problem.components if len(question.kinds) > 1 else ():
+        if component.runs is not None and component.name in question.options and problem.kind(component) == ACCELERATOR:
             nodes = [problem.cluster.nodes[node] for node, _ in problem.given().masks(component.name)]
             models = dict.fromkeys(model_name(node.accelerator_model) for node in nodes)
             if len({question.kind_of(node.accelerator_model, node.accelerator_memory) for node in nodes}) > 1:
-                if finding := _around_of_one_model(problem, question, component, nodes):
-                    return Answer(IMPOSSIBLE, findings=(finding,), how="given")
-                where = f"by its ranks `{component.name}` is on several kinds of accelerators ({listed(list(models))})"
-                missing = untimed_on(problem, component)
-                message = f"undecided: {where}, and {f'nothing says how long {missing}' if missing else 'no plan has that'}"
-                help_text = f"give it {'that time, ' if missing else ''}ranks of one kind, or no ranks"
+                where = f"its given ranks are on several kinds of accelerators ({listed(list(models))})"
+                message = f"undecided: `{component.name}` is out of scope, as {where}"
+                help_text = "give it ranks of one kind, or no ranks"
                 return Answer(UNDECIDED, findings=(error("PW602", component.name, message, help=help_text),), how="given")
-    return None
-
-
-def _around_of_one_model(problem: Problem, question: PlanningProblem, given: Component, nodes: Sequence[Node]) -> Finding | None:
-    """Return the reason against given ranks in a single-model component; None if they fit."""
-    around = {outer: "within" for inner, outer in question.sharing.within if inner == given.name}
-    around.update((name, "colocated with") for pair in question.sharing.together if given.name in pair for name in pair)
-    for name, how in around.items():
-        model = problem[name].accelerator_model
-        strange = [node for node in nodes if model not in ("", node.accelerator_model)]
-        if strange and problem[name].runs is None:
-            models = listed(list(dict.fromkeys(model_name(node.accelerator_model) for node in strange)))
-            message = f"impossible: `{given.name}` has ranks on {models} and is {how} `{name}`, which may use {model} alone"
-            help_text = f"give `{given.name}` ranks on {model}, or let `{name}` use other models"
-            return error("PW601", name, message, problem[name].span("accelerator_model"), help=help_text)
     return None
 
 
