@@ -30,9 +30,9 @@ from .bills import bills
 from .check import price
 from .costs import cost_model, costed
 from .memory import without_estimates
-from .problem import planning_problem, source_of
+from .problem import planning_problem
 from .search.search import search
-from .sensitivity import SEARCHES, SPENT, Placeable, sensitivity
+from .sensitivity import SEARCHES, SPENT, sensitivity
 from .verify import verify
 
 
@@ -133,11 +133,9 @@ def account(
         return base
     left, workload = max(limit - planned.spent, SHARE * limit), problem.job.planning.workload
     if not (problem.job.planning.unread_choices or problem.job.planning.sizes_not_read):  # else nobody knows what is better
-        parts = planned.parts or (planned.question,)
-        sources = [(source_of(part), part) for part in parts] if solve is not None else []
-        places = [Placeable(source, part, in_pool_layouts(solve)) for source, part in sources if source is not None and solve is not None]
+        place = in_pool_layouts(solve) if solve is not None else None
         traffic = workload is not None and bool(workload.bandwidth)
-        base = replace(base, sensitivity=sensitivity(planned, searches, left, places, traffic, session, ranges(base)))
+        base = replace(base, sensitivity=sensitivity(planned, searches, left, place, traffic, session, ranges(base)))
     return base
 
 
