@@ -1,4 +1,4 @@
-"""Infeasible counts proved by arithmetic alone; a search may find further reasons."""
+"""Infeasible counts proved by arithmetic or a short search; a longer one may find further reasons."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.component import Component
 from ...models.findings.finding import Finding, error
 from ...models.machines.node_group import ACCELERATOR
-from ...models.planning.cost_models import CostModel
 from ...models.planning.option import AcceleratorKind, Option
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.workload import Workload
+from ...models.planning.workload import ACCELERATORS, SECONDS, Budget, Workload
 from ...models.problem import AMOUNT, Demand, Problem
 from ...solver.refuting.conflict import merged, quickxplain, with_line
 from ...solver.wording import few, in_seconds, listed
@@ -22,8 +21,11 @@ from ..problem import planning_problem
 from ..profile import options
 from ..related import overlaps
 from ..scope import may_span
+from ..search.search import search
 from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, RANKS, TIMES, demands, in_words, model_name, too_small, without
 
+SHORT = 0.02
+"""Deterministic seconds of a search for a budget."""
 MOST = 10_000
 """Maximum number of options for quick reasons, a few hundredths of a second."""
 
@@ -89,15 +91,23 @@ def _fits(options: Sequence[Option], kinds: Sequence[AcceleratorKind], idle: boo
 
 
 def _over_budget(workload: Workload, question: PlanningProblem) -> Iterator[Finding]:
-    most, allowed, held = question.budget.accelerators, question.budget.nanoseconds, question.given.held
-    need, takes = fewest(question), quickest(question, cost_model(workload.model))
-    field, figures, least = BUDGET_SECONDS, (takes, allowed or 0), f"seconds: {in_seconds(takes)}"
-    if most is not None and need > most:
-        field, figures, least = BUDGET_ACCELERATORS, (need + held, most + held), f"accelerators: {need + held}"
-    elif allowed is None or takes <= allowed:
-        return
-    message, advice = f"impossible: {too_small(field, *figures)}", f"allow at least `{least}`"
-    yield error("PW601", "", message, workload.place(field), help=advice, witnesses=figures)
+    """Yield the first budget that a lower bound of a short search exceeds."""
+    budget, held, model = question.budget, question.given.held, cost_model(workload.model)
+    accelerators, time = (
+        replace(question, aim=ACCELERATORS, budget=Budget()),
+        replace(question, aim=SECONDS, budget=Budget(budget.accelerators)),
+    )
+    for asked, field, most in (
+        (accelerators, BUDGET_ACCELERATORS, budget.accelerators),
+        (time, BUDGET_SECONDS, budget.nanoseconds),
+    ):
+        bound = search(asked, model, SHORT).bound if most is not None else None
+        if most is not None and bound is not None and bound > most:
+            beside = held if field == BUDGET_ACCELERATORS else 0
+            allow = f"accelerators: {bound + held}" if field == BUDGET_ACCELERATORS else f"seconds: {in_seconds(bound)}"
+            figures, span = (bound + beside, most + beside), workload.place(field)
+            yield error("PW601", "", f"impossible: {too_small(field, *figures)}", span, help=f"allow at least `{allow}`", witnesses=figures)
+            return
 
 
 def by_given_ranks(problem: Problem, question: PlanningProblem) -> Answer | None:
@@ -112,43 +122,3 @@ def by_given_ranks(problem: Problem, question: PlanningProblem) -> Answer | None
                 help_text = "give it ranks of one kind, or no ranks"
                 return Answer(UNDECIDED, findings=(error("PW602", component.name, message, help=help_text),), how="given")
     return None
-
-
-def fewest(question: PlanningProblem) -> int:
-    """Return a lower bound of accelerators: components that never share add up."""
-    least = {name: min((option.accelerators for option in candidates), default=0) for name, candidates in question.options.items()}
-    sets = [{name} for name in least] + [set(pair) for pair in question.sharing.apart] + [set(names) for names in question.sharing.filling]
-    return max((sum(least[name] for name in names) for names in sets), default=0)
-
-
-def quickest(question: PlanningProblem, model: CostModel) -> int:
-    """Return a lower bound of an iteration in ns: sequential segments add up."""
-    most, options = question.budget.accelerators, dict[str, list[Option]]()
-    for name, every in question.options.items():
-        options[name] = [option for option in every if most is None or option.accelerators <= most]
-    if not model.full or not all(options.values()):
-        return 0
-    least, longest = [0] * len(question.tasks), dict[int, int]()
-    for name, candidates in options.items():
-        for place, task in enumerate(question.tasks_of[name]):
-            least[task] = min(option.nanoseconds[place] for option in candidates)
-    for task, time in enumerate(least if model.by_phase else ()):
-        segment = model.segment(question, task)
-        longest[segment] = max(longest.get(segment, 0), time)
-    # The work of one component is never two things at once.
-    alone = max((min(sum(option.nanoseconds) for option in candidates) for candidates in options.values()), default=0)
-    return max(alone, sum(longest.values()) if model.by_phase else _one_after_the_other(question, least))
-
-
-def _one_after_the_other(question: PlanningProblem, least: list[int]) -> int:
-    """Return the longest chain by edges: dependents are in later segments."""
-    before = [0] * len(least)
-    """ns of the segments before that of a task."""
-    until = list(least)
-    for task in range(len(least)):
-        for edge in question.flow.edges:
-            if edge.later == task and edge.earlier < task:
-                before[task] = max(before[task], until[edge.earlier] if edge.whole else before[edge.earlier])
-                until[task] = max(until[task], until[edge.earlier])
-        until[task] = max(until[task], before[task] + least[task])
-    return max(until, default=0)
