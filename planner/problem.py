@@ -10,14 +10,13 @@ maxima over its options.
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
 from typing import Iterator, Mapping, Sequence
 
 from ..models.component import SUBSET, TOGETHER, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import domain
 from ..models.planning.arrangement import FrameworkArrangement
-from ..models.planning.option import NO_KIND, AcceleratorKind, Crossed, Crossing, Flow, Option, RefusedCount, Use
+from ..models.planning.option import NO_KIND, AcceleratorKind, Crossed, Crossing, Flow, Option, RefusedCount
 from ..models.planning.problem import GivenRanks, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
 from ..models.planning.workload import Budget, TimedComponent, Workload
 from ..models.problem import Problem
@@ -43,7 +42,6 @@ def planning_problem(
     space, taken = free_capacity(problem, fixed_components, over_nodes), exclusively_held(problem, fixed_components)
     tasks, edges, rounds = ordered(parts, workload)
     ways = {part.name: options(problem, part, in_order(part.timed, part.name, tasks), space, workload.handed_on) for part in parts}
-    barred = (*barred, *(no_good for no_good in incompatible_pairs(problem, parts, ways, space) if no_good not in barred))
     relations = related(problem, parts)
     resident = frozenset(component.name for component in parts if is_resident(component))
     turns = {component.name: component.phases for component in parts if component.phases}
@@ -55,7 +53,7 @@ def planning_problem(
         GivenRanks(taken, sum(mask.bit_count() for mask in space.overlaid.values())),
         _scope(problem, workload, parts, ways, space.kinds), arranged, workload.aim,
         _left(workload.budget, taken), areas(problem, parts, ways, space),
-        barred, crossing(problem, workload, parts, relations.apart, space), problem,
+        tuple(barred), crossing(problem, workload, parts, relations.apart, space), problem,
     )  # fmt: skip
 
 
@@ -155,24 +153,6 @@ def _is_with_a_timed_component(problem: Problem, component: Component, together:
     """Return True if `together` ties a component, directly or not, to a planned one."""
     reached = next(connected([component.name, *(part.name for part in problem.components)], together))
     return any(problem[name].timed and problem[name].runs is None for name in reached)
-
-
-def incompatible_pairs(
-    problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], capacity: AcceleratorCapacity
-) -> tuple[RefusedCount, ...]:
-    """Return no-goods for pairs without a common allowed accelerator on a mixed kind."""
-    no_goods: list[RefusedCount] = []
-    for kind, node_kind in enumerate(capacity.kinds):
-        open_ = [
-            part for part in parts if node_kind.mixed and part.runs is None and any(option.kind == kind for option in options[part.name])
-        ]
-        allowed = {component.name: capacity.allowed(problem, component, kind) for component in open_}
-        for first, second in combinations(allowed, 2):
-            if allowed[first].isdisjoint(allowed[second]):
-                uses = {name: Use(kind, 0, None, True) for name in (first, second)}
-                pairs = (first, second), (second, first)
-                no_goods += (RefusedCount(uses, inside) for inside in (frozenset(pairs), frozenset(pairs[:1]), frozenset(pairs[1:])))
-    return tuple(no_goods)
 
 
 def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], apart: Pairs, space: AcceleratorCapacity) -> Crossing | None:
