@@ -97,7 +97,7 @@ def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
     workload = problem.job.planning.workload
     if workload is None or not (problem.job.planning.own or any(component.runs for component in problem.components)):
         return ()
-    question, model = planning_problem(problem, workload), cost_model(workload.model)
+    question, model = planning_problem(problem), cost_model(workload.model)
     own = baseline_of(problem, question, model)
     priced, question = own.priced, own.question
     if priced is None:
@@ -131,10 +131,10 @@ def account(
     base, session = account_of(problem, planned, placed), session or Session()
     if not searches:
         return base
-    left, workload = max(limit - planned.spent, SHARE * limit), problem.job.planning.workload
+    left = max(limit - planned.spent, SHARE * limit)
     if not (problem.job.planning.unread_choices or problem.job.planning.sizes_not_read):  # else nobody knows what is better
         place = in_pool_layouts(solve) if solve is not None else None
-        traffic = workload is not None and bool(workload.bandwidth)
+        traffic = bool(problem.workload.bandwidth)
         base = replace(base, sensitivity=sensitivity(planned, searches, left, place, traffic, session, ranges(base)))
     return base
 
@@ -188,12 +188,11 @@ def account_of_given_ranks(
     parts = tuple(left_open(component) if component.timed else component for component in problem.components)
     opened = replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, own=own)))
     opened = evenly(opened) or opened
-    question, model = planning_problem(opened, workload), cost_model(workload.model)
+    question, model = planning_problem(opened), cost_model(workload.model)
     searched = search(question, model, limit, OTHERS, session)
     bare = without_estimates(opened) if searched.best is None and searched.proved else None
-    if bare is not None and bare.job.planning.workload is not None:  # nothing fits by the estimates
-        opened, workload = bare, bare.job.planning.workload
-        question = planning_problem(opened, workload)
+    if bare is not None:  # nothing fits by the estimates
+        opened, question = bare, planning_problem(bare)
         searched = search(question, model, limit, OTHERS, session)
     baseline = baseline_of(opened, question, model)
     priced = baseline.priced

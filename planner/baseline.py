@@ -14,7 +14,6 @@ from ..models.planning.design import Design
 from ..models.planning.option import Option
 from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import Workload
 from ..models.problem import AMOUNT, Problem
 from ..models.quantity import write_estimate, write_memory
 from ..models.tied_degrees import as_written as as_written_degrees
@@ -39,10 +38,9 @@ def baseline_of_file(problem: Problem, planned: PlanningResult) -> Baseline | No
     written, question = problem, planned.question
     if planned.parts or question.scope.over_kinds:  # its degrees and models may be others than those of the plan
         source = source_of(question)
-        workload = source.job.planning.workload if source is not None else None
-        unheeded = without_estimates(problem) if workload is not None and not workload.heeds_estimates else None
+        unheeded = without_estimates(problem) if source is not None and not source.workload.heeds_estimates else None
         written = as_written_degrees(unheeded or problem)
-        question = planning_problem(written, written.job.planning.workload or Workload())
+        question = planning_problem(written)
     return baseline_of(written, question, cost_model(planned.model))
 
 
@@ -143,8 +141,7 @@ def _ranks(problem: Problem) -> Assignment:
 
 def _traffic(problem: Problem) -> int:
     """Return the ns of traffic across the topology, if traffic counts as time."""
-    workload = problem.job.planning.workload
-    return Traffic(problem, workload).nanoseconds(_ranks(problem)) if workload is not None and workload.bandwidth else 0
+    return Traffic(problem).nanoseconds(_ranks(problem)) if problem.workload.bandwidth else 0
 
 
 def left_open(component: Component) -> Component:
@@ -176,10 +173,9 @@ def over_estimates(problem: Problem, question: PlanningProblem, design: Design) 
 
 def given_over_nodes(problem: Problem, question: PlanningProblem) -> PlanningProblem:
     """Return the problem with counts for groups over nodes, unless the framework refuses them."""
-    workload = problem.job.planning.workload
-    if workload is None or not problem.job.capabilities.groups_may_cross:
+    if not problem.job.capabilities.groups_may_cross:
         return question
-    wide = planning_problem(problem, workload, over_nodes=True)
+    wide = planning_problem(problem, over_nodes=True)
     options = {}
     for name, candidates in question.options.items():
         known = {(option.kind, option.amount, option.parallel) for option in candidates}

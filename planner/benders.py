@@ -20,7 +20,6 @@ from ..models.planning.design import Design, inside_of
 from ..models.planning.option import NO_KIND, Option, RefusedCount, Use
 from ..models.planning.planned import CostedDesign, Unplaceable
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.sharing import restricted
@@ -71,7 +70,6 @@ class BendersLoop:
     """State of the Benders loop: searches, placements, no-goods."""
 
     problem: Problem
-    workload: Workload
     solve: Solve
     limit: float
     session: Session
@@ -93,8 +91,8 @@ class BendersLoop:
     """Lower bounds of designs whose placement, or its cost, is unknown."""
 
     def __post_init__(self) -> None:
-        self.model = cost_model(self.workload.model)
-        self.traffic = Traffic(self.problem, self.workload)
+        self.model = cost_model(self.problem.workload.model)
+        self.traffic = Traffic(self.problem)
         self.varies = bool(self.traffic.costs)
         """True if a placement can cost more than its design."""
         self.best: Placed | None = None
@@ -150,7 +148,7 @@ class BendersLoop:
 
     def search(self) -> None:
         """Search the problem with all no-goods for its best designs."""
-        self.question: PlanningProblem = planning_problem(self.problem, self.workload, (*self.out, *self.done))
+        self.question: PlanningProblem = planning_problem(self.problem, (*self.out, *self.done))
         least = 0.0 if self.first else FIRST * self.limit
         self.listing = ASKED * sum(map(len, self.question.options.values()))
         self.spent += self.listing
@@ -180,7 +178,7 @@ class BendersLoop:
         answer = self.solve(unweighed(asked) if anywhere and not self.traffic.costs else self.traffic.weigh(asked))
         if answer.plan is None:
             return answer, None
-        placed, most = self.as_placed(self.priced(design), answer, answer.plan), self.workload.budget.nanoseconds
+        placed, most = self.as_placed(self.priced(design), answer, answer.plan), self.problem.workload.budget.nanoseconds
         if why := self.refused(answer.plan, design):
             return Answer(UNDECIDED, findings=tuple(map(refusal, why)), how=GIVEN), placed
         takes, crossing = placed.priced.total, placed.priced.traffic
@@ -271,11 +269,11 @@ def is_where(plan: Plan, own: Mapping[str, Sequence[Run]]) -> bool:
 
 
 def trial(
-    problem: Problem, workload: Workload, solve: Solve, limit: float, session: Session,
+    problem: Problem, solve: Solve, limit: float, session: Session,
     refused: Refused, rounds: int, probes: int = ALL_PROBES,
 ) -> BendersLoop:  # fmt: skip
     """Run the loop for at most `rounds`, with at most `probes`, without progress reports."""
-    run = BendersLoop(problem, workload, solve, limit, session, silent, refused, number=ROUNDS - rounds, probes=probes)
+    run = BendersLoop(problem, solve, limit, session, silent, refused, number=ROUNDS - rounds, probes=probes)
     while run.goes_on():
         run.place()
     return run

@@ -205,7 +205,7 @@ def decides(
     """Report that another plan would win without the estimates."""
     more, fewer = best.accelerators(question), without.accelerators(question)
     message = f"without memory estimates, {_counts(without)} would take {_seconds(without)} s and not {_seconds(best)} s"
-    if problem.job.planning.workload is not None and problem.job.planning.workload.aim != SECONDS and fewer != more:
+    if problem.workload.aim != SECONDS and fewer != more:
         message = f"without memory estimates, {fewer} accelerators would be enough and not {more}: {_counts(without)}"
     elif without.total == best.total:
         message = f"without memory estimates, {_counts(without)} would do"

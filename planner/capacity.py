@@ -204,7 +204,7 @@ def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[KindNodes]:
     for node in problem.cluster.nodes:
         if counts[node.rank]:
             by_size.setdefault((node.accelerator_model, node.accelerator_memory), []).append(node)
-    over_kinds = problem.job.planning.workload is not None and problem.job.planning.workload.over_kinds
+    over_kinds = problem.workload.over_kinds
     of_models = not over_kinds and any(map(names_a_model, problem.components))
     kinds: dict[str, list[list[Node]]] = {}
     for (model, _), nodes in by_size.items():

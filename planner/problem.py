@@ -18,7 +18,7 @@ from ..models.machines.topology import domain
 from ..models.planning.arrangement import FrameworkArrangement
 from ..models.planning.option import NO_KIND, AcceleratorKind, Crossed, Crossing, Flow, Option, RefusedCount
 from ..models.planning.problem import GivenRanks, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
-from ..models.planning.workload import Budget, TimedComponent, Workload
+from ..models.planning.workload import Budget, TimedComponent
 from ..models.problem import Problem
 from ..models.task_order import ordered
 from .capacity import AcceleratorCapacity, areas, exclusively_held, free_capacity
@@ -28,15 +28,14 @@ from .scope import forbids_nesting, led_inside, left_out
 from .times import models_there
 
 
-def planning_problem(
-    problem: Problem, workload: Workload, barred: Sequence[RefusedCount] = (), over_nodes: bool = False
-) -> PlanningProblem:
+def planning_problem(problem: Problem, barred: Sequence[RefusedCount] = (), over_nodes: bool = False) -> PlanningProblem:
     """Return the planning problem; the `barred` designs are no-goods.
 
     Components with fixed ranks that no relation ties to a planned component only take up
     accelerators. `over_nodes` puts spanning in scope: tensor parallel groups without a hint may lie
     over nodes, and so may processes where the framework allows it.
     """
+    workload = problem.workload
     fixed_components = [component for component in problem.components if component.runs is not None and not _related(problem, component)]
     parts = [with_given_count(problem, component) for component in problem.components if component not in fixed_components]
     space, taken = free_capacity(problem, fixed_components, over_nodes), exclusively_held(problem, fixed_components)
@@ -49,11 +48,11 @@ def planning_problem(
     arranged = _arranged(problem, frozenset(component.name for component in parts if holds_accelerators(problem, component.name)))
     return PlanningProblem(
         space.kinds, tasks, ways, Workflow(edges, rounds if workload.flows else (), workload.phases, workload.handed_on),
-        MemoryTurns(resident, turns), _sharing(problem, workload, parts, relations, nested, led),
+        MemoryTurns(resident, turns), _sharing(problem, parts, relations, nested, led),
         GivenRanks(taken, sum(mask.bit_count() for mask in space.overlaid.values())),
-        _scope(problem, workload, parts, ways, space.kinds), arranged, workload.aim,
+        _scope(problem, parts, ways, space.kinds), arranged, workload.aim,
         _left(workload.budget, taken), areas(problem, parts, ways, space),
-        tuple(barred), crossing(problem, workload, parts, relations.apart, space), problem,
+        tuple(barred), crossing(problem, parts, relations.apart, space), problem,
     )  # fmt: skip
 
 
@@ -62,9 +61,7 @@ def source_of(question: PlanningProblem) -> Problem | None:
     return question.source if isinstance(question.source, Problem) else None
 
 
-def _sharing(
-    problem: Problem, workload: Workload, parts: Sequence[Component], relations: Related, nested: bool, led: frozenset[tuple[str, str]]
-) -> Sharing:
+def _sharing(problem: Problem, parts: Sequence[Component], relations: Related, nested: bool, led: frozenset[tuple[str, str]]) -> Sharing:
     """Return who may share accelerators; `led` has the pairs nested by the dialect alone."""
     alone = frozenset(
         part.name
@@ -72,18 +69,19 @@ def _sharing(
         if (part.runs is not None and not _lets_all(problem, part, parts))
         or (part.runs is None and part.timed is None and not _is_with_a_timed_component(problem, part, relations.together | led))
     )
-    forbids = forbids_nesting(workload)
+    forbids = forbids_nesting(problem.workload)
     return Sharing(
         relations.together, relations.apart, relations.within, relations.whole, relations.not_fewer,
         relations.in_step, relations.filling, alone, nested,
-        only_within=nested and (forbids or (bool(led) and not workload.nested)), forbids_nesting=forbids,
+        only_within=nested and (forbids or (bool(led) and not problem.workload.nested)), forbids_nesting=forbids,
     )  # fmt: skip
 
 
 def _scope(
-    problem: Problem, workload: Workload, parts: Sequence[Component], ways: Mapping[str, Sequence[Option]], kinds: Sequence[AcceleratorKind]
+    problem: Problem, parts: Sequence[Component], ways: Mapping[str, Sequence[Option]], kinds: Sequence[AcceleratorKind]
 ) -> ScopeUsed:
     """Return the models open to each component, and the widenings left out of scope."""
+    workload = problem.workload
     confined = {
         component.name: models
         for component in parts
@@ -155,14 +153,14 @@ def _is_with_a_timed_component(problem: Problem, component: Component, together:
     return any(problem[name].timed and problem[name].runs is None for name in reached)
 
 
-def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], apart: Pairs, space: AcceleratorCapacity) -> Crossing | None:
+def crossing(problem: Problem, parts: Sequence[Component], apart: Pairs, space: AcceleratorCapacity) -> Crossing | None:
     """Return a lower bound of traffic that depends on the design. None if it is no time."""
-    if not (workload.bandwidth and space.kinds):
+    if not (problem.workload.bandwidth and space.kinds):
         return None
     from ..solver.objectives.domains import several  # They load all terms of the objective, and few problems need them.
     from .traffic import Traffic
 
-    traffic = Traffic(problem, workload)
+    traffic = Traffic(problem)
     base_problem = traffic.weigh(problem)
     levels = tuple(_level(base_problem, level, cost, space) for level, cost in traffic.costs.items() if several(base_problem, level))
     open_ = set(_open(problem, parts, apart))

@@ -54,7 +54,7 @@ def widened(problem: Problem, widenings: Collection[str]) -> Iterator[tuple[str,
         parts = tuple(let_over_nodes(component) if _is_on_one_node(problem, component) else component for component in problem.components)
         yield SPANNING, replace(problem, job=replace(job, components=parts))
     if HETEROGENEOUS in widenings and workload is not None:
-        wide = replace(problem, job=replace(job, planning=replace(job.planning, workload=replace(workload, heterogeneous=True))))
+        wide = problem.with_workload(replace(workload, heterogeneous=True))
         if may_span(wide):
             yield HETEROGENEOUS, on_all_models(wide)
 
@@ -72,7 +72,7 @@ def with_nesting(problem: Problem) -> Problem | None:
     shares = job.capabilities.shares_accelerators and not job.planning.ways
     if job.planning.laying is not None or job.overlaps or shares or _all_are_arranged(problem):
         return None
-    return replace(problem, job=replace(job, planning=replace(job.planning, workload=replace(workload, nested=True))))
+    return problem.with_workload(replace(workload, nested=True))
 
 
 def _all_are_arranged(problem: Problem) -> bool:

@@ -36,11 +36,10 @@ def why_not(problem: Problem) -> Iterator[Finding]:
         return  # ranks that cannot be told yet are not left to solve
     from ..solver.refuting.contradictions import find_contradiction  # which loads much, and is asked of few files
 
-    workload = problem.job.planning.workload
-    if workload is not None and any(component.timed for component in problem.hinted):
+    if problem.job.planning.workload is not None and any(component.timed for component in problem.hinted):
         from .why.quick_infeasibility import of_times
 
-        reasons = list(of_times(problem, workload))
+        reasons = list(of_times(problem))
         both = find_contradiction(problem)
         yield from (replace(finding, help=finding.help or HELP) for finding in reasons or ([both] if both else []))
     elif both := find_contradiction(problem):

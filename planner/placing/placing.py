@@ -167,9 +167,6 @@ def chosen(problem: Problem, answer: Answer) -> Problem:
         return problem
 
     placed = placing(problem, planned.question, planned.best.design)
-    workload = problem.job.planning.workload
-    if workload is not None and workload.bandwidth:  # by which placements are still weighed (see planner/answer.py)
-        placed = replace(
-            placed, job=replace(placed.job, planning=replace(placed.job.planning, workload=Workload(bandwidth=workload.bandwidth)))
-        )
+    if bandwidth := problem.workload.bandwidth:  # by which placements are still weighed (see planner/answer.py)
+        placed = placed.with_workload(Workload(bandwidth=bandwidth))
     return placed

@@ -30,20 +30,19 @@ MOST = 10_000
 """Maximum number of options for quick reasons, a few hundredths of a second."""
 
 
-def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
+def of_times(problem: Problem) -> Iterator[Finding]:
     """Yield quick reasons: a component without options, or a budget too small."""
     job, timed = problem.job, [component for component in problem.components if component.timed]
     if job.planning.laying is not None or job.overlaps or may_span(problem) or overlaps(problem, timed):
         return
     if problem.cluster.total() * sum(len(job.choices.get(component.name, (component.parallel,))) for component in problem.hinted) > MOST:
         return
-    workload = replace(workload, heeds_estimates=False)  # an estimate makes nothing impossible
-    problem = replace(problem, job=replace(job, planning=replace(job.planning, workload=workload)))
-    question = planning_problem(problem, workload)
+    problem = problem.with_workload(replace(problem.workload, heeds_estimates=False))  # an estimate makes nothing impossible
+    question = planning_problem(problem)
     if (known := by_given_ranks(problem, question)) is not None:
         yield from known.findings if known.verdict == IMPOSSIBLE else ()
         return
-    yield from [finding for finding, _ in infeasible_components(problem, question)] or _over_budget(workload, question)
+    yield from [finding for finding, _ in infeasible_components(problem, question)] or _over_budget(problem.workload, question)
 
 
 def infeasible_components(problem: Problem, question: PlanningProblem) -> Iterator[tuple[Finding, list[Demand]]]:

@@ -25,6 +25,12 @@ Held = Mapping[str, tuple[int, ...]]
 """Component -> its accelerators on each node."""
 
 
+def asked(seed: int) -> Problem:
+    """The problem of a seed, with its workload."""
+    found, workload = drawn(seed)
+    return found.with_workload(workload)
+
+
 def drawn(seed: int) -> tuple[Problem, Workload]:
     """Two or three components on two or three nodes, some with holes, in racks or none, of one model or two; all that can cross may."""
     random = Random(f"crossing {seed}")
@@ -65,7 +71,7 @@ def _of_models(timed: TimedComponent | None) -> TimedComponent | None:
 
 def least_placed(asked_for: Problem, workload: Workload, design: Design) -> int | None:
     """Nanoseconds of the least that crosses, of every way to lay the blocks of a design over the nodes; None if there is none."""
-    costs = Traffic(asked_for, workload).costs
+    costs = Traffic(asked_for.with_workload(workload)).costs
     (level,) = workload.bandwidth
     cost = SECOND // workload.bandwidth[level] if costs else 0
     nodes = asked_for.cluster.nodes
@@ -92,7 +98,7 @@ def _crosses(asked_for: Problem, held: Held, where: list[str]) -> int:
 def laid(asked_for: Problem, design: Design) -> Iterator[Held]:
     """Every way to lay the blocks over the nodes of their kind, each component in whole groups on each node."""
     nodes = asked_for.cluster.nodes
-    models = [set(kind.model.split(" and ")) for kind in planning_problem(asked_for, asked_for.job.planning.workload or Workload()).kinds]
+    models = [set(kind.model.split(" and ")) for kind in planning_problem(asked_for).kinds]
     room = [node.free(ACCELERATOR).bit_count() for node in nodes]
     ways = []
     for block in design.blocks:

@@ -28,7 +28,9 @@ def question() -> PlanningProblem:
     found = problem(cluster(*({"count": 8} for _ in range(16))), *parts)
     links = tuple(Link(one, other, weights=9_000) for one, other in zip(NAMES, NAMES[1:]))
     chain = tuple(After(one, other) for one, other in zip(NAMES, NAMES[1:]))
-    return planning_problem(replace(found, job=replace(found.job, links=links)), Workload(chain, batches=4, bandwidth={"node": 50_000}))
+    return planning_problem(
+        replace(found, job=replace(found.job, links=links)).with_workload(Workload(chain, batches=4, bandwidth={"node": 50_000}))
+    )
 
 
 def test_it_takes_time_once_for_the_same_sets() -> None:

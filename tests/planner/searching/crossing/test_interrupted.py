@@ -13,7 +13,7 @@ from placewright.planner.search.sizing import Sizing
 from placewright.planner.search.structures import arrangements
 from placewright.solver.session import Session
 
-from .questions import drawn
+from .questions import asked
 
 pytestmark = pytest.mark.usefixtures("interruptible")
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("interruptible")
 def test_what_crosses_between_sets_is_left_out_of_what_is_proved_after_it() -> None:
     counted = 0
     for seed in range(12):
-        question = planning_problem(*drawn(seed))
+        question = planning_problem(asked(seed))
         if question.crossing is None:
             continue
         model = cost_model("stream")

@@ -29,7 +29,7 @@ def compared() -> Iterator[tuple[int, int]]:
     """What is said of designs, and the least of all their placements."""
     for seed in range(SEEDS):
         asked_for, workload = drawn(seed)
-        question = planning_problem(asked_for, workload)
+        question = planning_problem(asked_for.with_workload(workload))
         if question.crossing is not None:
             said = LeastCrossing(question, question.crossing)
             for design in some(question, seed):

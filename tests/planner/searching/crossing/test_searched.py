@@ -22,7 +22,7 @@ from placewright.solver.searching.search import solve
 from ....solver.cases import cluster, problem
 from ...looped import planned, timed
 from ...tried import priced
-from .questions import crossing_of, drawn, least_placed
+from .questions import asked, crossing_of, drawn, least_placed
 
 SEEDS = 40
 Price = tuple[int, int]
@@ -30,7 +30,7 @@ Price = tuple[int, int]
 
 def varied(seed: int) -> tuple[PlanningProblem, list[Price]]:
     """A question, some with few accelerators as its aim or a budget, and what every design of it costs with its least traffic."""
-    random, question = Random(f"searched {seed}"), planning_problem(*drawn(seed))
+    random, question = Random(f"searched {seed}"), planning_problem(asked(seed))
     assert question.crossing is not None
     least = LeastCrossing(question, question.crossing)
     every = [
@@ -46,7 +46,7 @@ def varied(seed: int) -> tuple[PlanningProblem, list[Price]]:
 
 
 def with_traffic() -> list[int]:
-    return [seed for seed in range(SEEDS) if planning_problem(*drawn(seed)).crossing is not None]
+    return [seed for seed in range(SEEDS) if planning_problem(asked(seed)).crossing is not None]
 
 
 def test_the_least_with_its_traffic_is_found() -> None:
@@ -64,11 +64,11 @@ def test_a_plan_is_the_best_of_all_placements() -> None:
     for seed in with_traffic():
         asked_for, workload = drawn(seed)
         best: int | None = None
-        for (time, _), design in sorted(priced(planning_problem(asked_for, workload), False), key=lambda its: its[0]):
+        for (time, _), design in sorted(priced(planning_problem(asked_for.with_workload(workload)), False), key=lambda its: its[0]):
             if best is None or time < best:
                 crosses = least_placed(asked_for, workload, design)
                 best = best if crosses is None or (best is not None and time + crosses >= best) else time + crosses
-        found = plan(asked_for, workload, solve).planned
+        found = plan(asked_for.with_workload(workload), solve).planned
         assert (found is None) == (best is None), seed
         if found is not None and best is not None:
             total = found.best.nanoseconds + found.best.traffic
