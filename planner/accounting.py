@@ -204,10 +204,11 @@ def account_of_given_ranks(
     held = 0 if by_time else question.given.held
     value = priced.total if by_time else price(question, model, priced.design)[0] + held
     least = value if searched.bound is None else searched.bound + held
-    bound = least
+    spans = baseline.question.scope.over_kinds  # what was searched is on one kind each
+    bound, alternatives = (0, ()) if spans else (least, alternatives)
     # What is near enough to the bound of what was not placed stays as it is: then no placement is looked for.
     far = (value - bound) * 100 > bound * KEEP
-    placed = _placed(opened, question, solve) if solve is not None and far else None
+    placed = _placed(opened, baseline.question, solve) if solve is not None and far else None
     unsure = alternatives
     if placed is not None:
         plan, known = placed

@@ -28,6 +28,7 @@ from .own_design import NoPrice, design_of_ranks, refused, runs_of, seats_of
 from .placing.lying_over import all_held
 from .problem import planning_problem, source_of
 from .related import related
+from .scope import on_own_models
 from .traffic import Traffic
 
 
@@ -46,7 +47,8 @@ def baseline_of_file(problem: Problem, planned: PlanningResult) -> Baseline | No
 
 def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Baseline:
     """Price the ranks that the file gives to the planned components."""
-    question = given_over_nodes(problem, question)
+    spread = on_own_models(problem)
+    problem, question = spread, given_over_nodes(spread, question if spread is problem else planning_problem(spread))
     try:
         seats = seats_of(problem, question)
         design = design_of_ranks(problem, question, seats, model)

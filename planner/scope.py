@@ -171,6 +171,13 @@ def as_spanning(problem: Problem, models: Models) -> Problem:
     return replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, workload=workload, own=own)))
 
 
+def on_own_models(problem: Problem) -> Problem:
+    """Return the problem with each component on the models of the baseline, if the scope is heterogeneous."""
+    chosen = {component.name for component in _choosing(problem)} if may_span(problem) else set[str]()
+    models = {name: own for name, own in _own_models(problem).items() if name in chosen}
+    return as_spanning(problem, models) if models else problem
+
+
 def _own_models(problem: Problem) -> Models:
     """Return the models of open components in the baseline."""
     own = Assignment({name: runs for name, runs in problem.job.planning.own.items() if problem[name].runs is None})
