@@ -9,9 +9,9 @@ from typing import Iterable, Sequence
 import click
 
 from ..models.findings.wording import with_noun
+from ..models.fixing import FixedFile, Judge, fix
 from ..models.reading import Reading
 from ..models.report import Report, exit_code
-from ..planner.fixing import FixedFile, Judge, fix
 from ..report.diff import diff_of
 from ..report.terminal import escape
 from ..report.text import verdict

@@ -13,8 +13,8 @@ from .options.standard_input import DASH
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
+    from ..models.fixing import FixedFile
     from ..models.reading import Reading
-    from ..planner.fixing import FixedFile
 
 _BOM = b"\xef\xbb\xbf"
 

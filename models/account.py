@@ -229,8 +229,7 @@ class Baseline:
     Attributes
     ----------
     priced : its design with the best allowed segments; None if it has no price.
-    problem, question : the problem and planning problem behind it; if ranks span several kinds of
-        accelerators, with those ranks given and kinds of their own.
+    problem, question : the problem and planning problem behind it.
     why_not : reason for a missing price; "" if it has one.
     forbidden : violated demands of the file, one sentence each.
     unclear : True if the only objection is that the planner did not choose it: no demand or rule
@@ -238,7 +237,6 @@ class Baseline:
     over_estimates : memory estimates that it exceeds, one sentence each. They do not forbid it; it
         is not kept if the plan fits all estimates.
     bases : measurements behind its times.
-    counts : component -> model -> number of accelerators, if ranks span several kinds.
     """
 
     priced: CostedDesign | None
@@ -249,12 +247,6 @@ class Baseline:
     unclear: bool = False
     over_estimates: tuple[str, ...] = ()
     bases: tuple[Basis, ...] = ()
-    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-
-    @property
-    def on_several_kinds(self) -> bool:
-        """True if the ranks span kinds of accelerators and no plan combines them."""
-        return bool(self.counts)
 
     def may_stay(self, question: PlanningProblem) -> bool:
         """Return True if neither demands nor the plan's memory estimates forbid the baseline."""
@@ -378,6 +370,4 @@ class Account:
         more = own.priced.accelerators(planned.question) - planned.best.accelerators(planned.question)
         if planned.question.aim != SECONDS and more:
             return more < 0
-        # With equal time, a placement on several kinds was never compared.
-        near = over > 0 or own.on_several_kinds
-        return over < 0 or (near and more <= 0 and over * 100 <= planned.best.total * KEEP)
+        return over < 0 or (over > 0 and more <= 0 and over * 100 <= planned.best.total * KEEP)

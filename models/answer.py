@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING, Callable, Sequence
 
 from .findings.finding import Finding, Unchecked
 from .placements.plan import Plan
@@ -43,3 +43,10 @@ class Answer:
 
 Solve = Callable[[Problem], Answer]
 """Solver of a problem, with recursion on smaller problems."""
+Validator = Callable[[Problem, Plan], Sequence[Finding]]
+"""The framework's findings for a problem and a plan; empty if accepted or unknown."""
+
+
+def accept_all(problem: Problem, plan: Plan) -> Sequence[Finding]:
+    """Accept every plan."""
+    return ()

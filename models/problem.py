@@ -28,6 +28,7 @@ from .job import Job, Share
 from .machines.cluster import Cluster
 from .machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from .placements.assignment import Assignment
+from .planning.workload import Workload
 from .ranks import write_range
 from .record import dataclass, replace
 from .roles import SERVED
@@ -115,6 +116,15 @@ class Problem:
     @cached_property
     def _by_name(self) -> dict[str, Component]:
         return {component.name: component for component in self.components}
+
+    @property
+    def workload(self) -> Workload:
+        """Times for choosing counts; the default without times."""
+        return self.job.planning.workload or Workload()
+
+    def with_workload(self, workload: Workload | None) -> Problem:
+        """Return the problem with other data for choosing counts by time."""
+        return replace(self, job=replace(self.job, planning=replace(self.job.planning, workload=workload)))
 
     def kind(self, component: Component) -> str:
         """Return the kind of resource that a component is placed on."""

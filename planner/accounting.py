@@ -17,6 +17,8 @@ from ..models.planning.problem import PlanningProblem, Task
 from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..models.reading import Reading
+from ..solver.choosing.even_degrees import evenly
+from ..solver.choosing.pool_layouts import in_pool_layouts
 from ..solver.explaining.demands import in_seconds
 from ..solver.explaining.explain import Explanation
 from ..solver.explaining.explain import explain as explained
@@ -27,12 +29,10 @@ from .benders import as_listed
 from .bills import bills
 from .check import price
 from .costs import cost_model, costed
-from .dividing import evenly
 from .memory import without_estimates
-from .placing.laying import in_pool_layouts
-from .problem import planning_problem, source_of
+from .problem import planning_problem
 from .search.search import search
-from .sensitivity import SEARCHES, SPENT, Placeable, sensitivity
+from .sensitivity import SEARCHES, SPENT, sensitivity
 from .verify import verify
 
 
@@ -97,7 +97,7 @@ def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
     workload = problem.job.planning.workload
     if workload is None or not (problem.job.planning.own or any(component.runs for component in problem.components)):
         return ()
-    question, model = planning_problem(problem, workload), cost_model(workload.model)
+    question, model = planning_problem(problem), cost_model(workload.model)
     own = baseline_of(problem, question, model)
     priced, question = own.priced, own.question
     if priced is None:
@@ -131,13 +131,11 @@ def account(
     base, session = account_of(problem, planned, placed), session or Session()
     if not searches:
         return base
-    left, workload = max(limit - planned.spent, SHARE * limit), problem.job.planning.workload
+    left = max(limit - planned.spent, SHARE * limit)
     if not (problem.job.planning.unread_choices or problem.job.planning.sizes_not_read):  # else nobody knows what is better
-        parts = planned.parts or (planned.question,)
-        sources = [(source_of(part), part) for part in parts] if solve is not None else []
-        places = [Placeable(source, part, in_pool_layouts(solve)) for source, part in sources if source is not None and solve is not None]
-        traffic = workload is not None and bool(workload.bandwidth)
-        base = replace(base, sensitivity=sensitivity(planned, searches, left, places, traffic, session, ranges(base)))
+        place = in_pool_layouts(solve) if solve is not None else None
+        traffic = bool(problem.workload.bandwidth)
+        base = replace(base, sensitivity=sensitivity(planned, searches, left, place, traffic, session, ranges(base)))
     return base
 
 
@@ -190,12 +188,11 @@ def account_of_given_ranks(
     parts = tuple(left_open(component) if component.timed else component for component in problem.components)
     opened = replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, own=own)))
     opened = evenly(opened) or opened
-    question, model = planning_problem(opened, workload), cost_model(workload.model)
+    question, model = planning_problem(opened), cost_model(workload.model)
     searched = search(question, model, limit, OTHERS, session)
     bare = without_estimates(opened) if searched.best is None and searched.proved else None
-    if bare is not None and bare.job.planning.workload is not None:  # nothing fits by the estimates
-        opened, workload = bare, bare.job.planning.workload
-        question = planning_problem(opened, workload)
+    if bare is not None:  # nothing fits by the estimates
+        opened, question = bare, planning_problem(bare)
         searched = search(question, model, limit, OTHERS, session)
     baseline = baseline_of(opened, question, model)
     priced = baseline.priced
@@ -207,10 +204,11 @@ def account_of_given_ranks(
     held = 0 if by_time else question.given.held
     value = priced.total if by_time else price(question, model, priced.design)[0] + held
     least = value if searched.bound is None else searched.bound + held
-    bound = min(value, least) if baseline.on_several_kinds else least
+    spans = baseline.question.scope.over_kinds  # what was searched is on one kind each
+    bound, alternatives = (0, ()) if spans else (least, alternatives)
     # What is near enough to the bound of what was not placed stays as it is: then no placement is looked for.
     far = (value - bound) * 100 > bound * KEEP
-    placed = _placed(opened, question, solve) if solve is not None and far else None
+    placed = _placed(opened, baseline.question, solve) if solve is not None and far else None
     unsure = alternatives
     if placed is not None:
         plan, known = placed

@@ -11,19 +11,17 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Sequence
 
-from ..models.answer import Answer, Solve
+from ..models.answer import Answer, Solve, Validator, accept_all
 from ..models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.in_turn import solve_in_turn
 from ..solver.session import Session
 from .counting import OnCounting, silent
-from .write_back import Validator, accept_all
 
 if TYPE_CHECKING:
     from ..models.findings.finding import Finding
     from ..models.planning.design import Design
-    from ..models.planning.workload import Workload
     from ..models.reading import ClusterReader
     from .write_back import Refused
 
@@ -57,28 +55,28 @@ class Solver:
 
     def _answer(self, problem: Problem) -> Answer:
         """Return the answer of a problem by what is open in it: places, counts without times, or counts by time."""
-        from .accepting import with_accepted_counts
-        from .dividing import with_even_degrees
-        from .splits import with_splits
+        from ..solver.choosing.accepting import with_accepted_counts
+        from ..solver.choosing.even_degrees import with_even_degrees
+        from ..solver.choosing.splits import with_splits
 
-        place, workload = self.place, problem.job.planning.workload
-        if workload is None:
+        place = self.place
+        if problem.job.planning.workload is None:
             accepted = with_accepted_counts(place, self.refuses, self.elsewhere, self.session)
             return with_even_degrees(with_splits(accepted))(problem)
         if all(component.runs is not None for component in problem.components if component.timed):
-            if workload.bandwidth:
-                place = partial(_with_traffic, workload=workload, place=place)
+            if problem.workload.bandwidth:
+                place = partial(_with_traffic, place=place)
             return with_even_degrees(place)(problem)
         from .related import overlaps
         from .unplaced import around_nothing
 
         pair = overlaps(problem, [component for component in problem.components if component.timed])
-        return around_nothing(*pair) if pair else self._planned(problem, workload)
+        return around_nothing(*pair) if pair else self._planned(problem)
 
-    def _planned(self, problem: Problem, workload: Workload) -> Answer:
+    def _planned(self, problem: Problem) -> Answer:
         """Return the answer for a problem with times; the innermost policy runs first."""
-        from .dividing import with_even_degrees
-        from .placing.laying import in_pool_layouts
+        from ..solver.choosing.even_degrees import with_even_degrees
+        from ..solver.choosing.pool_layouts import in_pool_layouts
         from .policies import over_leading_choices, within_estimates
         from .untimed import with_companions
 
@@ -87,20 +85,18 @@ class Solver:
         # file.
         judge = accept_all if self.refuses is accept_all else partial(_refused, self.refuses, problem)
         laid = in_pool_layouts(self.place, judge)
-        plan_one = partial(self._plan, workload, laid, refused)
+        plan_one = partial(self._plan, laid, refused)
         with_ties = over_leading_choices(plan_one, self.limit, self.session)
         answer = within_estimates(problem, with_even_degrees(with_companions(with_ties, self.session)), self.limit, self.session)
         if answer.plan is not None and answer.planned is not None:
             answer = replace(answer, plan=_with_degrees(answer.plan, answer.planned.best.design, problem))
         return _as_proved(answer)
 
-    def _plan(self, workload: Workload, laid: Solve, refused: Refused, problem: Problem) -> Answer:
+    def _plan(self, laid: Solve, refused: Refused, problem: Problem) -> Answer:
         from .placing.lying_over import lying_over
         from .plan import plan
 
-        current_workload = problem.job.planning.workload or workload
-        place = lying_over(laid, current_workload)
-        return plan(problem, current_workload, place, self.limit, self.session, self.counting, refused)
+        return plan(problem, lying_over(laid, problem.workload), self.limit, self.session, self.counting, refused)
 
     def _refused(self, problem: Problem, placed: Plan, design: Design) -> Sequence[Finding]:
         return self.refuses(problem, _with_degrees(placed, design, problem))
@@ -112,11 +108,11 @@ def _refused(refuses: Validator, problem: Problem, laid: Problem, plan: Plan) ->
     return refuses(problem, replace(plan, degrees={**plan.degrees, **chosen}))
 
 
-def _with_traffic(problem: Problem, workload: Workload, place: Solve) -> Answer:
+def _with_traffic(problem: Problem, place: Solve) -> Answer:
     """Place decided counts by the objective that chose them, traffic as time."""
     from .traffic import Traffic
 
-    traffic = Traffic(problem, workload)
+    traffic = Traffic(problem)
     answer = place(traffic.weigh(problem))
     return answer if answer.plan is None else replace(answer, plan=traffic.answered(answer.plan))
 

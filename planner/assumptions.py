@@ -13,10 +13,10 @@ from ..models.planning.option import NO_KIND
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import LINEAR, SECONDS, Measured, TimedComponent
 from ..models.problem import Problem
+from ..solver.choosing.even_degrees import refused_degrees
 from ..solver.wording import listed
 from .capacity import timed_model
-from .dividing import refused_degrees
-from .times import evenly_on, rests_on, slowest, time_of, times_on
+from .times import rests_on, slowest, time_of, times_on
 
 
 def assumed(problem: Problem, question: PlanningProblem) -> Iterator[str]:
@@ -73,7 +73,7 @@ def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: T
     task, option = question.tasks[number], design.options[question.tasks[number].component]
     on = question.kinds[option.kind] if option.kind != NO_KIND else None
     open_on = question.scope.on_models.get(task.component, ())
-    at_once = open_on if len(open_on) > 1 else evenly_on(problem, problem[task.component])
+    at_once = open_on if len(open_on) > 1 else ()
     times = times_on(timed, at_once)
     model, alike = slowest(times, task.phase, option.amount, option.parallel)
     model = model or (open_on[0] if open_on else timed_model(problem, problem[task.component], on))

@@ -14,7 +14,6 @@ from ..models.planning.design import Design
 from ..models.planning.option import Option
 from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import Workload
 from ..models.problem import AMOUNT, Problem
 from ..models.quantity import write_estimate, write_memory
 from ..models.tied_degrees import as_written as as_written_degrees
@@ -25,11 +24,11 @@ from .bills import bills
 from .check import forbidden, no_option
 from .costs import cost_model, costed
 from .memory import without_estimates
-from .own_design import NoPrice, as_it_lies, design_of_ranks, refused, runs_of, seats_of
+from .own_design import NoPrice, design_of_ranks, refused, runs_of, seats_of
 from .placing.lying_over import all_held
 from .problem import planning_problem, source_of
 from .related import related
-from .scope import counts_by_model
+from .scope import on_own_models
 from .traffic import Traffic
 
 
@@ -40,23 +39,21 @@ def baseline_of_file(problem: Problem, planned: PlanningResult) -> Baseline | No
     written, question = problem, planned.question
     if planned.parts or question.scope.over_kinds:  # its degrees and models may be others than those of the plan
         source = source_of(question)
-        workload = source.job.planning.workload if source is not None else None
-        unheeded = without_estimates(problem) if workload is not None and not workload.heeds_estimates else None
+        unheeded = without_estimates(problem) if source is not None and not source.workload.heeds_estimates else None
         written = as_written_degrees(unheeded or problem)
-        question = planning_problem(written, written.job.planning.workload or Workload())
+        question = planning_problem(written)
     return baseline_of(written, question, cost_model(planned.model))
 
 
 def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Baseline:
     """Price the ranks that the file gives to the planned components."""
-    question = given_over_nodes(problem, question)
+    spread = on_own_models(problem)
+    problem, question = spread, given_over_nodes(spread, question if spread is problem else planning_problem(spread))
     try:
         seats = seats_of(problem, question)
-        lies = as_it_lies(problem, question, seats)
-        design = design_of_ranks(lies, seats, model)
+        design = design_of_ranks(problem, question, seats, model)
     except NoPrice as reason:
         return Baseline(None, problem, question, str(reason))
-    question = lies.question
     placed = Assignment({name: runs_of(problem, question, name) for name in seats})
     held = all_held(problem, Assignment({**problem.given().runs, **placed.runs})) if question.given.shared else None
     priced = costed(model, question, design, _traffic(problem), held)
@@ -64,10 +61,9 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
     reasons = [*refusals, *problem.job.planning.own_faults, *_too_many(question, priced)]
     faults = tuple(_forbidden(replace(_demanded(problem, known), barred=()), model, design))
     broken = () if reasons else tuple(_broken(problem, question, design))
-    counts = counts_by_model(problem, placed, seats) if lies.problem is not problem else {}
     return Baseline(
-        priced, lies.problem, question, forbidden=(*reasons, *faults) or broken or tuple(unknown), unclear=bool(unknown) and not (reasons or faults or broken),
-        bases=bases(lies.problem, question, design), counts=counts, over_estimates=tuple(over_estimates(lies.problem, question, design)),
+        priced, problem, question, forbidden=(*reasons, *faults) or broken or tuple(unknown), unclear=bool(unknown) and not (reasons or faults or broken),
+        bases=bases(problem, question, design), over_estimates=tuple(over_estimates(problem, question, design)),
     )  # fmt: skip
 
 
@@ -147,8 +143,7 @@ def _ranks(problem: Problem) -> Assignment:
 
 def _traffic(problem: Problem) -> int:
     """Return the ns of traffic across the topology, if traffic counts as time."""
-    workload = problem.job.planning.workload
-    return Traffic(problem, workload).nanoseconds(_ranks(problem)) if workload is not None and workload.bandwidth else 0
+    return Traffic(problem).nanoseconds(_ranks(problem)) if problem.workload.bandwidth else 0
 
 
 def left_open(component: Component) -> Component:
@@ -180,10 +175,9 @@ def over_estimates(problem: Problem, question: PlanningProblem, design: Design) 
 
 def given_over_nodes(problem: Problem, question: PlanningProblem) -> PlanningProblem:
     """Return the problem with counts for groups over nodes, unless the framework refuses them."""
-    workload = problem.job.planning.workload
-    if workload is None or not problem.job.capabilities.groups_may_cross:
+    if not problem.job.capabilities.groups_may_cross:
         return question
-    wide = planning_problem(problem, workload, over_nodes=True)
+    wide = planning_problem(problem, over_nodes=True)
     options = {}
     for name, candidates in question.options.items():
         known = {(option.kind, option.amount, option.parallel) for option in candidates}

@@ -20,10 +20,10 @@ from ..models.planning.design import Design, inside_of
 from ..models.planning.option import NO_KIND, Option, RefusedCount, Use
 from ..models.planning.planned import CostedDesign, Unplaceable
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import Workload
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.sharing import restricted
+from ..solver.choosing.pool_layouts import with_ranks
 from ..solver.pricing.price import BETTER, effect
 from ..solver.sandbox.end_reasons import Stopped, interrupted
 from ..solver.session import Session
@@ -31,7 +31,7 @@ from .check import faults
 from .costs import cost_model, costed
 from .counting import Counting, OnCounting, silent
 from .placing.lying_over import all_held
-from .placing.placing import placing, with_ranks
+from .placing.placing import placing
 from .problem import planning_problem
 from .search.found import Price, Searched, SearchResult
 from .search.search import search
@@ -69,7 +69,6 @@ class BendersLoop:
     """State of the Benders loop: searches, placements, no-goods."""
 
     problem: Problem
-    workload: Workload
     solve: Solve
     limit: float
     session: Session
@@ -91,8 +90,8 @@ class BendersLoop:
     """Lower bounds of designs whose placement, or its cost, is unknown."""
 
     def __post_init__(self) -> None:
-        self.model = cost_model(self.workload.model)
-        self.traffic = Traffic(self.problem, self.workload)
+        self.model = cost_model(self.problem.workload.model)
+        self.traffic = Traffic(self.problem)
         self.varies = bool(self.traffic.costs)
         """True if a placement can cost more than its design."""
         self.best: Placed | None = None
@@ -148,7 +147,7 @@ class BendersLoop:
 
     def search(self) -> None:
         """Search the problem with all no-goods for its best designs."""
-        self.question: PlanningProblem = planning_problem(self.problem, self.workload, (*self.out, *self.done))
+        self.question: PlanningProblem = planning_problem(self.problem, (*self.out, *self.done))
         least = 0.0 if self.first else FIRST * self.limit
         self.listing = ASKED * sum(map(len, self.question.options.values()))
         self.spent += self.listing
@@ -178,7 +177,7 @@ class BendersLoop:
         answer = self.solve(unweighed(asked) if anywhere and not self.traffic.costs else self.traffic.weigh(asked))
         if answer.plan is None:
             return answer, None
-        placed, most = self.as_placed(self.priced(design), answer, answer.plan), self.workload.budget.nanoseconds
+        placed, most = self.as_placed(self.priced(design), answer, answer.plan), self.problem.workload.budget.nanoseconds
         if why := self.refused(answer.plan, design):
             return Answer(UNDECIDED, findings=tuple(map(refusal, why)), how=GIVEN), placed
         takes, crossing = placed.priced.total, placed.priced.traffic
@@ -269,11 +268,11 @@ def is_where(plan: Plan, own: Mapping[str, Sequence[Run]]) -> bool:
 
 
 def trial(
-    problem: Problem, workload: Workload, solve: Solve, limit: float, session: Session,
+    problem: Problem, solve: Solve, limit: float, session: Session,
     refused: Refused, rounds: int, probes: int = ALL_PROBES,
 ) -> BendersLoop:  # fmt: skip
     """Run the loop for at most `rounds`, with at most `probes`, without progress reports."""
-    run = BendersLoop(problem, workload, solve, limit, session, silent, refused, number=ROUNDS - rounds, probes=probes)
+    run = BendersLoop(problem, solve, limit, session, silent, refused, number=ROUNDS - rounds, probes=probes)
     while run.goes_on():
         run.place()
     return run

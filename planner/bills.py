@@ -127,9 +127,9 @@ class GivenMemory:
 def bills(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment | None = None) -> tuple[BlockBill, ...]:
     """Return the memory bill of every set of components on common accelerators.
 
-    Over planned components, on mixed kinds and on several kinds only `placed` tells these.
+    Over planned components and on mixed kinds only `placed` tells these.
     """
-    if placed is not None and any(kind.mixed or (kind.holders and kind.memory is None) for kind in question.kinds):
+    if placed is not None and any(kind.mixed for kind in question.kinds):
         return _of_sets(problem, question, design, placed, _holding(problem, question))
     over = _over(problem, question, design, placed) if placed is not None and problem.job.overlaps else ()
     return over or (*bill(problem, question, design), *bills_of_unplanned(problem, question, design))
@@ -205,7 +205,7 @@ def decides(
     """Report that another plan would win without the estimates."""
     more, fewer = best.accelerators(question), without.accelerators(question)
     message = f"without memory estimates, {_counts(without)} would take {_seconds(without)} s and not {_seconds(best)} s"
-    if problem.job.planning.workload is not None and problem.job.planning.workload.aim != SECONDS and fewer != more:
+    if problem.workload.aim != SECONDS and fewer != more:
         message = f"without memory estimates, {fewer} accelerators would be enough and not {more}: {_counts(without)}"
     elif without.total == best.total:
         message = f"without memory estimates, {_counts(without)} would do"

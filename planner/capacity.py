@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 from math import inf
-from typing import Collection, Iterable, Iterator, Mapping, Sequence, Union
+from typing import Iterable, Iterator, Mapping, Sequence, Union
 
-from ..models.component import IN_ORDER, SUBSET, WHOLE, Component
+from ..models.component import SUBSET, WHOLE, Component
 from ..models.machines.node import Node
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import LEVELS, NODE_LEVEL, domain
@@ -15,8 +15,7 @@ from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.scope import let_over_nodes
 from ..solver.layout import bundle as grain
-from .related import connected, related
-from .times import model_of, untimed_on
+from .times import model_of
 
 MOST_AREAS = 32
 Place = Union[int, tuple[int, int]]
@@ -31,8 +30,7 @@ class AcceleratorCapacity:
     `free` : accelerators of each node beside other jobs and unplanned components; shared given
     ranks count as free, and `masks` says which. `overlaid` : shared given ranks on each node, and
     `kept_off` those of them closed to a component. `over_nodes` : True if tensor parallel groups
-    may lie over nodes without a hint. `owned` : the last kinds, which belong to components with
-    given ranks on several other kinds.
+    may lie over nodes without a hint.
     """
 
     kinds: tuple[AcceleratorKind, ...]
@@ -42,12 +40,6 @@ class AcceleratorCapacity:
     kept_off: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     masks: Mapping[int, int] = field(default_factory=dict)
     over_nodes: bool = False
-    owned: tuple[OwnKind, ...] = ()
-
-    def own(self, kind: int) -> OwnKind | None:
-        """Return the owner of a kind, if any."""
-        place = kind - (len(self.kinds) - len(self.owned))
-        return self.owned[place] if place >= 0 else None
 
     def sizes(self, kind: int) -> frozenset[int | None]:
         """Return the MiB of a kind's accelerators: each size of a mixed kind; None if unknown."""
@@ -60,14 +52,9 @@ class AcceleratorCapacity:
             there = frozenset(node for node, _ in problem.given().masks(component.name))
         else:
             there = frozenset(problem.cluster.members(component.node_groups)) - frozenset(component.excluded)
-        own, holders = self.own(kind), {name for node_kind in self.kinds for name in node_kind.holders}
-        if own is None and component.name in holders:
-            return frozenset()
         if self.kinds[kind].mixed:
             return there & self._nodes_for(problem, component, kind)
-        if own is None and component.accelerator_model not in ("", self.kinds[kind].model):
-            return frozenset()
-        if own is not None and component.name not in own.kind.holders:
+        if component.accelerator_model not in ("", self.kinds[kind].model):
             return frozenset()
         return there & frozenset(node.rank for node in self.nodes[kind])
 
@@ -90,8 +77,6 @@ class AcceleratorCapacity:
 
     def most(self, problem: Problem, component: Component, kind: int) -> int:
         """Return the largest count on a kind, in whole groups or a range."""
-        if (own := self.own(kind)) is not None:
-            return own.most(component)
         places, size = self.places(problem, component, kind), self.group(problem, component)
         most = self.in_groups(places, size)
         searched = component.runs is None and problem.job.planning.laying is None
@@ -150,12 +135,8 @@ def free_capacity(problem: Problem, given: Sequence[Component], over_nodes: bool
     """Return the kinds, without accelerators held exclusively by `given` components."""
     held = _held(problem, [component for component in given if component.name not in problem.job.overlaps])
     free = {node.rank: node.free(ACCELERATOR) & ~held.get(node.rank, 0) for node in problem.cluster.nodes}
-    parts = [component for component in problem.components if component not in given]
-    owned = own_kinds(problem, parts, kinds_of(problem, {rank: mask.bit_count() for rank, mask in free.items()}))
-    for owned_kind in owned:
-        free = {rank: mask & ~owned_kind.held.get(rank, 0) for rank, mask in free.items()}
     counts = {rank: mask.bit_count() for rank, mask in free.items()}
-    kinds = [*kinds_of(problem, counts), *((owned_kind.kind, owned_kind.nodes) for owned_kind in owned)]
+    kinds = kinds_of(problem, counts)
     over = [component for component in given if component.name in problem.job.overlaps]
     overlaid = {rank: mask & free[rank] for rank, mask in _held(problem, over).items() if mask & free[rank]}
     kept_off = {}
@@ -164,7 +145,7 @@ def free_capacity(problem: Problem, given: Sequence[Component], over_nodes: bool
         if kept := {rank: mask & free[rank] for rank, mask in _held(problem, strange).items() if mask & free[rank]}:
             kept_off[component.name] = kept
     return AcceleratorCapacity(
-        tuple(kind for kind, _ in kinds), tuple(nodes for _, nodes in kinds), counts, overlaid, kept_off, free, over_nodes, owned
+        tuple(kind for kind, _ in kinds), tuple(nodes for _, nodes in kinds), counts, overlaid, kept_off, free, over_nodes
     )
 
 
@@ -188,7 +169,7 @@ def areas(
 ) -> tuple[Area, ...]:
     """Return node sets with a capacity below that of their kind."""
     limited: list[Area] = []
-    for kind, node_kind in enumerate(room.kinds[: len(room.kinds) - len(room.owned)]):
+    for kind, node_kind in enumerate(room.kinds):
         allowed = {
             part.name: room.places(problem, part, kind) for part in parts if any(option.kind == kind for option in options[part.name])
         }
@@ -223,7 +204,7 @@ def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[KindNodes]:
     for node in problem.cluster.nodes:
         if counts[node.rank]:
             by_size.setdefault((node.accelerator_model, node.accelerator_memory), []).append(node)
-    over_kinds = problem.job.planning.workload is not None and problem.job.planning.workload.over_kinds
+    over_kinds = problem.workload.over_kinds
     of_models = not over_kinds and any(map(names_a_model, problem.components))
     kinds: dict[str, list[list[Node]]] = {}
     for (model, _), nodes in by_size.items():
@@ -266,93 +247,8 @@ def names_a_model(component: Component) -> bool:
     return bool(component.accelerator_model) or any(measurement.model for measurement in times)
 
 
-@dataclass(frozen=True)
-class OwnKind:
-    """Kind with its nodes. `held`, `masks` : its accelerators by node rank, and by component."""
-
-    kind: AcceleratorKind
-    nodes: tuple[Node, ...]
-    held: Mapping[int, int]
-    masks: Mapping[str, Mapping[int, int]]
-
-    def most(self, component: Component) -> int:
-        """Return the largest count of a component here: all given, or those of its model."""
-        if component.name not in self.kind.holders:
-            return 0
-        held, model = self.masks.get(component.name, self.held), component.accelerator_model if component.runs is None else ""
-        return sum(held.get(node.rank, 0).bit_count() for node in self.nodes if model in ("", node.accelerator_model))
-
-
-def model_on(problem: Problem, component: Component) -> str:
-    """Return the model of a component on an own kind; "" if several are possible."""
-    if component.runs is None:
-        return component.accelerator_model
-    models = {problem.cluster.nodes[node].accelerator_model for node, _ in problem.given().masks(component.name)}
-    return models.pop() if len(models) == 1 else ""
-
-
 def timed_model(problem: Problem, component: Component, kind: AcceleratorKind | None) -> str:
     """Return the model for a component's times on a kind; "" if several or none."""
     if kind is None:
         return ""
-    if kind.holders:
-        return model_on(problem, component)
     return model_of(problem, component) or "" if kind.mixed and len(kind.models) > 1 else kind.model
-
-
-def own_kinds(problem: Problem, parts: Sequence[Component], kinds: Sequence[KindNodes]) -> tuple[OwnKind, ...]:
-    """Return kinds for given components on several models.
-
-    With all components that share them, if their times are known; on several models the slowest
-    decides, see planner/times.py. An open component shares them only if it must be within given
-    ranks. No such kind exists if others could share the accelerators, or if traffic counts as time.
-    """
-    workload = problem.job.planning.workload
-    if len(kinds) < 2 or problem.job.overlaps or problem.job.planning.laying is not None or problem.related(IN_ORDER):
-        return ()
-    if workload is None or workload.bandwidth:
-        return ()
-    number = {node.rank: place for place, (_, nodes) in enumerate(kinds) for node in nodes}
-    given = problem.given()
-    masks = {
-        component.name: {node: mask for (node, kind), mask in given.masks(component.name).items() if kind == ACCELERATOR and mask}
-        for component in parts
-        if component.runs is not None and problem.kind(component) == ACCELERATOR
-    }
-    astray = {name for name, by_node in masks.items() if len({number.get(node, -1) for node in by_node}) > 1}
-    relations = related(problem, parts)
-    groups = connected([part.name for part in parts], (*relations.together, *relations.within)) if astray else ()
-    return tuple(
-        own_kind(problem, sorted(names), {name: masks[name] for name in sorted(names) if name in masks})
-        for names in groups
-        if not astray.isdisjoint(names) and _is_known(problem, parts, names, masks)
-    )
-
-
-def _is_known(problem: Problem, parts: Sequence[Component], names: Collection[str], masks: Collection[str]) -> bool:
-    """Return True if all are within given ranks and have times wherever they may be."""
-    relations = related(problem, parts)
-    inside = {
-        inner for inner, outer in (*relations.within, *relations.together, *((b, a) for a, b in relations.together)) if outer in masks
-    }
-    for component in (problem[name] for name in names):
-        named = component.timed is not None and any(measurement.model for measurement in component.timed.measured)
-        if component.runs is not None and untimed_on(problem, component):
-            return False
-        if component.runs is None and (component.name not in inside or (named and not model_on(problem, component))):
-            return False
-    return True
-
-
-def own_kind(problem: Problem, holders: Sequence[str], masks: Mapping[str, Mapping[int, int]]) -> OwnKind:
-    """Return the kind of accelerators held by these components."""
-    held: dict[int, int] = {}
-    for by_node in masks.values():
-        for node, mask in by_node.items():
-            held[node] = held.get(node, 0) | mask
-    nodes = tuple(node for node in problem.cluster.nodes if node.rank in held)
-    models = dict.fromkeys(node.accelerator_model for node in nodes)
-    memories = {node.accelerator_memory for node in nodes}
-    memory = memories.pop() if len(memories) == 1 else None  # where they differ, the check of a placement looks at each node
-    count = sum(mask.bit_count() for mask in held.values())
-    return OwnKind(AcceleratorKind(AND.join(models), count, memory, holders=tuple(holders)), nodes, held, masks)

@@ -48,7 +48,7 @@ def need(problem: Problem, component: Component, parallel: Parallel, amount: int
     """Return the need with these degrees on accelerators of `capacity` MiB."""
     if component.memory or component.offloaded:
         return MemoryNeed(component.memory, component.offloaded)
-    heeded = problem.job.planning.workload is None or problem.job.planning.workload.heeds_estimates
+    heeded = problem.workload.heeds_estimates
     found = estimate(problem, component, parallel, amount, capacity)
     if found is None:
         return MemoryNeed(0, 0)
@@ -57,8 +57,7 @@ def need(problem: Problem, component: Component, parallel: Parallel, amount: int
 
 def unheeded(problem: Problem, component: Component) -> bool:
     """Return True if planning ignores an estimate of the component."""
-    workload = problem.job.planning.workload
-    return bool(component.estimate and not (component.memory or component.offloaded) and workload and not workload.heeds_estimates)
+    return bool(component.estimate and not (component.memory or component.offloaded) and not problem.workload.heeds_estimates)
 
 
 def least(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> tuple[int, int]:
@@ -82,6 +81,4 @@ def without_estimates(problem: Problem) -> Problem | None:
     workload = problem.job.planning.workload
     if workload is None or not any(part.estimate and not (part.memory or part.offloaded) for part in problem.components):
         return None
-    return replace(
-        problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=replace(workload, heeds_estimates=False)))
-    )
+    return problem.with_workload(replace(workload, heeds_estimates=False))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
-from itertools import combinations
-from typing import Collection, Mapping, NamedTuple, Sequence
+from typing import Mapping, Sequence
 
 from ..models.component import Component
 from ..models.findings.wording import are, with_noun
@@ -22,12 +19,9 @@ from ..models.problem import Problem
 from ..solver.rules.amounts.all_placed import asked_for
 from ..solver.rules.amounts.even_shares import EvenShares
 from ..solver.wording import listed
-from .capacity import AcceleratorCapacity, OwnKind, own_kind, timed_model
-from .problem import in_order, with_given_count
-from .profile import options
-from .related import connected
+from .capacity import timed_model
 from .search.segmentations import segmentations
-from .times import on_the_slowest, time_of, untimed_on
+from .times import time_of
 
 Seats = Mapping[str, frozenset[Seat]]
 
@@ -70,12 +64,14 @@ def _stand_ins(question: PlanningProblem, name: str) -> list[str]:
     return [member for pair in pairs for member in pair if member != name]
 
 
-def design_of_ranks(lies: Lies, seats: Seats, model: CostModel) -> Design:
+def design_of_ranks(problem: Problem, question: PlanningProblem, seats: Seats, model: CostModel) -> Design:
     """Return the design of the file's ranks by held accelerators. Raises NoPrice."""
-    problem, question, kinds = lies
+    kinds = _kinds(problem, question, seats)
     ways = _ways(question, seats)
     options = {
-        name: _option(lies, problem[name], seats.get(name, frozenset()), ways.get(name, problem.own_degrees(problem[name])))
+        name: _option(
+            problem, question, kinds, problem[name], seats.get(name, frozenset()), ways.get(name, problem.own_degrees(problem[name]))
+        )
         for name in question.components
     }
     users: dict[tuple[int, tuple[str, ...]], int] = {}
@@ -100,9 +96,20 @@ def _ways(question: PlanningProblem, seats: Seats) -> dict[str, Parallel]:
     return {name: shape.parallel for name, shape in shapes if all(name in arrangement.shapes for arrangement in question.ways)}
 
 
-def _option(lies: Lies, component: Component, seats: frozenset[Seat], parallel: Parallel) -> Option:
+def _kinds(problem: Problem, question: PlanningProblem, seats: Seats) -> Mapping[Seat, int]:
+    """Return the kind of each accelerator. Raises NoPrice for a component on several kinds."""
+    kinds = {seat: kind_of_seat(problem, question, seat) for own_seats in seats.values() for seat in own_seats}
+    for name, own_seats in seats.items():
+        if len({kinds[seat] for seat in own_seats}) > 1:
+            models = dict.fromkeys(problem.cluster.nodes[node].accelerator_model for node, _ in sorted(own_seats))
+            raise NoPrice(f"`{name}` is on {listed(list(models))}, which only `scope: [heterogeneous]` compares")
+    return kinds
+
+
+def _option(
+    problem: Problem, question: PlanningProblem, kinds: Mapping[Seat, int], component: Component, seats: frozenset[Seat], parallel: Parallel
+) -> Option:
     """Return a component's option by its ranks, offered or not. Raises NoPrice."""
-    problem, question, kinds = lies
     options = question.options[component.name]
     if not seats:
         return min(options, key=lambda option: option.nanoseconds) if component.runs is None else _bare(problem, question, component)
@@ -113,10 +120,7 @@ def _option(lies: Lies, component: Component, seats: frozenset[Seat], parallel: 
 
 def _beside(problem: Problem, question: PlanningProblem, component: Component, kind: int, amount: int, parallel: Parallel) -> Option:
     """Return an option outside the hints, with other counts or degrees. Raises NoPrice."""
-    if component.runs is not None and (missing := untimed_on(problem, component)):
-        raise NoPrice(f"nothing says how long {missing}")
     model = timed_model(problem, component, question.kinds[kind] if kind != NO_KIND else None)
-    component = on_the_slowest(problem, component)
     times = []
     for task in question.tasks_of[component.name]:
         time = time_of(component.timed, question.tasks[task].phase, amount, parallel, model) if component.timed else None
@@ -134,88 +138,6 @@ def _bare(problem: Problem, question: PlanningProblem, component: Component) -> 
     amount = Assignment({component.name: component.runs or ()}).world_size(component.name)
     candidates = [option for option in question.options[component.name] if option.amount == amount]
     return candidates[0] if candidates else _beside(problem, question, component, NO_KIND, amount, component.parallel)
-
-
-class Lies(NamedTuple):
-    """Problem and planning problem for given ranks, with the kind of every held accelerator."""
-
-    problem: Problem
-    question: PlanningProblem
-    kinds: Mapping[Seat, int]
-
-
-def as_it_lies(problem: Problem, question: PlanningProblem, seats: Seats) -> Lies:
-    """Return the planning problem for ranks on several kinds.
-
-    Components that share accelerators with such a component get a kind of their own, after the
-    others, with given ranks and options within their hints. On several models the slowest decides,
-    see planner/times.py. Raises NoPrice for an accelerator open to no component.
-    """
-    kinds = _kinds(problem, question, seats)
-    sharing = [pair for pair in combinations(seats, 2) if not seats[pair[0]].isdisjoint(seats[pair[1]])]
-    groups = [
-        names for names in connected(seats, sharing) if _strays(problem, question, names, {kinds[seat] for seat in _held(seats, names)})
-    ]
-    if not groups:
-        return Lies(problem, question, kinds)
-    placed = _given(problem, question, frozenset[str]().union(*groups))
-    used = Counter(kinds[seat] for names in groups for seat in _held(seats, names))
-    left = [replace(kind, accelerators=kind.accelerators - used[number]) for number, kind in enumerate(question.kinds)]
-    every = dict(question.options)
-    for number, names in enumerate(groups, len(left)):
-        own = own_kind(placed, names, {name: _masks(seats[name]) for name in names})
-        left.append(own.kind)
-        kinds.update(dict.fromkeys(_held(seats, names), number))
-        for name in names:
-            every[name] = (*every[name], *(replace(option, kind=number) for option in _options(problem, placed, question, name, own)))
-    return Lies(placed, replace(question, kinds=tuple(left), options=every), kinds)
-
-
-def _kinds(problem: Problem, question: PlanningProblem, seats: Seats) -> dict[Seat, int]:
-    """Return the kind of each accelerator; a kind of given ranks goes first."""
-    kinds: dict[Seat, int] = {}
-    for number, kind in enumerate(question.kinds):
-        given = (name for name in kind.holders if problem[name].runs is not None)
-        kinds.update((seat, number) for name in given for seat in seats.get(name, ()))
-    remaining = (seat for own_seats in seats.values() for seat in own_seats)
-    return kinds | {seat: kind_of_seat(problem, question, seat) for seat in remaining if seat not in kinds}
-
-
-def _strays(problem: Problem, question: PlanningProblem, names: Collection[str], kinds: Collection[int]) -> bool:
-    """Return True if these components are on several kinds, or on optional given ranks."""
-    held = any(question.kinds[number].holders for number in kinds)
-    return len(kinds) > 1 or (held and any(problem[name].runs is None for name in names))
-
-
-def _held(seats: Seats, names: Collection[str]) -> frozenset[Seat]:
-    """Return all accelerators of these components."""
-    return frozenset[Seat]().union(*(seats[name] for name in names))
-
-
-def _given(problem: Problem, question: PlanningProblem, names: Collection[str]) -> Problem:
-    """Return the problem with the file's ranks for these components."""
-    parts = tuple(
-        replace(part, runs=tuple(runs_of(problem, question, part.name))) if part.name in names else part for part in problem.components
-    )
-    return replace(problem, job=replace(problem.job, components=parts))
-
-
-def _masks(seats: Collection[Seat]) -> dict[int, int]:
-    """Return node rank -> bit mask of the accelerators."""
-    found: dict[int, int] = {}
-    for node, index in seats:
-        found[node] = found.get(node, 0) | 1 << index
-    return found
-
-
-def _options(problem: Problem, placed: Problem, question: PlanningProblem, name: str, own: OwnKind) -> tuple[Option, ...]:
-    """Return a component's options on its kind; its own count if hints allow it."""
-    component = with_given_count(placed, placed[name])
-    amount = component.least
-    if problem[name].runs is None and not problem[name].may_have(amount):
-        return ()
-    timed = in_order(component.timed, name, question.tasks)
-    return options(placed, component, timed, AcceleratorCapacity((own.kind,), (own.nodes,), {}, owned=(own,)), question.flow.batches)
 
 
 def refused(problem: Problem, component: Component, amount: int, parallel: Parallel) -> str:

@@ -20,7 +20,7 @@ from ..models.planning.cost_models import iteration
 from ..models.planning.design import Design
 from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import SECONDS, Workload
+from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..solver.rules import RULES
 from ..solver.session import Session
@@ -43,7 +43,7 @@ TRIED = 6
 
 
 def plan(
-    problem: Problem, workload: Workload, solve: Solve, limit: float = 10.0,
+    problem: Problem, solve: Solve, limit: float = 10.0,
     session: Session | None = None, counting: OnCounting = silent, refused: Refused = accept_placement,
 ) -> Answer:  # fmt: skip
     """Return the best design with a placement; among equal designs, the better placement.
@@ -56,7 +56,7 @@ def plan(
     requested accelerators. A placement that is `refused` by the framework is the answer only
     without another one, and nothing is proved of it.
     """
-    run = BendersLoop(problem, workload, solve, limit, session or Session(), counting, refused)
+    run = BendersLoop(problem, solve, limit, session or Session(), counting, refused)
     if unknown := by_given_ranks(problem, run.question):
         return unknown
     while run.goes_on():
@@ -66,18 +66,18 @@ def plan(
 
 def _answer(loop: BendersLoop) -> Answer:
     """Return the incumbent with its proof, or the reason why there is none."""
-    question = planning_problem(loop.problem, loop.workload, loop.out) if loop.done else loop.question
+    question = planning_problem(loop.problem, loop.out) if loop.done else loop.question
     baseline = baseline_of(loop.problem, question, loop.model) if loop.problem.job.planning.own else None
     best, stopped, unplaceable = _best_or_baseline(loop, question, baseline) or loop.unwritable, loop.stopped, loop.unplaceable
     if best is None and stopped is not None:
         return not_placed(stopped, loop.searched.best is not None or bool(unplaceable))
     if best is None and loop.searched.best is None and loop.closed and not unplaceable:
-        return _in_scope(why_none(loop.problem, loop.workload, loop.question, _planner(loop)), question)
+        return _in_scope(why_none(loop.problem, loop.question, _planner(loop)), question)
     if best is None:
         verdict = nothing(loop.closed and not loop.unsure, unplaceable) if loop.searched.best is None else too_many(unplaceable)
         slow = slowly_placed(unplaceable)
         least = slow.priced.total if slow is not None else None
-        changes = helps_to_place(loop.problem, loop.workload, _planner(loop), question.scope.left_out, least)
+        changes = helps_to_place(loop.problem, _planner(loop), question.scope.left_out, least)
         return _in_scope(with_help(verdict, changes), question)
     bounds = [] if loop.closed or loop.searched.bound is None else [loop.least]
     # A baseline whose notation or legality is unknown is no plan; still, no claim may ignore its
@@ -130,12 +130,11 @@ def _planner(loop: BendersLoop) -> Planner:
 
 def _tried(loop: BendersLoop, problem: Problem) -> tuple[int, int] | None:
     """Return ns with traffic and accelerators of a changed problem; None without a placement."""
-    workload = problem.job.planning.workload or loop.workload
-    solve = loop.solve if workload.bandwidth else lambda problem: loop.solve(unweighed(problem))
+    solve = loop.solve if problem.workload.bandwidth else lambda problem: loop.solve(unweighed(problem))
     # The file as it is shows the demands before the change; the rules were checked after it.
     refused = _but_for(loop.refused, *(rule.code for rule in RULES))
     limit = min(EACH, loop.limit)
-    run = trial(problem, workload, solve, limit, loop.session, refused, TRIED)
+    run = trial(problem, solve, limit, loop.session, refused, TRIED)
     if run.best is None:
         return None
     priced = run.best.priced
@@ -149,7 +148,6 @@ def _best_or_baseline(loop: BendersLoop, question: PlanningProblem, baseline: Ba
         baseline is None
         or baseline.priced is None
         or not baseline.may_stay(question)
-        or baseline.on_several_kinds
         or (best is not None and loop.price(baseline.priced) > best.price)
     ):
         return best
@@ -164,7 +162,7 @@ def _best_or_baseline(loop: BendersLoop, question: PlanningProblem, baseline: Ba
         return best
     own_placed = replace(loop.as_placed(baseline.priced, answer, answer.plan), is_own=True)
     if best is None:
-        limit = loop.workload.budget.nanoseconds
+        limit = problem.workload.budget.nanoseconds
         return own_placed if limit is None or own_placed.priced.total <= limit else None
     return best if own_placed.price > best.price or (own_placed.price == best.price and best.is_better(own_placed)) else own_placed
 

@@ -13,7 +13,7 @@ from ..models.placements.assignment import Assignment
 from ..models.planning.option import NO_KIND
 from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import SECONDS, Workload
+from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..models.tied_degrees import each_choice
 from ..solver.session import Session
@@ -70,16 +70,15 @@ def _better(open_: Problem, planned: PlanningResult, plan: Solve, limit: float, 
     """Return the winner without estimates, if it is better than the plan."""
     heeding = source_of(planned.question)
     source = without_estimates(heeding) if heeding is not None else None
-    workload = source.job.planning.workload if source is not None else None
-    if source is None or workload is None:
+    if source is None:
         return None
-    if workload.bandwidth or planned.parts or planned.question.scope.over_kinds:
+    if source.workload.bandwidth or planned.parts or planned.question.scope.over_kinds:
         answer = plan(open_)
         relaxed = answer.planned
         if relaxed is None or answer.plan is None or relaxed.price >= planned.price:
             return None
         return _Without(relaxed.best, relaxed.question, answer.plan.assignment)
-    question, model = planning_problem(source, workload, planned.question.barred), cost_model(workload.model)
+    question, model = planning_problem(source, planned.question.barred), cost_model(source.workload.model)
     incumbent = search(question, model, limit, session=session).best
     if incumbent is None or incumbent.price >= price(planned.question, model, planned.compared):
         return None
@@ -128,7 +127,7 @@ def over_leading_choices(plan: Solve, limit: float, session: Session) -> Solve:
 
 def _named(choice: Problem, leaders: Sequence[str]) -> str:
     """Format a choice: degrees of leaders, and models of components."""
-    models = choice.job.planning.workload.on_models if choice.job.planning.workload else {}
+    models = choice.workload.on_models
     degrees = [f"{choice[name].parallel} of `{name}`" for name in leaders]
     return listed([*degrees, *(f"`{name}` on {listed(names)}" for name, names in models.items())])
 
@@ -136,7 +135,7 @@ def _named(choice: Problem, leaders: Sequence[str]) -> str:
 def _questions(problem: Problem, planned: PlanningResult | None) -> tuple[PlanningProblem, ...]:
     """Return the planning problems of a choice, as answered in the end."""
     if planned is None:
-        return (planning_problem(problem, problem.job.planning.workload or Workload()),)
+        return (planning_problem(problem),)
     return planned.parts or (planned.question,)
 
 
@@ -217,10 +216,13 @@ def lower_bounds(every: Sequence[Problem], limit: float, session: Session) -> li
     """
     bounds, spent = list[int](), 0.0
     for problem in every:
-        workload = problem.job.planning.workload or Workload()
-        question, bound = planning_problem(problem, workload), 0
+        question, bound = planning_problem(problem), 0
         if not (problem.job.planning.own or spent >= limit or session.cancelled):
-            found = search(question, cost_model(workload.model), limit - spent, session=session) if all(question.options.values()) else None
+            found = (
+                search(question, cost_model(problem.workload.model), limit - spent, session=session)
+                if all(question.options.values())
+                else None
+            )
             spent += found.spent if found is not None else 0.0
             if found is None or (found.best is None and found.proved):
                 bound = ENDLESS

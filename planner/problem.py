@@ -10,46 +10,37 @@ maxima over its options.
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
 from typing import Iterator, Mapping, Sequence
 
 from ..models.component import SUBSET, TOGETHER, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import domain
 from ..models.planning.arrangement import FrameworkArrangement
-from ..models.planning.option import NO_KIND, AcceleratorKind, Crossed, Crossing, Flow, Option, RefusedCount, Shared, Use
+from ..models.planning.option import NO_KIND, AcceleratorKind, Crossed, Crossing, Option, RefusedCount
 from ..models.planning.problem import GivenRanks, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
-from ..models.planning.workload import Budget, TimedComponent, Workload
+from ..models.planning.workload import Budget, TimedComponent
 from ..models.problem import Problem
 from ..models.task_order import ordered
 from .capacity import AcceleratorCapacity, areas, exclusively_held, free_capacity
 from .profile import options
 from .related import Pairs, Related, connected, holds_accelerators, related
 from .scope import forbids_nesting, led_inside, left_out
-from .times import models_there, on_the_slowest
-
-MOST = 4
-"""Maximum number of `Shared` entries; beyond it, the two smallest are merged.
-
-A merged entry is a relaxation: every user of either may use all of its accelerators.
-"""
+from .times import models_there
 
 
-def planning_problem(
-    problem: Problem, workload: Workload, barred: Sequence[RefusedCount] = (), over_nodes: bool = False
-) -> PlanningProblem:
+def planning_problem(problem: Problem, barred: Sequence[RefusedCount] = (), over_nodes: bool = False) -> PlanningProblem:
     """Return the planning problem; the `barred` designs are no-goods.
 
     Components with fixed ranks that no relation ties to a planned component only take up
     accelerators. `over_nodes` puts spanning in scope: tensor parallel groups without a hint may lie
     over nodes, and so may processes where the framework allows it.
     """
+    workload = problem.workload
     fixed_components = [component for component in problem.components if component.runs is not None and not _related(problem, component)]
     parts = [with_given_count(problem, component) for component in problem.components if component not in fixed_components]
     space, taken = free_capacity(problem, fixed_components, over_nodes), exclusively_held(problem, fixed_components)
     tasks, edges, rounds = ordered(parts, workload)
     ways = {part.name: options(problem, part, in_order(part.timed, part.name, tasks), space, workload.handed_on) for part in parts}
-    barred = (*barred, *(no_good for no_good in incompatible_pairs(problem, parts, ways, space) if no_good not in barred))
     relations = related(problem, parts)
     resident = frozenset(component.name for component in parts if is_resident(component))
     turns = {component.name: component.phases for component in parts if component.phases}
@@ -57,11 +48,11 @@ def planning_problem(
     arranged = _arranged(problem, frozenset(component.name for component in parts if holds_accelerators(problem, component.name)))
     return PlanningProblem(
         space.kinds, tasks, ways, Workflow(edges, rounds if workload.flows else (), workload.phases, workload.handed_on),
-        MemoryTurns(resident, turns), _sharing(problem, workload, parts, relations, nested, led),
-        GivenRanks(taken, shared(problem, parts, ways, space)),
-        _scope(problem, workload, parts, ways, space.kinds), arranged, workload.aim,
+        MemoryTurns(resident, turns), _sharing(problem, parts, relations, nested, led),
+        GivenRanks(taken, sum(mask.bit_count() for mask in space.overlaid.values())),
+        _scope(problem, parts, ways, space.kinds), arranged, workload.aim,
         _left(workload.budget, taken), areas(problem, parts, ways, space),
-        barred, crossing(problem, workload, parts, relations.apart, space), problem,
+        tuple(barred), crossing(problem, parts, relations.apart, space), problem,
     )  # fmt: skip
 
 
@@ -70,9 +61,7 @@ def source_of(question: PlanningProblem) -> Problem | None:
     return question.source if isinstance(question.source, Problem) else None
 
 
-def _sharing(
-    problem: Problem, workload: Workload, parts: Sequence[Component], relations: Related, nested: bool, led: frozenset[tuple[str, str]]
-) -> Sharing:
+def _sharing(problem: Problem, parts: Sequence[Component], relations: Related, nested: bool, led: frozenset[tuple[str, str]]) -> Sharing:
     """Return who may share accelerators; `led` has the pairs nested by the dialect alone."""
     alone = frozenset(
         part.name
@@ -80,18 +69,19 @@ def _sharing(
         if (part.runs is not None and not _lets_all(problem, part, parts))
         or (part.runs is None and part.timed is None and not _is_with_a_timed_component(problem, part, relations.together | led))
     )
-    forbids = forbids_nesting(workload)
+    forbids = forbids_nesting(problem.workload)
     return Sharing(
         relations.together, relations.apart, relations.within, relations.whole, relations.not_fewer,
         relations.in_step, relations.filling, alone, nested,
-        only_within=nested and (forbids or (bool(led) and not workload.nested)), forbids_nesting=forbids,
+        only_within=nested and (forbids or (bool(led) and not problem.workload.nested)), forbids_nesting=forbids,
     )  # fmt: skip
 
 
 def _scope(
-    problem: Problem, workload: Workload, parts: Sequence[Component], ways: Mapping[str, Sequence[Option]], kinds: Sequence[AcceleratorKind]
+    problem: Problem, parts: Sequence[Component], ways: Mapping[str, Sequence[Option]], kinds: Sequence[AcceleratorKind]
 ) -> ScopeUsed:
     """Return the models open to each component, and the widenings left out of scope."""
+    workload = problem.workload
     confined = {
         component.name: models
         for component in parts
@@ -128,12 +118,12 @@ def in_order(timed: TimedComponent | None, name: str, tasks: Sequence[Task]) -> 
 
 
 def with_given_count(problem: Problem, component: Component) -> Component:
-    """Return the component; with fixed ranks, with their count and the times on their models."""
+    """Return the component; with fixed ranks, with their count."""
     if component.runs is None:
         return component
     # CPU processes hold no accelerator: their number is the count.
     amount = problem.given().amount(component.name) or component.least
-    return replace(on_the_slowest(problem, component), least=amount, most=amount)
+    return replace(component, least=amount, most=amount)
 
 
 def is_resident(component: Component) -> bool:
@@ -163,77 +153,20 @@ def _is_with_a_timed_component(problem: Problem, component: Component, together:
     return any(problem[name].timed and problem[name].runs is None for name in reached)
 
 
-def incompatible_pairs(
-    problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], capacity: AcceleratorCapacity
-) -> tuple[RefusedCount, ...]:
-    """Return no-goods for pairs without a common allowed accelerator on a mixed kind."""
-    no_goods: list[RefusedCount] = []
-    for kind, node_kind in enumerate(capacity.kinds):
-        open_ = [
-            part for part in parts if node_kind.mixed and part.runs is None and any(option.kind == kind for option in options[part.name])
-        ]
-        allowed = {component.name: capacity.allowed(problem, component, kind) for component in open_}
-        for first, second in combinations(allowed, 2):
-            if allowed[first].isdisjoint(allowed[second]):
-                uses = {name: Use(kind, 0, None, True) for name in (first, second)}
-                pairs = (first, second), (second, first)
-                no_goods += (RefusedCount(uses, inside) for inside in (frozenset(pairs), frozenset(pairs[:1]), frozenset(pairs[1:])))
-    return tuple(no_goods)
-
-
-def shared(
-    problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], capacity: AcceleratorCapacity
-) -> tuple[Shared, ...]:
-    """Return how many accelerators of `AcceleratorCapacity.overlaid` are usable by which components."""
-    seats = [(rank, index) for rank, mask in capacity.overlaid.items() for index in range(mask.bit_length()) if mask >> index & 1]
-    kinds_of = {
-        rank: frozenset(kind for kind, nodes in enumerate(capacity.nodes) if any(node.rank == rank for node in nodes)) for rank, _ in seats
-    }
-    reached = (
-        {part.name: _reached(problem, part, options[part.name], capacity) for part in parts if holds_accelerators(problem, part.name)}
-        if seats
-        else {}
-    )
-    counts: dict[tuple[frozenset[int], frozenset[str]], int] = {}
-    for seat in seats:
-        key = kinds_of[seat[0]], frozenset(name for name, places in reached.items() if seat in places)
-        counts[key] = counts.get(key, 0) + 1
-    entries = [Shared(count, kinds, users) for (kinds, users), count in counts.items()]
-    while len(entries) > MOST:
-        first, second = min(combinations(entries, 2), key=lambda pair: pair[0].accelerators + pair[1].accelerators)
-        merged = Shared(first.accelerators + second.accelerators, first.kinds | second.kinds, first.users | second.users)
-        entries = [entry for entry in entries if entry not in (first, second)] + [merged]
-    return tuple(entries)
-
-
-def _reached(problem: Problem, component: Component, options: Sequence[Option], capacity: AcceleratorCapacity) -> frozenset[object]:
-    """Return the places a component may use; with fixed ranks, its own places."""
-    if component.runs is not None:
-        return frozenset(problem.given().accelerators(component.name))
-    kinds = {option.kind for option in options if option.accelerators}
-    return frozenset(place for kind in kinds for place in capacity.places(problem, component, kind))
-
-
-def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], apart: Pairs, space: AcceleratorCapacity) -> Crossing | None:
+def crossing(problem: Problem, parts: Sequence[Component], apart: Pairs, space: AcceleratorCapacity) -> Crossing | None:
     """Return a lower bound of traffic that depends on the design. None if it is no time."""
-    if not (workload.bandwidth and space.kinds):
+    if not (problem.workload.bandwidth and space.kinds):
         return None
     from ..solver.objectives.domains import several  # They load all terms of the objective, and few problems need them.
     from .traffic import Traffic
 
-    traffic = Traffic(problem, workload)
+    traffic = Traffic(problem)
     base_problem = traffic.weigh(problem)
     levels = tuple(_level(base_problem, level, cost, space) for level, cost in traffic.costs.items() if several(base_problem, level))
     open_ = set(_open(problem, parts, apart))
-    placed = {component.name for component in parts if problem.kind(component) == ACCELERATOR}
     exchanged = {component.name: component.traffic for component in parts if component.name in open_ and component.traffic}
-    flows = tuple(
-        Flow(link.source, link.target, link.weights, link.stream, link.ratio)
-        for link in problem.job.links
-        if {link.source, link.target} <= placed and not open_.isdisjoint((link.source, link.target)) and (link.weights or link.stream)
-    )
     fixed = traffic.fixed
-    return Crossing(levels, exchanged, flows, fixed) if levels and (exchanged or flows or fixed) else None
+    return Crossing(levels, exchanged, fixed) if levels and (exchanged or fixed) else None
 
 
 def _open(problem: Problem, parts: Sequence[Component], apart: Pairs) -> Iterator[str]:

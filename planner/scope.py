@@ -19,7 +19,6 @@ from ..models.planning.workload import Workload
 from ..models.problem import Problem
 from ..models.scope import HETEROGENEOUS, LIMITS, NESTED, SPANNING, has_groups, let_over_nodes
 from ..solver.wording import listed
-from .capacity import names_a_model
 from .costs import cost_model
 from .times import model_of, models_there, on_models
 
@@ -35,7 +34,7 @@ def left_out(problem: Problem, kinds: Sequence[AcceleratorKind]) -> tuple[str, .
     nodes = sum(bool(node.accelerators) for node in problem.cluster.nodes)
     is_left_out = {
         SPANNING: nodes > 1 and any(_is_on_one_node(problem, component) for component in open_),
-        HETEROGENEOUS: bool(open_) and sum(not kind.holders for kind in kinds) > 1,
+        HETEROGENEOUS: bool(open_) and len(kinds) > 1,
         NESTED: len(open_) > 1 and with_nesting(problem) is not None,
     }
     return tuple(name for name, is_left in is_left_out.items() if is_left)
@@ -55,7 +54,7 @@ def widened(problem: Problem, widenings: Collection[str]) -> Iterator[tuple[str,
         parts = tuple(let_over_nodes(component) if _is_on_one_node(problem, component) else component for component in problem.components)
         yield SPANNING, replace(problem, job=replace(job, components=parts))
     if HETEROGENEOUS in widenings and workload is not None:
-        wide = replace(problem, job=replace(job, planning=replace(job.planning, workload=replace(workload, heterogeneous=True))))
+        wide = problem.with_workload(replace(workload, heterogeneous=True))
         if may_span(wide):
             yield HETEROGENEOUS, on_all_models(wide)
 
@@ -73,7 +72,7 @@ def with_nesting(problem: Problem) -> Problem | None:
     shares = job.capabilities.shares_accelerators and not job.planning.ways
     if job.planning.laying is not None or job.overlaps or shares or _all_are_arranged(problem):
         return None
-    return replace(problem, job=replace(job, planning=replace(job.planning, workload=replace(workload, nested=True))))
+    return problem.with_workload(replace(workload, nested=True))
 
 
 def _all_are_arranged(problem: Problem) -> bool:
@@ -115,11 +114,9 @@ def choices_of_models(problem: Problem) -> tuple[list[Problem], int]:
 
 
 def may_span(problem: Problem) -> bool:
-    """Return True if components may be on several models at once: by scope or by the baseline."""
+    """Return True if components may be on several models at once, by the scope."""
     workload, models = problem.job.planning.workload, {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
-    if workload is None or workload.over_kinds or len(models) < 2:
-        return False
-    if not workload.heterogeneous and not _own_spans(problem):
+    if workload is None or not workload.heterogeneous or workload.over_kinds or len(models) < 2:
         return False
     fixed = (part for part in problem.components if part.runs is not None and part.timed and problem.kind(part) == ACCELERATOR)
     return all(model_of(problem, component) is not None for component in fixed) and all(sets_of_models(problem).values())
@@ -174,10 +171,11 @@ def as_spanning(problem: Problem, models: Models) -> Problem:
     return replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, workload=workload, own=own)))
 
 
-def _own_spans(problem: Problem) -> bool:
-    """Return True if the baseline has a component on several distinguished models."""
-    several = any(len(models) > 1 for models in _own_models(problem).values())
-    return several and any(map(names_a_model, problem.components))
+def on_own_models(problem: Problem) -> Problem:
+    """Return the problem with each component on the models of the baseline, if the scope is heterogeneous."""
+    chosen = {component.name for component in _choosing(problem)} if may_span(problem) else set[str]()
+    models = {name: own for name, own in _own_models(problem).items() if name in chosen}
+    return as_spanning(problem, models) if models else problem
 
 
 def _own_models(problem: Problem) -> Models:

@@ -6,23 +6,23 @@ the proof of the plan does not show that the plan holds there, the question is s
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Mapping, NamedTuple, Sequence
 
 from ..models.account import HUNDRED, QUICKER, SLOWER, Flip, Sensitivity, models_of
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ..models.planning.cost_models import iteration, segment_times
 from ..models.planning.design import Design
-from ..models.planning.option import Option, RefusedCount
+from ..models.planning.option import Option
 from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import SECONDS, Budget, Workload
+from ..models.planning.workload import SECONDS, Budget
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.session import Session
 from .benders import as_listed, fitting, ruled_out, this_alone
 from .costs import cost_model
-from .problem import planning_problem
+from .problem import source_of
 from .search.found import Price
 from .search.search import search
 
@@ -38,7 +38,7 @@ PLACED = 48
 
 def sensitivity(
     planned: PlanningResult, most: int = SEARCHES, limit: float = SPENT,
-    placeables: Sequence[Placeable] = (), traffic: bool = False, session: Session | None = None,
+    solve: Solve | None = None, traffic: bool = False, session: Session | None = None,
     ranges: Mapping[str, tuple[int, int]] = {},
 ) -> Sensitivity:  # fmt: skip
     """Judge the plan at every factor of every component, within `most` searches and `limit`.
@@ -46,11 +46,11 @@ def sensitivity(
     A deterministic second that one search leaves is there for the next one. After Ctrl-C, what is
     not decided is `left`. A plan that is not proved within `WORTH` percent is not judged at all:
     another one may be better with the times as they are. `limit` : deterministic seconds of all
-    searches together. `placeables` : one for each of `planned.parts`; a design without a placement
-    replaces nothing. `traffic` : True if traffic takes time. Other plans have the least that any
-    placement needs. `ranges` : component -> percent of its times that an estimate goes down and up to.
+    searches together. `solve` : places designs; one without a placement replaces nothing. `traffic` :
+    True if traffic takes time; then it is unknown if another design is better. `ranges` : component ->
+    percent of its times that an estimate goes down and up to.
     """
-    run = _Run(planned, most, limit, placeables, traffic, session or Session())
+    run = _Run(planned, most, limit, solve, traffic, session or Session())
     names = [name for name, tasks in planned.question.tasks_of.items() if tasks]
     ways = [_Way(name, list(factors), planned.bound) for name in names for factors in _factors(ranges.get(name))]
     if run.is_best():
@@ -105,11 +105,11 @@ class _Run:
 
     def __init__(
         self, planned: PlanningResult, most: int, limit: float,
-        placeables: Sequence[Placeable], traffic: bool, session: Session,
+        solve: Solve | None, traffic: bool, session: Session,
     ) -> None:  # fmt: skip
         self.planned, self.model = planned, cost_model(planned.model)
         self.most, self.limit, self.traffic, self.session = most, limit, traffic, session
-        self.placeables, self.questions = placeables, list(planned.parts or (planned.question,))
+        self.solve, self.questions, self.left = solve, list(planned.parts or (planned.question,)), PLACED
         self.by_time = planned.question.aim == SECONDS
         self.searches, self.spent = 0, 0.0
 
@@ -184,7 +184,7 @@ class _Run:
         self, number: int, there: _There, until: float, found: dict[Price, Flip],
     ) -> bool:  # fmt: skip
         """Search a problem without unplaceable designs; return True if it was decided."""
-        name, placeable = there.component, self.placeables[number] if self.placeables else None
+        name = there.component
         plan = replace(this_alone(there.plan), segments=there.plan.segments)
         barred = (plan,) if self.planned.best.traffic else ()  # priced without its traffic
         while self.searches < self.most and self.spent < until:
@@ -196,62 +196,33 @@ class _Run:
             self.searches, self.spent = self.searches + 1, self.spent + searched.spent
             if searched.best is None:
                 return searched.proved
+            if self.traffic:
+                return False  # with its traffic, which a placement alone tells, it may be no better
             price, best = searched.best.price, as_listed(searched.best.design, asked, self.model, asked)
             option = plain.options[name][options.index(best.options[name])]
             design = replace(best, options={**best.options, name: option})
-            if placeable is None or placeable.fits(design):
+            verdict = self._verdict(plain, design)
+            if verdict != IMPOSSIBLE:
                 times = tuple(segment_times(self.model, asked, best))
-                traffic = price[0 if self.by_time else 1] - sum(times)
-                models = models_of(self.questions, design)
-                to = CostedDesign(best, sum(times), times, traffic, models=models)
-                placed = not self.traffic and (placeable is None or placeable.is_placed(design))
-                flip = Flip(name, HUNDRED, there.percent, there.takes, to, placed, plain)
-                found.setdefault(price, flip)
+                to = CostedDesign(best, sum(times), times, models=models_of(self.questions, design))
+                found.setdefault(price, Flip(name, HUNDRED, there.percent, there.takes, to, verdict != UNDECIDED, plain))
                 return searched.proved
-            if placeable.used_up:
+            if self.left <= 0:
                 return False
-            self.questions[number] = placeable.without(design)
+            self.questions[number] = self._without(plain, design)
         return False
 
+    def _verdict(self, question: PlanningProblem, design: Design) -> str:
+        """Return the verdict of a placement; "" where none is searched."""
+        problem = source_of(question)
+        return "" if self.solve is None or problem is None else self._solved(fitting(problem, question, design)).verdict
 
-@dataclass
-class Placeable:
-    """Known placements for the designs of a planning problem."""
-
-    problem: Problem
-    question: PlanningProblem
-    solve: Solve
-    left: int = PLACED
-    out: list[RefusedCount] = field(default_factory=list)
-    _verdicts: dict[object, str] = field(default_factory=dict)
-
-    @property
-    def used_up(self) -> bool:
-        """Return True if nothing is placed any more; further designs are then unknown."""
-        return self.left <= 0
-
-    def fits(self, design: Design) -> bool:
-        """Return False only if a design is proved to have no placement."""
-        return self._verdict(design) != IMPOSSIBLE
-
-    def is_placed(self, design: Design) -> bool:
-        """Return True if a placement is known; times do not matter for it."""
-        return self._verdict(design) not in (IMPOSSIBLE, UNDECIDED)
-
-    def _verdict(self, design: Design) -> str:
-        options = tuple(
-            (name, replace(option, nanoseconds=())) for name, option in sorted(design.options.items(), key=lambda entry: entry[0])
-        )
-        key = frozenset(design.blocks), options, design.segments
-        if key not in self._verdicts:
-            self._verdicts[key] = self._solved(fitting(self.problem, self.question, design)).verdict
-        return self._verdicts[key]
-
-    def without(self, design: Design) -> PlanningProblem:
+    def _without(self, question: PlanningProblem, design: Design) -> PlanningProblem:
         """Return the problem without an unplaceable design and all designs of its no-good."""
-        self.out.append(ruled_out(self.problem, self.question, design, self._solved, self.left))
-        return planning_problem(self.problem, self.problem.job.planning.workload or Workload(), (*self.question.barred, *self.out))
+        problem = source_of(question)
+        out = this_alone(design) if problem is None else ruled_out(problem, question, design, self._solved, self.left)
+        return replace(question, barred=(*question.barred, out))
 
     def _solved(self, part: Problem) -> Answer:
         self.left -= 1
-        return self.solve(part)
+        return Answer(UNDECIDED) if self.solve is None or self.left < 0 else self.solve(part)

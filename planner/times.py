@@ -9,7 +9,6 @@ from functools import partial
 from typing import Callable, Mapping, NamedTuple, Sequence
 
 from ..models.component import Component
-from ..models.machines.node_group import ACCELERATOR
 from ..models.parallel import DEGREES, Parallel
 from ..models.planning.workload import LONGEST, POWER, TABLE, Measured, TimedComponent
 from ..models.problem import Problem
@@ -111,27 +110,6 @@ def _grain(nanoseconds: float) -> int:
     return max(1, math.ceil(nanoseconds / GRAIN)) * GRAIN
 
 
-def evenly_on(problem: Problem, component: Component) -> tuple[str, ...]:
-    """Return the models of fixed ranks on several models, in node order; else ()."""
-    if component.runs is None or component.timed is None or problem.kind(component) != ACCELERATOR:
-        return ()
-    masks = problem.given().masks(component.name)
-    nodes = sorted(node for (node, kind), mask in masks.items() if kind == ACCELERATOR and mask)
-    models = tuple(dict.fromkeys(problem.cluster.nodes[node].accelerator_model for node in nodes))
-    return models if len(models) > 1 and any(row.model for row in component.timed.measured) else ()
-
-
-def on_the_slowest(problem: Problem, component: Component) -> Component:
-    """Return the component; if fixed on several models, with the times of the slowest.
-
-    Data parallel ranks have equal shares of the work, whichever accelerator each of them has, and a
-    phase ends with the last of them: it takes as long as with all ranks on the slowest model. If a
-    model has no time, the component has none. The times name no model.
-    """
-    models, timed = evenly_on(problem, component), component.timed
-    return component if not models or timed is None else replace(component, timed=_longest_on(timed, models))
-
-
 def on_models(problem: Problem, component: Component, models: Sequence[str]) -> Component:
     """Return an open component restricted to these models; on several, the slowest decides."""
     if len(models) == 1:
@@ -160,29 +138,13 @@ def slowest(times: Mapping[str, TimedComponent], phase: str, amount: int, parall
     return max(durations, key=lambda model: durations[model], default=""), len(set(durations.values())) <= 1
 
 
-def untimed_on(problem: Problem, component: Component) -> str:
-    """Return the missing time of fixed ranks on several models, else ""."""
-    timed, models, missing = component.timed, evenly_on(problem, component), ""
-    if timed is None or not models:
-        return ""
-    amount, names_degrees = problem.given().amount(component.name), any(row.parallel for row in timed.measured)
-    for parallel in problem.job.choices.get(component.name, (component.parallel,)):
-        cases = ((phase, model) for phase in timed.phases for model in models)
-        missing_case = next(((phase, model) for phase, model in cases if time_of(timed, phase, amount, parallel, model) is None), None)
-        if missing_case is None:
-            return ""
-        task = f"`{component.name}` takes{f' to {missing_case[0]}' if len(timed.phases) > 1 else ''}"
-        missing = missing or f"{task} on {amount} {missing_case[1]}{f' with {parallel}' if names_degrees else ''}"
-    return missing
-
-
 def model_of(problem: Problem, component: Component) -> str | None:
     """Return the single model of a component, "" if any. None if its time depends on them."""
     if component.runs is not None:
-        nodes = problem.cluster.nodes
-        fixed_models = {nodes[node].accelerator_model for node, _ in problem.given().masks(component.name)}
-        return fixed_models.pop() if len(fixed_models) == 1 else None if untimed_on(problem, component) else ""
-    models = models_there(problem, component)
+        ranks = {node for node, _ in problem.given().masks(component.name)}
+        models = tuple({problem.cluster.nodes[node].accelerator_model for node in ranks})
+    else:
+        models = models_there(problem, component)
     if len(models) == 1:
         return models[0]
     names = component.timed is not None and any(row.model for row in component.timed.measured)

@@ -10,7 +10,7 @@ from ..models.machines.cluster import Cluster
 from ..models.machines.topology import LEVELS, NODE_LEVEL, domain
 from ..models.placements.assignment import Assignment
 from ..models.placements.plan import OPTIMAL, Plan
-from ..models.planning.workload import SECOND, Workload
+from ..models.planning.workload import SECOND
 from ..models.problem import Cap, Problem
 from ..solver.objectives import OBJECTIVES
 from ..solver.objectives.domains import WORDS
@@ -28,13 +28,14 @@ class Traffic:
     `costs` : level of the topology -> ns for a MiB across it; 0 for levels without a bandwidth.
     """
 
-    def __init__(self, problem: Problem, workload: Workload) -> None:
+    def __init__(self, problem: Problem) -> None:
         self.problem, self.cluster = problem, problem.cluster
+        bandwidth = problem.workload.bandwidth
         names_any = any(domain(node, LOWEST) for node in problem.cluster.nodes)
-        self.by_node = 0 if names_any else workload.bandwidth.get(NODE_LEVEL, 0)
+        self.by_node = 0 if names_any else bandwidth.get(NODE_LEVEL, 0)
         known = {LOWEST: self.by_node} if self.by_node else {}
         self.costs: Mapping[str, int] = {
-            level: -(-SECOND // rate) for level, rate in {**workload.bandwidth, **known}.items() if level in LEVELS and rate
+            level: -(-SECOND // rate) for level, rate in {**bandwidth, **known}.items() if level in LEVELS and rate
         }
 
     def weigh(self, problem: Problem) -> Problem:
@@ -98,8 +99,7 @@ class Traffic:
 
 def costs_of_traffic(problem: Problem) -> Mapping[str, int]:
     """Return `Traffic.of_terms` of a problem; empty if traffic does not count as time."""
-    workload = problem.job.planning.workload
-    return Traffic(problem, workload).of_terms if workload is not None and workload.bandwidth else {}
+    return Traffic(problem).of_terms if problem.workload.bandwidth else {}
 
 
 def _with_domains(cluster: Cluster) -> Cluster:

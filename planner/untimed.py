@@ -13,7 +13,7 @@ from ..models.planning.design import Block, Design
 from ..models.planning.option import NO_KIND, Option
 from ..models.planning.planned import PlanningResult
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import SECONDS, Workload
+from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.tied_degrees import each_choice
@@ -91,8 +91,7 @@ def may_lie_inside(problem: Problem) -> Problem | None:
     going = [relation for relation in problem.related(COLOCATED) if relation.proposed]
     if not going:
         return None
-    workload = problem.job.planning.workload or Workload()
-    every = [planning_problem(variant, workload).options for variant in each_choice(problem)]
+    every = [planning_problem(variant).options for variant in each_choice(problem)]
 
     def has_fewer(leader: str, follower: str) -> bool:
         counts = ({option.amount for option in options.get(follower, ())} for options in every)

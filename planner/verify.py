@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from ..models.findings.finding import Finding, Severity, error
+from ..models.findings.finding import Finding
 from ..models.findings.selection import CodeSelection
-from ..models.problem import AMOUNT, Problem
+from ..models.problem import Problem
 from ..models.reading import Reading
 from ..models.report import Report
-from ..models.sharing import given_part
-from ..solver.check import check
 from ..solver.verify import verify as verify_given
 
 MOST_NODES = 1024
@@ -36,40 +34,16 @@ def why_not(problem: Problem) -> Iterator[Finding]:
         return  # ranks that cannot be told yet are not left to solve
     from ..solver.refuting.contradictions import find_contradiction  # which loads much, and is asked of few files
 
-    workload = problem.job.planning.workload
-    if workload is not None and any(component.timed for component in problem.hinted):
+    if problem.job.planning.workload is not None and any(component.timed for component in problem.hinted):
         from .why.quick_infeasibility import of_times
 
-        reasons = list(of_times(problem, workload))
+        reasons = list(of_times(problem))
         both = find_contradiction(problem)
         yield from (replace(finding, help=finding.help or HELP) for finding in reasons or ([both] if both else []))
     elif both := find_contradiction(problem):
         yield both
     elif len(problem.cluster.nodes) <= MOST_NODES:
-        for short in _no_room(problem):
-            from ..solver.search_scope import unsupported
+        from ..solver.refuting.impossible import shortage
 
-            if not unsupported(problem):
-                yield short
-
-
-def _no_room(problem: Problem) -> Iterator[Finding]:
-    """Yield a sum that proves infeasibility for all degrees."""
-    from ..solver.refuting.certificate import counting_row
-    from ..solver.refuting.impossible import open_choices_text
-
-    rows, refuted = [], []
-    for alternative in problem.alternatives():
-        if any(finding.severity is Severity.ERROR for finding in check(given_part(alternative), problem.given())):
-            continue  # given ranks rule these degrees out
-        row = counting_row(alternative)
-        if row is None:
-            return
-        rows.append(row)
-        refuted.append(alternative)
-    if rows:
-        subject, row = rows[0].components[0], rows[0]
-        yield error(
-            "PW601", subject.name, f"impossible: {row}{open_choices_text(refuted)}", row.span or subject.span(AMOUNT), help=HELP,
-            witnesses=(row.need, row.have), amount=row.need - row.have,
-        )  # fmt: skip
+        if (short := shortage(problem)) is not None:
+            yield replace(short, help=HELP)

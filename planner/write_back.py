@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Iterator, Mapping, Sequence
 
-from ..models.answer import Answer
+from ..models.answer import Answer, Validator, accept_all
 from ..models.dialect_names import FRAMEWORKS
 from ..models.dialects.recognition import dialect_named
 from ..models.findings.finding import Finding, Severity, UnusableInput, error, warning
@@ -22,16 +22,9 @@ from ..solver.verify import findings_of
 from ..solver.wording import listed
 from .verify import verify, why_not
 
-Validator = Callable[[Problem, Plan], Sequence[Finding]]
-"""The framework's findings for a problem and a plan; empty if accepted or unknown."""
 Refused = Callable[[Plan, Design], Sequence[Finding]]
 """Function from a placement and its design to the framework's findings; empty if accepted."""
 NOT_SEARCHED = "PW604"
-
-
-def accept_all(problem: Problem, plan: Plan) -> Sequence[Finding]:
-    """Accept every plan."""
-    return ()
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from typing import Any
 import placewright as pw
 import pytest
 from placewright.cli.main import run
-from placewright.models.answer import Answer
+from placewright.models.answer import Answer, accept_all
 from placewright.models.component import COLOCATED, Relation
 from placewright.models.problem import Demand
-from placewright.planner.write_back import accept_all, refusing
+from placewright.planner.write_back import refusing
 from placewright.runtime.failure import failed
 from placewright.runtime.recovery.replanner import ReplacementScope, Replanner, solve_in_child
 from placewright.solver.pricing.price import without

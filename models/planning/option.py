@@ -55,26 +55,6 @@ class RefusedCount:
     segments: tuple[int, ...] | None = field(default=None)
 
 
-@dataclass(frozen=True)
-class Shared:
-    """Accelerators of unplanned components with given ranks, open to others.
-
-    Attributes
-    ----------
-    accelerators : number of accelerators; the kinds include them.
-    kinds : kinds with such accelerators.
-    users : planned components that may be on them.
-    """
-
-    accelerators: int
-    kinds: frozenset[int]
-    users: frozenset[str]
-
-    def lets(self, kind: int, components: Iterable[str]) -> bool:
-        """Return True if accelerators with exactly `components` may be shared ones."""
-        return kind in self.kinds and self.users.issuperset(components)
-
-
 @dataclass(frozen=True, slots=True)
 class Crossed:
     """Level of the topology with costs.
@@ -87,28 +67,16 @@ class Crossed:
     free: tuple[tuple[tuple[int, ...], ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """Traffic from a component to another; see `Link` in models/job.py."""
-
-    source: str
-    target: str
-    weights: int = 0
-    stream: int = 0
-    ratio: int = 1
-
-
 @dataclass(frozen=True)
 class Crossing:
     """Traffic across levels.
 
-    `traffic`: component -> MiB per domain beyond its first. `fixed`: ns of traffic equal in every
+    `traffic`: component -> MiB per domain beyond its first. Traffic between components counts once they are placed. `fixed`: ns of traffic equal in every
     design: inside and between components with given places.
     """
 
     levels: tuple[Crossed, ...]
     traffic: Mapping[str, int]
-    flows: tuple[Flow, ...]
     fixed: int = 0
 
 
@@ -128,21 +96,18 @@ class AcceleratorKind:
         least `memory`.
     mixed : True if demands distinguish the models, but a component may be on all of them: each has
         at most `memory`, and at least `least` MiB.
-    holders : components with given ranks on these accelerators of several kinds, and components
-        within them; nobody else may use them. Empty if open to all.
     """
 
     model: str
     accelerators: int
     memory: int | None = None
     models: tuple[str, ...] = ()
-    holders: tuple[str, ...] = ()
     mixed: bool = False
     least: int | None = None
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Models of the accelerators, also for given ranks on several; ("",) if unnamed."""
+        """Models of the accelerators; ("",) if unnamed."""
         return self.models or tuple(self.model.split(AND))
 
     @property
@@ -152,8 +117,6 @@ class AcceleratorKind:
 
     def covers(self, model: str, memory: int | None) -> bool:
         """Return True if accelerators of a model and size belong to this kind anywhere."""
-        if self.holders:
-            return False
         if not self.models:
             return (self.model, self.memory) == (model, memory)
         return model in self.models and (self.floor is None or memory is None or memory >= self.floor)

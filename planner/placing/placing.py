@@ -14,6 +14,7 @@ from ...models.planning.option import NO_KIND, Option
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import Workload
 from ...models.problem import Problem
+from ...solver.choosing.pool_layouts import with_ranks
 from ...solver.in_turn import with_in_turn_fixed
 from ..times import model_of
 
@@ -112,8 +113,6 @@ def _on_kind(component: Component, problem: Problem, question: PlanningProblem, 
         component = replace(component, accelerator_model=model_of(problem, problem[component.name]) or "")
     if len(question.kinds) == 1:
         return component
-    if kind.holders:  # it is within what is given
-        return component
     if not kind.models:
         component = replace(component, accelerator_model=kind.model or component.accelerator_model)
     if kind.model and not kind.models and sum(kind.model in candidate.named for candidate in question.kinds) == 1:
@@ -160,12 +159,6 @@ def decided(problem: Problem, answer: Answer) -> Problem:
     return with_ranks(replace(placed, job=replace(placed.job, overlaps={})), components)
 
 
-def with_ranks(problem: Problem, components: tuple[Component, ...]) -> Problem:
-    """Return the problem with these components, in which nothing is left to the dialect."""
-    planning = replace(problem.job.planning, laying=None, accepted={})
-    return replace(problem, job=replace(problem.job, components=components, choices={}, planning=planning))
-
-
 def chosen(problem: Problem, answer: Answer) -> Problem:
     """Return the problem with the chosen design; its places stay open."""
     planned, plan = answer.planned, answer.plan
@@ -174,9 +167,6 @@ def chosen(problem: Problem, answer: Answer) -> Problem:
         return problem
 
     placed = placing(problem, planned.question, planned.best.design)
-    workload = problem.job.planning.workload
-    if workload is not None and workload.bandwidth:  # by which placements are still weighed (see planner/answer.py)
-        placed = replace(
-            placed, job=replace(placed.job, planning=replace(placed.job.planning, workload=Workload(bandwidth=workload.bandwidth)))
-        )
+    if bandwidth := problem.workload.bandwidth:  # by which placements are still weighed (see planner/answer.py)
+        placed = placed.with_workload(Workload(bandwidth=bandwidth))
     return placed

@@ -16,7 +16,7 @@ from ...models.machines.changed import with_nodes
 from ...models.machines.node import GENERIC
 from ...models.machines.node_group import ACCELERATOR
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.workload import ACCELERATORS, SECONDS, STREAM, Workload
+from ...models.planning.workload import ACCELERATORS, SECONDS, STREAM
 from ...models.problem import AMOUNT, Demand, Problem
 from ...models.quantity import memory_text
 from ...models.scope import WIDENS
@@ -47,9 +47,8 @@ Sum = tuple[str, int, int]
 """Shortage: (words, need, have)."""
 
 
-def why_none(problem: Problem, workload: Workload, question: PlanningProblem, planner: Planner) -> Answer:
+def why_none(problem: Problem, question: PlanningProblem, planner: Planner) -> Answer:
     """Return the infeasible answer, with helps that were planned and placed."""
-    problem = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
     every, reasons = demands(problem), list[Finding]()
     for finding, blamed in infeasible_components(problem, question):
         helps = changes(planner, problem, blamed, every, question.scope.left_out) if not reasons else []
@@ -59,9 +58,8 @@ def why_none(problem: Problem, workload: Workload, question: PlanningProblem, pl
     return Answer(IMPOSSIBLE, findings=tuple(reasons), how="search")
 
 
-def helps_to_place(problem: Problem, workload: Workload, planner: Planner, left_out: Collection[str], slow: int | None) -> list[str]:
+def helps_to_place(problem: Problem, planner: Planner, left_out: Collection[str], slow: int | None) -> list[str]:
     """Return changes that help if designs exist but none was placed in time."""
-    problem = replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, workload=workload)))
     every = demands(problem)
     near = [demand for demand in every if not demand.component or demand.field == "accelerator_model"]
     return changes(planner, problem, near, every, left_out, slow)
@@ -80,7 +78,7 @@ def _conflict(problem: Problem, question: PlanningProblem, planner: Planner, eve
     beside = [OPEN] if planner.undecided else []
     budgets = [demand for demand in every if demand.field in (BUDGET_SECONDS, BUDGET_ACCELERATORS)]
     message, need, have, by = _reason(problem, only(blamed) if blamed else problem, blamed or budgets, planner)
-    span = next((demand.span for demand in ([by] if by else blamed) if demand.span), (problem.job.planning.workload or Workload()).span)
+    span = next((demand.span for demand in ([by] if by else blamed) if demand.span), problem.workload.span)
     notes = [with_line(demand, span) for demand in merged(in_words(only(blamed), blamed)) if by not in demand.demands]
     helps = changes(planner, problem, blamed or every, every, question.scope.left_out, missing=1 if by else max(need - have, 1))
     return error(
@@ -94,7 +92,7 @@ def _reason(problem: Problem, kept: Problem, blamed: Sequence[Demand], planner: 
 
     `kept` : the problem with these demands only.
     """
-    workload = problem.job.planning.workload or Workload()
+    workload = problem.workload
     for demand in (demand for demand in blamed if not demand.component):
         if demand.field == COST_MODEL:
             return "the cost model has a time for no arrangement that satisfies these demands", 0, 0, demand
@@ -130,7 +128,7 @@ def _of_memory(kept: Problem) -> Sum | None:
 
 def _at_once(problem: Problem, kept: Problem, blamed: Sequence[Demand], planner: Planner) -> Sum | None:
     """Return the accelerators needed at the same time on an unlimited cluster."""
-    question = planning_problem(problem, problem.job.planning.workload or Workload())
+    question = planning_problem(problem)
     have = question.accelerators + question.given.held
     for part, names in ((problem, set(question.options)), (kept, {name for demand in blamed for name in demand.component.split("+")})):
         found, held = _least(part, ACCELERATORS, planner, ENOUGH)
@@ -146,12 +144,11 @@ def _at_once(problem: Problem, kept: Problem, blamed: Sequence[Demand], planner:
 
 def _least(problem: Problem, aim: str, planner: Planner, times: int = 1) -> tuple[Searched, int]:
     """Search the least time or accelerators on a larger cluster; also return held ones."""
-    workload = problem.job.planning.workload or Workload()
-    question = planning_problem(problem, workload)
+    question = planning_problem(problem)
     if times > 1:
         kinds = tuple(replace(kind, accelerators=kind.accelerators * times) for kind in question.kinds)
         question = replace(question, kinds=kinds, areas=())
-    found = search(replace(question, aim=aim), cost_model(workload.model), EACH, session=planner.session)
+    found = search(replace(question, aim=aim), cost_model(problem.workload.model), EACH, session=planner.session)
     return found, question.given.held
 
 
@@ -173,12 +170,11 @@ class Planner(Oracle):
     def judge(self, alternatives: Sequence[Problem]) -> Verdict:
         """Return possible for a design, refuted for a proof of none."""
         (problem,) = alternatives
-        workload = problem.job.planning.workload or Workload()
-        question = planning_problem(problem, workload)
+        question = planning_problem(problem)
         self._searches += 1
         if not all(question.options.values()):
             return Verdict.REFUTED
-        model, may_ask = cost_model(workload.model), self._searches <= SEARCHES
+        model, may_ask = cost_model(problem.workload.model), self._searches <= SEARCHES
         found = search(question, model, EACH, any_will_do=True, session=self.session) if may_ask else None
         if found is not None and (found.best is not None or found.proved):
             return Verdict.POSSIBLE if found.best is not None else Verdict.REFUTED
@@ -245,7 +241,7 @@ def _of_one(planner: Planner, problem: Problem, demand: Demand, slow: int | None
 def _other_counts(planner: Planner, problem: Problem, demand: Demand) -> Iterator[str]:
     """Yield the nearest feasible counts below and above a component's."""
     part, free = problem[demand.component], without(problem, [demand])
-    can = sorted({option.amount for option in planning_problem(free, free.job.planning.workload or Workload()).options.get(part.name, ())})
+    can = sorted({option.amount for option in planning_problem(free).options.get(part.name, ())})
     less, more = [count for count in can if count < part.least], [count for count in can if count > part.most]
 
     def works(count: int) -> bool:

@@ -10,7 +10,7 @@ from ...models.findings.wording import are, with_noun
 from ...models.machines.node import GENERIC
 from ...models.machines.node_group import ACCELERATOR
 from ...models.parallel import Parallel
-from ...models.planning.workload import POWER, STREAM, TABLE, Budget, TimedComponent, Workload
+from ...models.planning.workload import POWER, STREAM, TABLE, Budget, TimedComponent
 from ...models.problem import AMOUNT, ConflictClause, Demand, Problem
 from ...models.quantity import write_memory
 from ...models.sharing import restricted
@@ -26,7 +26,7 @@ TIMES, RANKS = "timed", "runs"
 
 def demands(problem: Problem) -> list[Demand]:
     """Return all demands except times and ranks, changeable ones first."""
-    workload, job = problem.job.planning.workload or Workload(), problem.job
+    workload, job = problem.workload, problem.job
     stated = {
         BUDGET_SECONDS: workload.budget.nanoseconds is not None,
         BUDGET_ACCELERATORS: workload.budget.accelerators is not None,
@@ -42,7 +42,7 @@ def demands(problem: Problem) -> list[Demand]:
 def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Problem:
     """Return the problem without demands: more degrees, and no components of dropped ranks."""
     names = {demand.field: {dropped.component for dropped in given_up if dropped.field == demand.field} for demand in given_up}
-    workload, changed = problem.job.planning.workload or Workload(), problem.without(*given_up)
+    workload, changed = problem.workload, problem.without(*given_up)
     budget = Budget(
         None if BUDGET_ACCELERATORS in names else workload.budget.accelerators,
         None if BUDGET_SECONDS in names else workload.budget.nanoseconds,
@@ -59,7 +59,7 @@ def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Prob
 
 def in_words(problem: Problem, kept: Sequence[Demand]) -> list[ConflictClause]:
     """Return the demands in words, with the capacities of the cluster."""
-    nodes, workload = problem.cluster.nodes, problem.job.planning.workload or Workload()
+    nodes, workload = problem.cluster.nodes, problem.workload
     memory, size = (
         max((node.accelerator_memory or 0 for node in nodes), default=0),
         max((node.count(ACCELERATOR) for node in nodes), default=0),

@@ -1,4 +1,4 @@
-"""Infeasible counts proved by arithmetic alone; a search may find further reasons."""
+"""Infeasible counts proved by arithmetic or a short search; a longer one may find further reasons."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import Iterator, Sequence
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.component import Component
 from ...models.findings.finding import Finding, error
-from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR
-from ...models.planning.cost_models import CostModel
 from ...models.planning.option import AcceleratorKind, Option
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.workload import Workload
+from ...models.planning.workload import ACCELERATORS, SECONDS, Budget, Workload
 from ...models.problem import AMOUNT, Demand, Problem
 from ...solver.refuting.conflict import merged, quickxplain, with_line
 from ...solver.wording import few, in_seconds, listed
@@ -23,27 +21,28 @@ from ..problem import planning_problem
 from ..profile import options
 from ..related import overlaps
 from ..scope import may_span
-from ..times import untimed_on
+from ..search.search import search
 from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, RANKS, TIMES, demands, in_words, model_name, too_small, without
 
+SHORT = 0.02
+"""Deterministic seconds of a search for a budget."""
 MOST = 10_000
 """Maximum number of options for quick reasons, a few hundredths of a second."""
 
 
-def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
+def of_times(problem: Problem) -> Iterator[Finding]:
     """Yield quick reasons: a component without options, or a budget too small."""
     job, timed = problem.job, [component for component in problem.components if component.timed]
     if job.planning.laying is not None or job.overlaps or may_span(problem) or overlaps(problem, timed):
         return
     if problem.cluster.total() * sum(len(job.choices.get(component.name, (component.parallel,))) for component in problem.hinted) > MOST:
         return
-    workload = replace(workload, heeds_estimates=False)  # an estimate makes nothing impossible
-    problem = replace(problem, job=replace(job, planning=replace(job.planning, workload=workload)))
-    question = planning_problem(problem, workload)
+    problem = problem.with_workload(replace(problem.workload, heeds_estimates=False))  # an estimate makes nothing impossible
+    question = planning_problem(problem)
     if (known := by_given_ranks(problem, question)) is not None:
         yield from known.findings if known.verdict == IMPOSSIBLE else ()
         return
-    yield from [finding for finding, _ in infeasible_components(problem, question)] or _over_budget(workload, question)
+    yield from [finding for finding, _ in infeasible_components(problem, question)] or _over_budget(problem.workload, question)
 
 
 def infeasible_components(problem: Problem, question: PlanningProblem) -> Iterator[tuple[Finding, list[Demand]]]:
@@ -91,86 +90,34 @@ def _fits(options: Sequence[Option], kinds: Sequence[AcceleratorKind], idle: boo
 
 
 def _over_budget(workload: Workload, question: PlanningProblem) -> Iterator[Finding]:
-    most, allowed, held = question.budget.accelerators, question.budget.nanoseconds, question.given.held
-    need, takes = fewest(question), quickest(question, cost_model(workload.model))
-    field, figures, least = BUDGET_SECONDS, (takes, allowed or 0), f"seconds: {in_seconds(takes)}"
-    if most is not None and need > most:
-        field, figures, least = BUDGET_ACCELERATORS, (need + held, most + held), f"accelerators: {need + held}"
-    elif allowed is None or takes <= allowed:
-        return
-    message, advice = f"impossible: {too_small(field, *figures)}", f"allow at least `{least}`"
-    yield error("PW601", "", message, workload.place(field), help=advice, witnesses=figures)
+    """Yield the first budget that a lower bound of a short search exceeds."""
+    budget, held, model = question.budget, question.given.held, cost_model(workload.model)
+    accelerators, time = (
+        replace(question, aim=ACCELERATORS, budget=Budget()),
+        replace(question, aim=SECONDS, budget=Budget(budget.accelerators)),
+    )
+    for asked, field, most in (
+        (accelerators, BUDGET_ACCELERATORS, budget.accelerators),
+        (time, BUDGET_SECONDS, budget.nanoseconds),
+    ):
+        bound = search(asked, model, SHORT).bound if most is not None else None
+        if most is not None and bound is not None and bound > most:
+            beside = held if field == BUDGET_ACCELERATORS else 0
+            allow = f"accelerators: {bound + held}" if field == BUDGET_ACCELERATORS else f"seconds: {in_seconds(bound)}"
+            figures, span = (bound + beside, most + beside), workload.place(field)
+            yield error("PW601", "", f"impossible: {too_small(field, *figures)}", span, help=f"allow at least `{allow}`", witnesses=figures)
+            return
 
 
 def by_given_ranks(problem: Problem, question: PlanningProblem) -> Answer | None:
-    """Return the undecided answer for ranks on several kinds with unknown sharing or times."""
-    known = {name for kind in question.kinds for name in kind.holders}
-    given = [component for component in problem.components if component.runs is not None and problem.kind(component) == ACCELERATOR]
-    for component in given if len(question.kinds) > 1 else ():
-        if component.name in question.options and component.name not in known:
+    """Return the undecided answer for given ranks on several kinds, which are out of scope."""
+    for component in problem.components if len(question.kinds) > 1 else ():
+        if component.runs is not None and component.name in question.options and problem.kind(component) == ACCELERATOR:
             nodes = [problem.cluster.nodes[node] for node, _ in problem.given().masks(component.name)]
             models = dict.fromkeys(model_name(node.accelerator_model) for node in nodes)
             if len({question.kind_of(node.accelerator_model, node.accelerator_memory) for node in nodes}) > 1:
-                if finding := _around_of_one_model(problem, question, component, nodes):
-                    return Answer(IMPOSSIBLE, findings=(finding,), how="given")
-                where = f"by its ranks `{component.name}` is on several kinds of accelerators ({listed(list(models))})"
-                missing = untimed_on(problem, component)
-                message = f"undecided: {where}, and {f'nothing says how long {missing}' if missing else 'no plan has that'}"
-                help_text = f"give it {'that time, ' if missing else ''}ranks of one kind, or no ranks"
+                where = f"its given ranks are on several kinds of accelerators ({listed(list(models))})"
+                message = f"undecided: `{component.name}` is out of scope, as {where}"
+                help_text = "give it ranks of one kind, or no ranks"
                 return Answer(UNDECIDED, findings=(error("PW602", component.name, message, help=help_text),), how="given")
     return None
-
-
-def _around_of_one_model(problem: Problem, question: PlanningProblem, given: Component, nodes: Sequence[Node]) -> Finding | None:
-    """Return the reason against given ranks in a single-model component; None if they fit."""
-    around = {outer: "within" for inner, outer in question.sharing.within if inner == given.name}
-    around.update((name, "colocated with") for pair in question.sharing.together if given.name in pair for name in pair)
-    for name, how in around.items():
-        model = problem[name].accelerator_model
-        strange = [node for node in nodes if model not in ("", node.accelerator_model)]
-        if strange and problem[name].runs is None:
-            models = listed(list(dict.fromkeys(model_name(node.accelerator_model) for node in strange)))
-            message = f"impossible: `{given.name}` has ranks on {models} and is {how} `{name}`, which may use {model} alone"
-            help_text = f"give `{given.name}` ranks on {model}, or let `{name}` use other models"
-            return error("PW601", name, message, problem[name].span("accelerator_model"), help=help_text)
-    return None
-
-
-def fewest(question: PlanningProblem) -> int:
-    """Return a lower bound of accelerators: components that never share add up."""
-    least = {name: min((option.accelerators for option in candidates), default=0) for name, candidates in question.options.items()}
-    sets = [{name} for name in least] + [set(pair) for pair in question.sharing.apart] + [set(names) for names in question.sharing.filling]
-    return max((sum(least[name] for name in names) for names in sets), default=0)
-
-
-def quickest(question: PlanningProblem, model: CostModel) -> int:
-    """Return a lower bound of an iteration in ns: sequential segments add up."""
-    most, options = question.budget.accelerators, dict[str, list[Option]]()
-    for name, every in question.options.items():
-        options[name] = [option for option in every if most is None or option.accelerators <= most]
-    if not model.full or not all(options.values()):
-        return 0
-    least, longest = [0] * len(question.tasks), dict[int, int]()
-    for name, candidates in options.items():
-        for place, task in enumerate(question.tasks_of[name]):
-            least[task] = min(option.nanoseconds[place] for option in candidates)
-    for task, time in enumerate(least if model.by_phase else ()):
-        segment = model.segment(question, task)
-        longest[segment] = max(longest.get(segment, 0), time)
-    # The work of one component is never two things at once.
-    alone = max((min(sum(option.nanoseconds) for option in candidates) for candidates in options.values()), default=0)
-    return max(alone, sum(longest.values()) if model.by_phase else _one_after_the_other(question, least))
-
-
-def _one_after_the_other(question: PlanningProblem, least: list[int]) -> int:
-    """Return the longest chain by edges: dependents are in later segments."""
-    before = [0] * len(least)
-    """ns of the segments before that of a task."""
-    until = list(least)
-    for task in range(len(least)):
-        for edge in question.flow.edges:
-            if edge.later == task and edge.earlier < task:
-                before[task] = max(before[task], until[edge.earlier] if edge.whole else before[edge.earlier])
-                until[task] = max(until[task], until[edge.earlier])
-        until[task] = max(until[task], before[task] + least[task])
-    return max(until, default=0)

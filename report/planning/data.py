@@ -141,14 +141,13 @@ def _basis(basis: Basis, given: bool) -> Data:
 def _own(planned: PlanningResult, own: Baseline) -> Data:
     if own.priced is None:
         return {"why_not": own.why_not}
-    models = {"models": {name: dict(amounts) for name, amounts in own.counts.items()}} if own.on_several_kinds else {}
     over = own.over(planned.best)
     rests = [_basis(basis, False) for basis in own.bases]
     pairs = own.priced.design.overlapping
     overlap = {"overlapping": [list(pair) for pair in pairs]} if pairs else {}
     large = {"over_estimates": list(own.over_estimates)} if own.over_estimates else {}
     return {
-        **priced_data(own.question, own.priced), "over": over, "forbidden": list(own.forbidden), **large, "rests_on": rests, **overlap, **models,
+        **priced_data(own.question, own.priced), "over": over, "forbidden": list(own.forbidden), **large, "rests_on": rests, **overlap,
     }  # fmt: skip
 
 

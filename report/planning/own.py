@@ -19,7 +19,7 @@ def own_placement(account: Account) -> str:
         return _against(own).removeprefix("\n")
     if own.priced is None:
         return f"yours: it has no price under this cost model: {escape(own.why_not)}"
-    words = escape(design_in_words(own.question, planned, own.priced.design, planned.best.design, own.counts))
+    words = escape(design_in_words(own.question, planned, own.priced.design, planned.best.design))
     yours, best = own.priced.total, planned.best.total
     head = f"yours: {with_unit(seconds(yours))}"
     used, planned_count = own.priced.accelerators(planned.question), planned.best.accelerators(planned.question)

@@ -23,7 +23,9 @@ def sensitivities(account: Account) -> str:
     lines = [_change(account, flip) for flip in flips[:LINES]]
     if found.left:
         names = listed(list(dict.fromkeys(name for name, _ in found.left)))
-        lines.append(f"not all changes are known: the search ended before it decided {names}")
+        by_traffic = account.planned.question.crossing is not None
+        why = "the traffic of another plan is unknown until it is placed" if by_traffic else f"the search ended before it decided {names}"
+        lines.append(f"not all changes are known: {why}")
     ranges = {basis.task.component: basis.range for basis in account.bases if basis.bounds}
     if ranges and not found.left:
         lines = [*lines[: LINES - 1], _over_ranges(ranges, [flip.component for flip in flips])]

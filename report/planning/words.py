@@ -101,9 +101,7 @@ def amount(question: PlanningProblem, kind: int, count: int) -> str:
     if len(question.kinds) < 2 or kind < 0:
         return str(count)
     node_kind = question.kinds[kind]
-    if node_kind.holders:
-        return f"{count} of {node_kind.model}"
-    alike = sum(candidate.model == node_kind.model and not candidate.holders for candidate in question.kinds) > 1
+    alike = sum(candidate.model == node_kind.model for candidate in question.kinds) > 1
     memory = f" with {write_memory(node_kind.memory)}" if alike and node_kind.memory is not None else ""
     return f"{count} {node_kind.model}{memory}" if node_kind.model else str(count)
 
@@ -118,14 +116,12 @@ def design_in_words(
     planned: PlanningResult,
     design: Design,
     beside: Design | None = None,
-    counts: Mapping[str, Mapping[str, int]] | None = None,
     models: Mapping[str, tuple[str, ...]] | None = None,
 ) -> str:
     """Format a design: `rollout and actor on 108, inference on 20; ...`.
 
     What the design `beside` has too is left out: order, and components without accelerators.
-    `counts` adds the models held by components on several kinds, `models` the models themselves if
-    the planning problems do not name them.
+    `models` names the models of components if the planning problems do not name them.
     """
     sets: dict[tuple[int, ...], list[str]] = {}
     more = planned.filled if beside is not None else ()  # others than the plan are compared with what such components need
@@ -133,8 +129,8 @@ def design_in_words(
         if beside is not None and not design.blocks_of(name) and (name in more or design.options[name] == beside.options[name]):
             continue
         sets.setdefault(design.blocks_of(name) or (-1 - question.components.index(name),), []).append(name)
-    held = {name: _of_models(amounts) for name, amounts in (counts or {}).items()}
-    if (question is planned.question or question.scope.on_models) and not held:
+    held = dict[str, str]()
+    if question is planned.question or question.scope.on_models:
         possible = models or models_of((question, *(planned.parts if question is planned.question else ())), design)
         held = {name: amount_on(on, design.options[name].amount) for name, on in {**_confined(question, design), **possible}.items()}
     parts = [_set(question, design, uses, names, list(sets), any(name in more for name in names), held) for uses, names in sets.items()]
@@ -151,11 +147,6 @@ def _confined(question: PlanningProblem, design: Design) -> Mapping[str, tuple[s
 def amount_on(models: Sequence[str], count: int) -> str:
     """Format `4 H100`; `4 of H100 and A100` on both."""
     return f"{count} {'of ' if len(models) > 1 else ''}{listed(list(models))}"
-
-
-def _of_models(counts: Mapping[str, int]) -> str:
-    """`4 H100 and 4 A100`."""
-    return listed([f"{count} {model}" if model else f"{count} of no model" for model, count in counts.items()])
 
 
 def _set(

@@ -6,18 +6,22 @@ from dataclasses import field, replace
 from typing import Iterator, Sequence
 
 from ...models.component import SUBSET, TOGETHER
-from ...models.findings.finding import Finding, error
+from ...models.findings.finding import Finding, Severity, error
 from ...models.findings.wording import plural, with_noun
 from ...models.machines.node_group import ACCELERATOR
 from ...models.problem import AMOUNT, ConflictClause, Demand, Problem
 from ...models.quantity import write_memory
 from ...models.record import dataclass
+from ...models.sharing import given_part
+from ..check import check
 from ..layout.bundle import Bundle
 from ..memory import peak
 from ..rules.amounts.all_placed import AllPlaced
+from ..search_scope import unsupported
 from ..session import Session
 from ..wording import listed
 from .census import Census, CountingProblem, CountingRow, ResourceKind
+from .certificate import counting_row
 from .conflict import changeable_first, clauses, decides_resource_kind, listed_briefly, merged, minimal_with_sharing, with_line
 from .contradictions import find_contradiction
 from .fix_choice import given_beside, ranked, together
@@ -276,3 +280,22 @@ def open_choices_text(alternatives: Sequence[Problem], problem: Problem | None =
         kinds.setdefault(relation.components, set()).add(relation.kind)
     choices += [f"whether or not {listed(names)} share accelerators" for names, sides in kinds.items() if len(sides) > 1]
     return f" ({'; '.join(choices)})" if choices else ""
+
+
+def shortage(problem: Problem) -> Finding | None:
+    """Return a sum that proves the problem impossible with all degrees; None without one."""
+    rows, refuted = [], []
+    for alternative in problem.alternatives():
+        if any(finding.severity is Severity.ERROR for finding in check(given_part(alternative), problem.given())):
+            continue  # given ranks rule these degrees out
+        if (row := counting_row(alternative)) is None:
+            return None
+        rows.append(row)
+        refuted.append(alternative)
+    if not rows or unsupported(problem):
+        return None
+    subject, row = rows[0].components[0], rows[0]
+    return error(
+        "PW601", subject.name, f"impossible: {row}{open_choices_text(refuted)}", row.span or subject.span(AMOUNT),
+        witnesses=(row.need, row.have), amount=row.need - row.have,
+    )  # fmt: skip

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from placewright.cli.main import run
 from placewright.models.dialects.load import load_all
+from placewright.models.fixing import fix
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.planner.fixing import fix
 from placewright.planner.verify import verify
 
 HERE = Path(__file__).parents[1] / "models" / "dialects"

@@ -59,7 +59,7 @@ def planned(reading: Reading, composer: Composer, counts: Counter[str]) -> None:
     errors = {finding.code for finding in verify(anew).errors}
     assert not errors, f"{reading.source.name}: {errors}"
     assert anew.problem.job.planning.workload is not None
-    answer = plan(anew.problem, anew.problem.job.planning.workload, solve)
+    answer = plan(anew.problem, solve)
     if answer.plan is None:
         counts[f"no plan: {answer.verdict}"] += 1
         return

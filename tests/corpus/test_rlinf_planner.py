@@ -135,7 +135,7 @@ def test_tables_are_equal_and_no_total_of_the_tool_is_smaller(make: Any) -> None
     for (root, each), line in zip(jobs, done.stdout.splitlines()):
         theirs = json.loads(line)
         problem, workload = ours(root, each)
-        question, model = planning_problem(problem, workload), cost_model(workload.model)
+        question, model = planning_problem(problem), cost_model(workload.model)
         found = search(question, model)
         if "total" not in theirs:
             counts[f"theirs: {theirs['error']}, ours: {'an answer' if found.best else 'none'}"] += 1

@@ -90,7 +90,7 @@ def test_a_file_gets_a_plan_that_is_as_good(name: str) -> None:
     machines = read_shorthand(f"{nodes(total)}x{total // nodes(total)}")
     reading = rlinf.read(Document.of(Source("run.yaml", text(record))), machines, "placement").to_solve
     assert not reading.failed and reading.problem is not None and reading.problem.job.planning.workload is not None
-    planned = plan(reading.problem, reading.problem.job.planning.workload, solve).planned
+    planned = plan(reading.problem, solve).planned
     assert planned is not None and planned.proved
     assert planned.best.nanoseconds / SECOND <= record["output"]["result"]["total_cost"] + GRAIN
     if name in EXACT:

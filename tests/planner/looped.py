@@ -27,9 +27,7 @@ def timed(name: str, least: int, most: int, seconds: int = 60, power: float = 1.
 
 def planned(asked_for: Problem, workload: Workload = CHAIN, place: Callable[[Problem], Answer] = solve) -> tuple[Answer, PlanningResult]:
     """The answer, which has a plan."""
-    answer = plan(
-        replace(asked_for, job=replace(asked_for.job, planning=replace(asked_for.job.planning, workload=workload))), workload, place
-    )
+    answer = plan(asked_for.with_workload(workload), place)
     assert answer.plan is not None, answer.findings
     assert answer.planned is not None
     return answer, answer.planned

@@ -15,7 +15,7 @@ from ..solver.cases import cluster, problem
 from .looped import CHAIN, timed
 
 _JOB = problem(cluster({"count": 8}, {"count": 8}), timed("rollout", 1, 16, 60), timed("actor", 1, 16, 90))
-ASKED = replace(_JOB, job=replace(_JOB.job, planning=replace(_JOB.job.planning, workload=CHAIN)))
+ASKED = _JOB.with_workload(CHAIN)
 PROVED, CUT = 10.0, 0.0
 """Deterministic seconds in which its counts are proved the best, and in which they are not."""
 
@@ -45,7 +45,7 @@ def test_a_plan_is_as_well_proved_as_its_counts_and_its_placement(limit: float, 
 
 
 def test_given_ranks_are_verified_whatever_they_take() -> None:
-    given = solve(replace(ASKED, job=replace(ASKED.job, planning=replace(ASKED.job.planning, workload=None))))
+    given = solve(ASKED.with_workload(None))
     assert given.plan is not None
     ranks = given.plan.assignment.runs
     components = tuple(replace(each, runs=ranks[each.name]) for each in ASKED.components)

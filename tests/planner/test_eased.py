@@ -52,9 +52,7 @@ def test_the_seconds_and_accelerators_that_are_named_are_those_of_a_plan(seed: i
 
     def planned(budget: Budget, place: Callable[[Problem], Answer] = solve) -> Answer:
         workload = replace(CHAIN, budget=budget)
-        return plan(
-            replace(asked_for, job=replace(asked_for.job, planning=replace(asked_for.job.planning, workload=workload))), workload, place
-        )
+        return plan(asked_for.with_workload(workload), place)
 
     free = planned(Budget())
     assert free.planned is not None
@@ -71,14 +69,9 @@ def test_the_seconds_and_accelerators_that_are_named_are_those_of_a_plan(seed: i
 def test_where_accelerators_are_short_as_many_are_named_as_a_plan_uses() -> None:
     asked_for = drawn(5)
     workload = Workload(CHAIN.after, budget=Budget(accelerators=1), aim=ACCELERATORS)
-    refused = plan(
-        replace(asked_for, job=replace(asked_for.job, planning=replace(asked_for.job.planning, workload=workload))), workload, solve
-    )
+    refused = plan(asked_for.with_workload(workload), solve)
     enough = replace(workload, budget=Budget(accelerators=int(allowed(refused, "accelerators"))))
-    assert (
-        plan(replace(asked_for, job=replace(asked_for.job, planning=replace(asked_for.job.planning, workload=enough))), enough, solve).plan
-        is not None
-    )
+    assert plan(asked_for.with_workload(enough), solve).plan is not None
 
 
 def test_where_a_framework_lays_out_pools_whole_nodes_are_named_with_which_there_is_a_plan() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import placewright as pw
 import pytest
-from placewright.models.planning.workload import Workload
 from placewright.planner.problem import planning_problem
 
 FILES = {
@@ -80,6 +79,6 @@ plan: {workflow: a -> b -> c -> d -> e}
     )
     problem = pw.load(tmp_path / "job.yaml").problem
     assert problem is not None
-    question = planning_problem(problem, problem.job.planning.workload or Workload())
+    question = planning_problem(problem)
     assert question.sharing.together == {("a", "b")}
     assert question.sharing.within == {(one, other) for one, other in ("bc", "cd", "ac", "ad", "bd")}

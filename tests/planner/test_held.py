@@ -31,20 +31,20 @@ def timed(name: str, least: int, most: int) -> Component:
 
 def job(workload: Workload) -> Problem:
     asked_for = problem(cluster({"count": 8}, {"count": 8}), REWARD, timed("rollout", 2, 8), timed("actor", 2, 2))
-    return replace(asked_for, job=replace(asked_for.job, planning=replace(asked_for.job.planning, workload=workload)))
+    return asked_for.with_workload(workload)
 
 
 def test_more_than_the_budget_is_told_of_all_components() -> None:
     model = cost_model("stream")
-    best = search(planning_problem(job(CHAIN), CHAIN), model).best
+    best = search(planning_problem(job(CHAIN)), model).best
     assert best is not None and best.design.accelerators == 10
-    tight = planning_problem(job(CHAIN), replace(CHAIN, budget=Budget(8)))
+    tight = planning_problem(job(replace(CHAIN, budget=Budget(8))))
     assert "16 accelerators are used, 8 may be" in list(faults(tight, model, best.design))
 
 
 def test_what_a_plan_takes_and_what_is_proved_of_it_is_of_all_components() -> None:
     workload = replace(CHAIN, aim=ACCELERATORS, budget=Budget(9))
-    found = plan(job(workload), workload, solve).planned
+    found = plan(job(workload), solve).planned
     assert found is not None and found.proved
     assert (found.best.design.accelerators, found.price[0], found.bound) == (2, 8, 8)
     its = account(job(workload), found)
@@ -54,6 +54,6 @@ def test_what_a_plan_takes_and_what_is_proved_of_it_is_of_all_components() -> No
 
 
 def test_a_budget_that_given_ranks_exceed_allows_nothing() -> None:
-    answer = plan(job(CHAIN), replace(CHAIN, budget=Budget(4)), solve)
+    answer = plan(job(replace(CHAIN, budget=Budget(4))), solve)
     assert answer.verdict == IMPOSSIBLE
     assert answer.findings[0].message == "impossible: at least 8 accelerators are needed, 4 may be used"

@@ -47,7 +47,7 @@ def refusing(count: int, verdict: str = IMPOSSIBLE) -> Callable[[Problem], Answe
 def test_the_first_designs_may_fail(count: int) -> None:
     """Each is ruled out by itself, where nothing shows more; the next best of all is then the answer, and proved."""
     first: dict[object, tuple[int, int]] = {}
-    for price, design in sorted(priced(planning_problem(PAIR, CHAIN), False), key=lambda each: each[0]):
+    for price, design in sorted(priced(planning_problem(PAIR.with_workload(CHAIN)), False), key=lambda each: each[0]):
         first.setdefault((design.blocks, tuple(design.options.items())), price)
     _, found = planned(PAIR, CHAIN, refusing(count))
     assert [(each.priced.nanoseconds, each.priced.design.accelerators) for each in found.unplaceable] == list(first.values())[:count]
@@ -56,7 +56,7 @@ def test_the_first_designs_may_fail(count: int) -> None:
 
 
 def test_it_ends_where_nothing_can_be_placed() -> None:
-    answer = plan(PAIR, CHAIN, lambda asked_for: Answer(UNDECIDED))
+    answer = plan(PAIR.with_workload(CHAIN), lambda asked_for: Answer(UNDECIDED))
     assert answer.plan is None
     assert answer.verdict == UNDECIDED
     assert [each.code for each in answer.findings] == ["PW602"]
@@ -95,13 +95,13 @@ def test_a_proof_rules_out_all_that_it_shows() -> None:
     asked_for = problem(
         cluster({"count": 8}, {"count": 2}), timed("rollout", 4, 8, tp=4, pins=(Pin(range(1), (1,)),)), timed("actor", 1, 8)
     )
-    question = planning_problem(asked_for, CHAIN)
+    question = planning_problem(asked_for.with_workload(CHAIN))
     design = min(priced(question, False), key=lambda each: each[0])[1]
     out = ruled_out(asked_for, question, design, solve)
     assert set(out.uses) == {"rollout"}
     assert (out.uses["rollout"].amount, out.uses["rollout"].or_more) == (8, True)
     assert all(bars(out, each) for _, each in priced(question, False) if each.options["rollout"].amount == 8)
-    assert plan(asked_for, CHAIN, solve).verdict == IMPOSSIBLE
+    assert plan(asked_for.with_workload(CHAIN), solve).verdict == IMPOSSIBLE
 
 
 def test_of_equal_designs_the_better_placement_wins() -> None:

@@ -236,7 +236,7 @@ def test_times_are_those_of_the_page(cost_model: str, tmp_path: Path) -> None:
         path.write_text(yaml.safe_dump(file, sort_keys=False), "utf-8")
         problem = pw.load(path).problem
         assert problem is not None and problem.job.planning.workload is not None
-        question = planning_problem(problem, problem.job.planning.workload)
+        question = planning_problem(problem)
         with localcontext() as context:
             context.prec = 40
             wrong = list(wrong_options(file, question))

@@ -47,7 +47,7 @@ def drawn(seed: int) -> tuple[Problem, Workload]:
 
 def best_of_all(asked_for: Problem, workload: Workload) -> int:
     """Nanoseconds of the best design with the least that crosses in any placement of it."""
-    question, traffic = planning_problem(asked_for, workload), Traffic(asked_for, workload)
+    question, traffic = planning_problem(asked_for.with_workload(workload)), Traffic(asked_for.with_workload(workload))
     seen: dict[object, int] = {}
     for (time, _), design in sorted(priced(question, False), key=lambda each: each[0]):
         key = design.blocks, tuple(design.options.items())
@@ -62,7 +62,7 @@ def test_the_best_with_its_traffic_is_found() -> None:
     proved = crossing = 0
     for seed in range(SEEDS):
         asked_for, workload = drawn(seed)
-        found = plan(asked_for, workload, solve).planned
+        found = plan(asked_for.with_workload(workload), solve).planned
         assert found is not None, seed
         best, total = best_of_all(asked_for, workload), found.best.nanoseconds + found.best.traffic
         assert found.bound <= best <= total, seed
@@ -78,7 +78,7 @@ def test_what_is_dear_at_one_level_is_weighed_by_its_own_bandwidth() -> None:
     where = cluster({"count": 2, "rack": "a", "zone": "z"}, {"count": 2, "rack": "b", "zone": "z"})
     found = problem(where, timed("actor", 4, 4, traffic=100))
     for rates, ns in (({"rack": 50}, 2 * SECOND), ({"zone": 50}, 0), ({"rack": 100, "zone": 1}, SECOND)):
-        traffic = Traffic(found, Workload(bandwidth=rates))
+        traffic = Traffic(found.with_workload(Workload(bandwidth=rates)))
         answer = solve(traffic.weigh(found))
         assert answer.plan is not None
         assert traffic.nanoseconds(answer.plan.assignment) == ns
@@ -87,7 +87,7 @@ def test_what_is_dear_at_one_level_is_weighed_by_its_own_bandwidth() -> None:
 def test_nodes_are_a_level_of_their_own_where_no_other_is_named() -> None:
     where = cluster({"count": 2}, {"count": 2})
     found = problem(where, timed("actor", 4, 4, tp=2, traffic=100))
-    traffic = Traffic(found, Workload(bandwidth={"node": 100}))
+    traffic = Traffic(found.with_workload(Workload(bandwidth={"node": 100})))
     answer = solve(traffic.weigh(found))
     assert answer.plan is not None
     assert traffic.nanoseconds(answer.plan.assignment) == SECOND
@@ -102,7 +102,7 @@ def test_nodes_are_a_level_of_their_own_where_no_other_is_named() -> None:
 def test_a_bandwidth_is_what_is_written(written: str, seconds: Fraction | int) -> None:
     """3 GiB take so long, and by less than a nanosecond a MiB more where that is no whole number of them."""
     found = problem(cluster({"count": 2}, {"count": 2}), timed("actor", 4, 4, tp=2, traffic=3 * 1024))
-    (cost,) = Traffic(found, Workload(bandwidth={"node": read_rate(written)})).costs.values()
+    (cost,) = Traffic(found.with_workload(Workload(bandwidth={"node": read_rate(written)}))).costs.values()
     assert 0 <= 3 * 1024 * cost - seconds * SECOND < 3 * 1024
 
 

@@ -15,7 +15,5 @@ def takes(reading: Reading) -> int | None:
         return None
     problem = reading.to_solve.problem
     assert problem is not None and problem.job.planning.workload is not None
-    priced = baseline_of(
-        problem, planning_problem(problem, problem.job.planning.workload), cost_model(problem.job.planning.workload.model)
-    ).priced
+    priced = baseline_of(problem, planning_problem(problem), cost_model(problem.job.planning.workload.model)).priced
     return priced.nanoseconds if priced is not None else None

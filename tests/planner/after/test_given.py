@@ -88,33 +88,6 @@ def test_what_has_no_placement_is_nothing_that_could_be_had_without_the_ranks(tm
     assert not worse.keeps and worse.alternatives[0].priced.nanoseconds == worse.planned.bound == opened.bound
 
 
-def test_no_bound_is_above_ranks_on_several_kinds_that_are_quicker_than_all_on_one(tmp_path: Path) -> None:
-    path = tmp_path / "train.yaml"
-    path.write_text("""
-cluster: 1x2xH100+1x2xL40S
-components:
-  rollout: {placement: 0-3, accelerators: 1-4, scaling: table, seconds: {H100: {2: 60, 4: 30}, L40S: {2: 66, 4: 33}}}
-plan: {cost_model: steady}
-""")
-    given = pw.account(path, sandbox=False)
-    assert given.planned.best.nanoseconds == 33 * SECOND and given.planned.bound <= 33 * SECOND and given.keeps
-
-
-def test_ranks_on_several_kinds_are_compared_with_those_on_one(tmp_path: Path) -> None:
-    """They were told to be kept at 0.0 % from the bound, beside arrangements that take 43 % less."""
-    text = """
-cluster: 1x4xH100+1x4xL40S
-components:
-  rollout: {placement: 2-6, accelerators: 1-8, seconds: {H100: {4: 60, 8: 31}, L40S: {4: 140, 8: 90}}}
-  actor: {placement: "0-1,7", accelerators: 1-8, seconds: {H100: {4: 42}, L40S: {4: 46}}}
-plan: {workflow: rollout => actor}
-"""
-    path = tmp_path / "train.yaml"
-    path.write_text(text)
-    given = pw.account(path, sandbox=False)
-    assert not given.keeps and given.planned.bound == given.alternatives[0].priced.nanoseconds < given.planned.best.nanoseconds
-
-
 def test_a_choice_of_models_that_is_proved_is_kept_where_it_is_written(tmp_path: Path) -> None:
     """It came back as 15.5 % from a bound that no placement reaches: a plan of a choice of models was no plan to compare with."""
     path = tmp_path / "train.yaml"

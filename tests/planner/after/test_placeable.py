@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import placewright as pw
+import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
-from placewright.planner.sensitivity import Placeable, sensitivity
+from placewright.planner.sensitivity import sensitivity
 
 RACKS = """
 cluster:
@@ -39,13 +40,14 @@ def test_no_flip_leads_to_what_no_placement_has(tmp_path: Path) -> None:
         assert abs(flip.flips - 100) >= abs(sooner[way].flips - 100)
 
 
-def test_where_nothing_is_placed_any_more_it_is_not_known_what_changes(tmp_path: Path) -> None:
+def test_where_nothing_is_placed_any_more_it_is_not_known_what_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("placewright.planner.sensitivity.PLACED", 1)
     (tmp_path / "train.yaml").write_text(RACKS)
     problem = pw.load(tmp_path / "train.yaml").problem
     planned = pw.solve(tmp_path / "train.yaml", sandbox=False).planned
     assert problem is not None
     assert planned is not None
-    found = sensitivity(planned, placeables=[Placeable(problem, planned.question, lambda part: Answer(IMPOSSIBLE), left=1)])
+    found = sensitivity(planned, solve=lambda part: Answer(IMPOSSIBLE))
     assert not found.flips and found.left
 
 
@@ -55,5 +57,5 @@ def test_of_what_nobody_placed_it_is_said(tmp_path: Path) -> None:
     planned = pw.solve(tmp_path / "train.yaml", sandbox=False).planned
     assert problem is not None
     assert planned is not None
-    found = sensitivity(planned, placeables=[Placeable(problem, planned.question, lambda part: Answer(UNDECIDED))])
+    found = sensitivity(planned, solve=lambda part: Answer(UNDECIDED))
     assert found.flips and not any(flip.placed for flip in found.flips)

@@ -51,7 +51,7 @@ def nested(seed: int) -> tuple[Problem, PlanningProblem, list[Design], list[Desi
     nodes = [{"count": random.choice((3, 3, 4)), "taken": random.choice((0, 0, 1))} for _ in range(2)]
     parts = [timed(name, tp, 4, tp=tp) for name in ("rollout", "ref", "actor") for tp in [random.choice((1, 2, 3))]]
     asked_for = problem(cluster(*nodes), *parts)
-    question = planning_problem(asked_for, Workload((After("rollout", "ref"), After("ref", "actor")), nested=True))
+    question = planning_problem(asked_for.with_workload(Workload((After("rollout", "ref"), After("ref", "actor")), nested=True)))
     every: dict[object, Design] = {}
     for design in designs(question, False):
         every.setdefault((frozenset(design.blocks), tuple(design.options.items())), design)

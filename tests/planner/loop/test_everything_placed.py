@@ -21,7 +21,7 @@ from ..tried import priced
 
 def first_that_can_be_placed(asked_for: Problem, workload: Workload) -> tuple[tuple[int, int] | None, int]:
     """The price of the best design that has a placement, and how many better ones have none; every design is tried."""
-    question = planning_problem(asked_for, workload)
+    question = planning_problem(asked_for.with_workload(workload))
     question = replace(question, areas=())
     seen: set[object] = set()
     without = 0
@@ -42,7 +42,7 @@ def test_the_best_design_that_has_a_placement_is_found(seeds: tuple[int, ...]) -
     for seed in seeds:
         asked_for = drawn(seed)
         best, _ = first_that_can_be_placed(asked_for, CHAIN)
-        answer = plan(asked_for, CHAIN, solve)
+        answer = plan(asked_for.with_workload(CHAIN), solve)
         if best is None:
             assert answer.plan is None, seed
             assert answer.verdict == IMPOSSIBLE, seed
@@ -55,7 +55,7 @@ def test_the_best_design_that_has_a_placement_is_found(seeds: tuple[int, ...]) -
 
 
 def price_of(seed: int) -> object:
-    answer = plan(drawn(seed), CHAIN, solve)
+    answer = plan(drawn(seed).with_workload(CHAIN), solve)
     best = answer.planned.best if answer.planned else None
     return (best.nanoseconds, best.design.accelerators) if best else answer.verdict
 

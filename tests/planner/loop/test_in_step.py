@@ -71,11 +71,13 @@ def is_placeable(design: Design, nodes: int, each: int) -> bool:
 def test_the_plan_is_proved_and_is_the_best_that_can_be_placed(seed: int) -> None:
     question, nodes, each = drawn(seed)
     every = replace(
-        planning_problem(question, CHAIN), areas=(), sharing=replace(planning_problem(question, CHAIN).sharing, in_step=frozenset())
+        planning_problem(question.with_workload(CHAIN)),
+        areas=(),
+        sharing=replace(planning_problem(question.with_workload(CHAIN)).sharing, in_step=frozenset()),
     )
     its = sorted(priced(every, False), key=lambda found: found[0])
     best = next((price for price, design in its if is_placeable(design, nodes, each)), None)
-    answer = plan(replace(question, job=replace(question.job, planning=replace(question.job.planning, workload=CHAIN))), CHAIN, solve)
+    answer = plan(question.with_workload(CHAIN), solve)
     if best is None:
         assert answer.verdict == IMPOSSIBLE
         return

@@ -73,12 +73,12 @@ def test_nothing_is_placed_after_it_and_the_bound_holds(monkeypatch: pytest.Monk
     for seed in SEEDS:
         asked, workload = drawn(seed)
         place, calls = placing(0, Session())
-        whole = plan(asked, workload, place).planned
+        whole = plan(asked.with_workload(workload), place).planned
         assert whole is not None and not any(calls)
         for at in range(1, len(calls) + 1):
             with Session() as session:
                 place, calls = placing(at, session)
-                answer = plan(asked, workload, place, session=session)
+                answer = plan(asked.with_workload(workload), place, session=session)
             assert session.cancelled and not any(calls[at:]), (seed, at)
             assert "PW602" in {finding.code for finding in answer.findings}
             if answer.planned is None:
@@ -96,7 +96,7 @@ def test_what_was_found_when_it_came_is_placed_where_that_needs_no_search(monkey
             patched.setattr("placewright.planner.benders.search", interrupted_after(search))
             with Session() as session:
                 place, calls = placing(0, session)
-                answer = plan(asked, workload, place, session=session)
+                answer = plan(asked.with_workload(workload), place, session=session)
         assert session.cancelled and calls and all(calls)
         assert answer.plan is not None and "PW602" in {finding.code for finding in answer.findings}
 

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Sequence
 
 import placewright as pw
-from placewright.models.answer import Answer
+from placewright.models.answer import Answer, Validator
 from placewright.models.findings.finding import Finding, error
 from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
-from placewright.planner.write_back import Validator
 from placewright.solver.searching.search import solve
 
 FILE = """cluster: 1x6xH100

@@ -49,7 +49,7 @@ def found(text: str, folder: Path) -> tuple[Problem, PlanningProblem, list[Desig
     (folder / "job.yaml").write_text(text)
     problem = pw.load(folder / "job.yaml").problem
     assert problem is not None and problem.job.planning.workload is not None
-    question = planning_problem(problem, problem.job.planning.workload)
+    question = planning_problem(problem)
     searched = search(question, cost_model(problem.job.planning.workload.model), count=40)
     return problem, question, [each.design for each in searched.found]
 

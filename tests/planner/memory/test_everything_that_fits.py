@@ -65,7 +65,7 @@ def test_the_best_of_all_that_fit_is_planned(first: int) -> None:
         problem = drawn(seed)
         open_ = without_estimates(problem)
         assert open_ is not None and open_.job.planning.workload is not None
-        question, model = planning_problem(open_, open_.job.planning.workload), cost_model("stream")
+        question, model = planning_problem(open_), cost_model("stream")
         every = [(its, any(each.tight for each in bill(problem, question, design))) for its, design in priced(question, stages=False)]
         fitting, best = min((its for its, tight in every if not tight), default=None), min(its for its, _ in every)
         answer = answered(problem)

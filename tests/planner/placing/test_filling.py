@@ -32,9 +32,7 @@ def timed(name: str, least: int, most: int, seconds: int = 60, **more: Any) -> C
 
 
 def planned(asked_for: Problem, workload: Workload = CHAIN) -> PlanningResult:
-    answer = plan(
-        replace(asked_for, job=replace(asked_for.job, planning=replace(asked_for.job.planning, workload=workload))), workload, solve
-    )
+    answer = plan(asked_for.with_workload(workload), solve)
     assert answer.plan is not None and answer.planned is not None, answer.findings
     found = answer.planned
     assert {name: answer.plan.assignment.world_size(name) for name in found.question.components} == {
@@ -159,7 +157,7 @@ def _held(masks: dict[tuple[int, str], int]) -> Iterator[tuple[int, int]]:
 def test_no_placement_has_more_of_what_has_no_times(seeds: range) -> None:
     for seed in seeds:
         asked_for, workload = drawn(seed)
-        answer = plan(asked_for, workload, solve)
+        answer = plan(asked_for.with_workload(workload), solve)
         if answer.planned is None:
             continue
         found = answer.planned

@@ -84,7 +84,7 @@ class Small:
         """The least that any placement costs: ns and accelerators that anybody holds, in the order of the aim."""
         free = replace(self, budget=Budget()).problem()
         assert free.job.planning.workload is not None
-        question, taken = planning_problem(free, free.job.planning.workload), frozenset[tuple[int, int]]().union(*self.given.values())
+        question, taken = planning_problem(free), frozenset[tuple[int, int]]().union(*self.given.values())
         prices, known = [], dict[tuple[Counts, Users], int]()
         for placed in self.placements():
             takes = _takes(question, self, placed, known)

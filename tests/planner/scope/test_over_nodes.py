@@ -68,7 +68,7 @@ def test_the_best_with_groups_over_nodes_is_the_plan(seed: int) -> None:
     assert other is not None and other.proved and other.price[0] <= planned.price[0]
     assert SPANNING not in other.question.scope.left_out
     assert its.job.planning.workload is not None
-    question = planning_problem(its, its.job.planning.workload, over_nodes=True)
+    question = planning_problem(its, over_nodes=True)
     assert other.price[0] >= min(price for price, _ in priced(question, False))[0]
     if not planned.question.scope.left_out:
         assert other.price[0] == planned.price[0]

@@ -20,22 +20,6 @@ components:
 plan: {workflow: rollout -> reward => actor}
 """
 
-SEVERAL = """
-cluster: 1x4xH100+1x4xL40S
-components:
-  judge: {placement: 7, memory: 20GiB}
-  rollout: {placement: 2-6, phase: generate, memory: 30GiB, offloaded: 2GiB, seconds: {H100: {5: 60}, L40S: {5: 100}}}
-  actor: {accelerators: 2, memory: 40GiB, offloaded: 6GiB, seconds: {train: {2: 80}}}
-plan: {workflow: rollout => actor}
-"""
-
-
-def test_accelerators_of_one_memory_are_named_where_a_component_is_on_several_models(tmp_path: Path) -> None:
-    """A row `rollout (3 of H100 and L40S)` beside `of 80` says nothing of which three these are."""
-    rows = [(line.split(")")[0], line.split()[-1]) for line in memory(account(tmp_path, SEVERAL, 0)).splitlines()[1:]]
-    assert set(rows) == {("rollout (2 H100", "80"), ("actor (2 H100", "80"), ("rollout (3 L40S", "48"), ("judge (1 L40S", "48")}
-
-
 IN_TURN = """
 cluster: 1x8xH100
 components:

@@ -41,6 +41,6 @@ def on(asked: Problem, places: Mapping[str, Sequence[int]]) -> Problem:
 def priced(problem: Problem) -> Baseline:
     workload = problem.job.planning.workload
     assert workload is not None
-    found = baseline_of(problem, planning_problem(problem, workload), cost_model(workload.model))
+    found = baseline_of(problem, planning_problem(problem), cost_model(workload.model))
     assert found is not None
     return found

@@ -136,5 +136,5 @@ def test_what_is_declared_refuses_ranks_by_itself_and_no_estimate_is_told_beside
     )
     workload = problem.job.planning.workload
     assert workload is not None
-    own = baseline_of(problem, planning_problem(problem, workload), cost_model(workload.model))
+    own = baseline_of(problem, planning_problem(problem), cost_model(workload.model))
     assert own.priced is not None and (bool(own.over_estimates), not own.forbidden) == (told, told)

@@ -112,7 +112,7 @@ def test_its_times_say_what_they_rest_on(tmp_path: Path) -> None:
                 "{4: 100, 16: 30}", "[{accelerators: 16, accelerator: H100, tp: 1, seconds: 30}]"
             ),
             {"rollout": range(16), "inference": range(8), "actor": range(8)},
-            "nothing says how long `rollout` takes on 16 4090 with tp 1",
+            "`rollout` is on H100 and 4090, which only `scope: [heterogeneous]` compares",
         ),
     ],
 )

@@ -15,7 +15,6 @@ from placewright.models.planning.workload import SECOND, After, TimedComponent, 
 from placewright.models.problem import Problem
 from placewright.planner.problem import planning_problem
 from placewright.planner.search.crossing import LeastCrossing
-from placewright.planner.search.structures import OUTSIDE, BlockStructure
 from placewright.planner.traffic import Traffic
 
 from ....solver.cases import cluster, problem
@@ -23,6 +22,12 @@ from ...looped import timed
 
 Held = Mapping[str, tuple[int, ...]]
 """Component -> its accelerators on each node."""
+
+
+def asked(seed: int) -> Problem:
+    """The problem of a seed, with its workload."""
+    found, workload = drawn(seed)
+    return found.with_workload(workload)
 
 
 def drawn(seed: int) -> tuple[Problem, Workload]:
@@ -65,7 +70,7 @@ def _of_models(timed: TimedComponent | None) -> TimedComponent | None:
 
 def least_placed(asked_for: Problem, workload: Workload, design: Design) -> int | None:
     """Nanoseconds of the least that crosses, of every way to lay the blocks of a design over the nodes; None if there is none."""
-    costs = Traffic(asked_for, workload).costs
+    costs = Traffic(asked_for.with_workload(workload)).costs
     (level,) = workload.bandwidth
     cost = SECOND // workload.bandwidth[level] if costs else 0
     nodes = asked_for.cluster.nodes
@@ -92,7 +97,7 @@ def _crosses(asked_for: Problem, held: Held, where: list[str]) -> int:
 def laid(asked_for: Problem, design: Design) -> Iterator[Held]:
     """Every way to lay the blocks over the nodes of their kind, each component in whole groups on each node."""
     nodes = asked_for.cluster.nodes
-    models = [set(kind.model.split(" and ")) for kind in planning_problem(asked_for, asked_for.job.planning.workload or Workload()).kinds]
+    models = [set(kind.model.split(" and ")) for kind in planning_problem(asked_for).kinds]
     room = [node.free(ACCELERATOR).bit_count() for node in nodes]
     ways = []
     for block in design.blocks:
@@ -113,14 +118,4 @@ def laid(asked_for: Problem, design: Design) -> Iterator[Held]:
 
 def crossing_of(least: LeastCrossing, design: Design) -> int:
     """Lower bound of the traffic of a design, ns."""
-    blocks = {name: frozenset(design.blocks_of(name)) for name in design.options}
-    sets: dict[object, list[str]] = {}
-    for name, its in blocks.items():
-        sets.setdefault(its or name, []).append(name)
-    uses = [blocks[members[0]] for members in sets.values()]
-    around = [[number for number, its in enumerate(uses) if mine and mine < its] for mine in uses]
-    inside = tuple(min(its, key=lambda number: len(uses[number]), default=OUTSIDE) for its in around)
-    structure = BlockStructure(tuple(map(tuple, sets.values())), inside, design.segments)
-    options = [design.options[members[0]] for members in structure.sets]
-    alone = sum(least.alone(name, option) for name, option in design.options.items())
-    return alone + least.beyond(structure, [(option.kind, option.amount) for option in options])
+    return sum(least.alone(name, option) for name, option in design.options.items())

@@ -1,4 +1,4 @@
-"""The search finds the design that takes least with the least of its traffic; a plan of it is proved by few placements."""
+"""The search finds the design that takes least with the least of its traffic; a plan is the best of all placements."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from placewright.models.answer import Answer
 from placewright.models.job import Link
 from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import ACCELERATORS, SECONDS, After, Budget, Workload
-from placewright.models.problem import Problem
 from placewright.planner.check import limited
 from placewright.planner.costs import cost_model
 from placewright.planner.plan import plan
@@ -22,7 +20,7 @@ from placewright.solver.searching.search import solve
 from ....solver.cases import cluster, problem
 from ...looped import planned, timed
 from ...tried import priced
-from .questions import crossing_of, drawn, least_placed
+from .questions import asked, crossing_of, drawn, least_placed
 
 SEEDS = 40
 Price = tuple[int, int]
@@ -30,7 +28,7 @@ Price = tuple[int, int]
 
 def varied(seed: int) -> tuple[PlanningProblem, list[Price]]:
     """A question, some with few accelerators as its aim or a budget, and what every design of it costs with its least traffic."""
-    random, question = Random(f"searched {seed}"), planning_problem(*drawn(seed))
+    random, question = Random(f"searched {seed}"), planning_problem(asked(seed))
     assert question.crossing is not None
     least = LeastCrossing(question, question.crossing)
     every = [
@@ -46,7 +44,7 @@ def varied(seed: int) -> tuple[PlanningProblem, list[Price]]:
 
 
 def with_traffic() -> list[int]:
-    return [seed for seed in range(SEEDS) if planning_problem(*drawn(seed)).crossing is not None]
+    return [seed for seed in range(SEEDS) if planning_problem(asked(seed)).crossing is not None]
 
 
 def test_the_least_with_its_traffic_is_found() -> None:
@@ -64,11 +62,11 @@ def test_a_plan_is_the_best_of_all_placements() -> None:
     for seed in with_traffic():
         asked_for, workload = drawn(seed)
         best: int | None = None
-        for (time, _), design in sorted(priced(planning_problem(asked_for, workload), False), key=lambda its: its[0]):
+        for (time, _), design in sorted(priced(planning_problem(asked_for.with_workload(workload)), False), key=lambda its: its[0]):
             if best is None or time < best:
                 crosses = least_placed(asked_for, workload, design)
                 best = best if crosses is None or (best is not None and time + crosses >= best) else time + crosses
-        found = plan(asked_for, workload, solve).planned
+        found = plan(asked_for.with_workload(workload), solve).planned
         assert (found is None) == (best is None), seed
         if found is not None and best is not None:
             total = found.best.nanoseconds + found.best.traffic
@@ -78,20 +76,12 @@ def test_a_plan_is_the_best_of_all_placements() -> None:
     assert proved > SEEDS * 3 // 4
 
 
-def test_where_little_is_sent_for_a_long_time_hardly_anything_is_placed() -> None:
-    """Without a bound on traffic, all 12 designs that are placed at most take longer than what nothing crosses for, and nothing is proved."""
-    count: list[Problem] = []
-
-    def place(part: Problem) -> Answer:
-        count.append(part)
-        return solve(part)
-
+def test_where_little_is_sent_for_a_long_time_a_plan_without_it_is_proved() -> None:
     parts = (timed("rollout", 1, 16, 120), timed("ref", 1, 16, 30), timed("actor", 2, 16, 96, tp=2, traffic=14_000))
     asked_for = problem(cluster({"count": 8}, {"count": 8}), *parts)
     asked_for = replace(asked_for, job=replace(asked_for.job, links=(Link("actor", "rollout", weights=14_000),)))
     chain = (After("rollout", "ref"), After("ref", "actor"))
     workload = Workload(chain, batches=32, bandwidth={"node": 100})
-    _, found = planned(asked_for, workload, place)
+    _, found = planned(asked_for, workload)
     assert found.proved
     assert found.best.traffic == 0
-    assert len(count) <= 6

@@ -56,7 +56,7 @@ def test_degrees_of_the_file_are_a_choice_also_where_others_as_good_go_with_more
     """Rollout of tp 4 goes with an actor of tp 4 alone, that of tp 2 with both; what takes as long with the file's own stays."""
     its = problem(read(job(4, 4, "tp: [2, 4]", "tp: [2, 4]")).to_solve)
     assert its.job.planning.workload is not None
-    options = planning_problem(its, its.job.planning.workload).options["rollout"]
+    options = planning_problem(its).options["rollout"]
     assert [each.parallel.tp for each in options if each.amount == 8] == [4, 2]
 
 
@@ -107,7 +107,7 @@ def test_choices_without_the_degrees_of_the_file_are_planned_wherever_it_is_run(
 def test_degrees_of_the_file_that_are_not_offered_are_told_as_that_alone(read: Read, backend: str) -> None:
     its = problem(read(job(4, 2, "tp: [1, 2]", "tp: [1, 2]").replace("megatron", backend)).to_solve)
     assert its.job.planning.workload is not None and its.job.choices["actor"] == (Parallel(1), Parallel(2))
-    own = baseline_of(its, planning_problem(its, its.job.planning.workload), cost_model(its.job.planning.workload.model))
+    own = baseline_of(its, planning_problem(its), cost_model(its.job.planning.workload.model))
     assert own.priced is not None and own.priced.design.options["actor"].parallel == Parallel(4)
     assert own.forbidden == ("`actor` is to have tp 1 or tp 2, not tp 4",)
 
@@ -119,7 +119,7 @@ def test_what_rlinf_refuses_of_the_file_as_it_stands_is_not_to_be_proposed(read:
     assert [each.code for each in verify(reading).errors] == ["PW123"]
     its = problem(reading.to_solve)
     assert its.job.planning.workload is not None
-    own = baseline_of(its, planning_problem(its, its.job.planning.workload), cost_model(its.job.planning.workload.model))
+    own = baseline_of(its, planning_problem(its), cost_model(its.job.planning.workload.model))
     assert own.priced is not None and not own.unclear
     assert own.forbidden[0].startswith("PW123: the tp of rollout is 4, but a megatron actor of tp 2 takes at most its own")
     assert problem(read(job(4, 4, "tp: [2, 4]", "tp: [1, 4]")).to_solve).job.planning.own_faults == ()
@@ -136,5 +136,5 @@ def test_ranks_that_interleave_by_the_tp_of_an_fsdp_actor_are_in_order(read: Rea
     text = job(4, 2, "tp: [1, 2, 4]", "tp: [1, 2]").replace("megatron", "fsdp")
     its = problem(read(text).to_solve)
     assert its.job.planning.workload is not None
-    own = baseline_of(its, planning_problem(its, its.job.planning.workload), cost_model(its.job.planning.workload.model))
+    own = baseline_of(its, planning_problem(its), cost_model(its.job.planning.workload.model))
     assert own.priced is not None and own.forbidden == ()

@@ -13,10 +13,10 @@ from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
 from placewright.planner.baseline import baseline_of
 from placewright.planner.costs import cost_model
-from placewright.planner.placing.laying import in_pool_layouts
 from placewright.planner.placing.placing import placing
 from placewright.planner.problem import planning_problem
 from placewright.planner.search.search import search
+from placewright.solver.choosing.pool_layouts import in_pool_layouts
 from placewright.solver.searching.search import solve
 
 SCRIPT = """\
@@ -50,9 +50,7 @@ def legal(tmp_path: Path, actor: int, rollout: int) -> Iterator[int]:
             continue  # PW215: it fits only if Ray puts parts elsewhere than it prefers
         problem = reading.to_solve.problem
         assert problem is not None and problem.job.planning.workload is not None
-        its = baseline_of(
-            problem, planning_problem(problem, problem.job.planning.workload), cost_model(problem.job.planning.workload.model)
-        )
+        its = baseline_of(problem, planning_problem(problem), cost_model(problem.job.planning.workload.model))
         if its.priced is not None:
             yield its.priced.nanoseconds
 
@@ -69,7 +67,7 @@ def test_no_shapes_take_less_than_the_plan_which_is_proved(tmp_path: Path, actor
 def test_a_shape_that_is_refused_leaves_the_others_and_all_of_them_leave_none(tmp_path: Path) -> None:
     problem = pw.load(script(tmp_path, (1, 1), (1, 2), 144, 119), cluster=CLUSTER).to_solve.problem
     assert problem is not None and problem.job.planning.workload is not None
-    question = planning_problem(problem, problem.job.planning.workload)
+    question = planning_problem(problem)
     found = search(question, cost_model(problem.job.planning.workload.model)).best
     assert found is not None
     placed, seen = placing(problem, question, found.design), list[Plan]()

@@ -47,7 +47,7 @@ def written(bandwidth: str) -> Iterator[int]:
         problem = problem_of(trained, served, bandwidth)
         workload = problem.job.planning.workload
         if workload is not None and {"actor", "rollout"} <= set(problem.job.planning.own):
-            its = baseline_of(problem, planning_problem(problem, workload), cost_model(workload.model))
+            its = baseline_of(problem, planning_problem(problem), cost_model(workload.model))
             if its.priced is not None and not its.forbidden:
                 yield its.priced.nanoseconds + its.priced.traffic
 

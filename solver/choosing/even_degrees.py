@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator, Mapping
 
-from ..models.answer import IMPOSSIBLE, Answer, Solve
-from ..models.component import Component
-from ..models.findings.finding import Finding, Severity, warning
-from ..models.model_cards.card import ModelCard
-from ..models.model_cards.use import WORDS, Split
-from ..models.parallel import Parallel
-from ..models.problem import Problem
-from ..solver.rules.amounts.model_divides import is_open
-from ..solver.wording import few
+from ...models.answer import IMPOSSIBLE, Answer, Solve
+from ...models.component import Component
+from ...models.findings.finding import Finding, Severity, warning
+from ...models.model_cards.card import ModelCard
+from ...models.model_cards.use import WORDS, Split
+from ...models.parallel import Parallel
+from ...models.problem import Problem
+from ..rules.amounts.model_divides import is_open
+from ..wording import few
 
 CODE = "PW404"
 

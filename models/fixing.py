@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Callable, Iterable, Sequence
 
-from ..models.findings.finding import Finding, Severity
-from ..models.findings.span import Edit, apply_edits
-from ..models.reading import Reading
-from ..models.record import dataclass
-from ..models.report import Report, exit_code
+from .findings.finding import Finding, Severity
+from .findings.span import Edit, apply_edits
+from .reading import Reading
+from .record import dataclass
+from .report import Report, exit_code
 
 MOST_STEPS = 20
 """Largest number of steps; an edit may show faults with further edits."""

@@ -7,12 +7,11 @@ from typing import Callable, Mapping, Sequence
 
 import placewright as pw
 import pytest
-from placewright.models.answer import Answer
+from placewright.models.answer import Answer, Validator
 from placewright.models.findings.finding import Finding, Severity, error
 from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
-from placewright.planner.write_back import Validator
 from placewright.solver.searching.search import solve
 
 Accepts = Callable[[Mapping[str, int]], bool]

@@ -10,20 +10,19 @@ from dataclasses import field, replace
 from heapq import heappop, heappush
 from typing import Iterator, NamedTuple, Sequence
 
-from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
-from ..models.component import UNBOUNDED, Component
-from ..models.findings.finding import Finding, Severity, error
-from ..models.parallel import Parallel
-from ..models.placements.plan import FEASIBLE, Plan
-from ..models.problem import AMOUNT, Problem
-from ..models.quantity import Counts, intersection
-from ..models.reading import ClusterReader
-from ..models.record import dataclass
-from ..solver.objectives import OBJECTIVES
-from ..solver.session import Session
-from ..solver.wording import listed
-from .placing.laying import in_pool_layouts
-from .write_back import Validator, accept_all
+from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve, Validator, accept_all
+from ...models.component import UNBOUNDED, Component
+from ...models.findings.finding import Finding, Severity, error
+from ...models.parallel import Parallel
+from ...models.placements.plan import FEASIBLE, Plan
+from ...models.problem import AMOUNT, Problem
+from ...models.quantity import Counts, intersection
+from ...models.reading import ClusterReader
+from ...models.record import dataclass
+from ..objectives import OBJECTIVES
+from ..session import Session
+from ..wording import listed
+from .pool_layouts import in_pool_layouts
 
 MOST_JUDGED = 96
 """Maximum number of answers judged by the framework."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Sequence
 
-from ..models.answer import Answer, Solve
-from ..models.component import Component
-from ..models.findings.finding import Finding, Severity
-from ..models.placements.plan import Plan
-from ..models.problem import AMOUNT, Problem
-from ..models.roles import REFERENCE, REWARD, role_of
-from ..solver.layout.layout import fits
-from ..solver.objectives.counts import MissingAccelerators, UnevenCounts, counts_in, open_sets, range_of, weight_of
-from ..solver.wording import listed
+from ...models.answer import Answer, Solve
+from ...models.component import Component
+from ...models.findings.finding import Finding, Severity
+from ...models.placements.plan import Plan
+from ...models.problem import AMOUNT, Problem
+from ...models.roles import REFERENCE, REWARD, role_of
+from ..layout.layout import fits
+from ..objectives.counts import MissingAccelerators, UnevenCounts, counts_in, open_sets, range_of, weight_of
+from ..wording import listed
 
 NOT_SEARCHED = "PW604"
 MOST_STEPS = 3_000_000

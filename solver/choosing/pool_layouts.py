@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterable, Mapping, Sequence
 
-from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
+from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve, Validator, accept_all
 from ...models.component import Component
 from ...models.findings.finding import Finding, error
 from ...models.job import WEIGHTED
@@ -13,10 +13,8 @@ from ...models.placements.assignment import Assignment
 from ...models.placements.plan import OPTIMAL, VERIFIED, Plan
 from ...models.placements.run import Run, Runs
 from ...models.problem import Problem
-from ...solver.objectives import OBJECTIVES
-from ...solver.objectives.traffic import BytesAcross
-from ..write_back import Validator, accept_all
-from .placing import with_ranks
+from ..objectives import OBJECTIVES
+from ..objectives.traffic import BytesAcross
 
 MOST_REFUSED = 32
 """Maximum number of refused layouts; further ones stay unknown."""
@@ -97,6 +95,12 @@ def _with_ranks(problem: Problem, runs: Laid, whole: bool) -> Problem:
         replace(part, runs=runs[part.name], server=server(part)) if part.name in runs else part for part in problem.components
     )
     return with_ranks(problem, components)
+
+
+def with_ranks(problem: Problem, components: tuple[Component, ...]) -> Problem:
+    """Return the problem with these components, in which nothing is left to the dialect."""
+    planning = replace(problem.job.planning, laying=None, accepted={})
+    return replace(problem, job=replace(problem.job, components=components, choices={}, planning=planning))
 
 
 def _is_over_nodes(problem: Problem, component: Component, runs: Laid) -> bool:
