@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any, Iterator, Mapping
 
+from ..models.releases.release import Releases
+
 MEGATRON = "mcore_adapter/src/mcore_adapter/training_args.py"
 PLACES = ("roll/configs/*.py", "roll/pipeline/*/*_config.py", "roll/pipeline/*/*/*_config.py", MEGATRON)
 LAUNCHERS = "examples/start_*_pipeline.py"
@@ -62,22 +64,16 @@ def _default(value: ast.expr | None) -> object:
 
 def merged(profiles: Mapping[str, Profile]) -> Profile:
     """Merge profiles, oldest first, to runs ``[since, until, value...]``; "" leaves a side open."""
-    names = list(profiles)
-    result: Profile = {}
+    releases, result = Releases(list(profiles)), Profile()
     for section in ("classes", "keys", "programs"):
-        table = result.setdefault(section, {})
-        for name in dict.fromkeys(key for facts in profiles.values() for key in facts[section]):
-            runs: list[list[Any]] = []
-            for index, release in enumerate(names):
-                value = profiles[release][section].get(name)
-                if value is None:
-                    continue
-                if runs and runs[-1][1] == release and runs[-1][2:] == value:
-                    runs[-1][1] = names[index + 1] if index + 1 < len(names) else ""
-                else:
-                    since = release if index else ""
-                    runs.append([since, names[index + 1] if index + 1 < len(names) else "", *value])
-            table[name] = runs
+        columns: dict[str, dict[int, Any]] = {}
+        for index, facts in enumerate(profiles.values()):
+            for name, value in facts[section].items():
+                columns.setdefault(name, {})[index] = value
+        result[section] = {
+            name: [[since, until, *value] for since, until, value in releases.runs(column, range(len(profiles)))]
+            for name, column in columns.items()
+        }
     return result
 
 

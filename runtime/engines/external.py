@@ -13,7 +13,7 @@ from typing import Any, AsyncGenerator, ClassVar, Mapping, Sequence
 
 from ..failure import failed
 from ..workers.inside.host import meeting_port
-from .engine import Engine, Meeting, Message, ReplicaShape, Sampling, Workers, need, need_installed
+from .engine import Engine, Meeting, Message, ReplicaShape, Sampling, need, need_installed
 from .thread import in_daemon
 
 
@@ -68,7 +68,7 @@ class HuggingFaceTokenizer:
 
 
 class ExternalEngine(Engine):
-    """Engine of another library, whose processes take the place of the workers' own work.
+    """Engine of another library, whose processes compute on the accelerators of the workers.
 
     Settings: `path` is the model, all others are the library's, by its names.
     """
@@ -107,8 +107,7 @@ class ExternalEngine(Engine):
     def _module(cls, name: str = "") -> ModuleType:
         return need(name or cls.library, f"the engine `{cls.library}`")
 
-    async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
-        await super().open(workers, meeting)
+    async def open(self, meeting: Meeting | None = None) -> None:
         self._engine, tokenizer, self.longest = await in_daemon(lambda: self._loaded(meeting))
         self.tokenizer = HuggingFaceTokenizer(await tokenizer if hasattr(tokenizer, "__await__") else tokenizer)
 
@@ -180,8 +179,8 @@ class VllmEngine(ExternalEngine):
         engine = vllm.AsyncLLMEngine.from_engine_args(args)
         return engine, engine.get_tokenizer(), int(engine.model_config.max_model_len)
 
-    async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
-        await super().open(workers, meeting)
+    async def open(self, meeting: Meeting | None = None) -> None:
+        await super().open(meeting)
         await self._engine.is_sleeping()  # the first call of a loop is what makes vLLM notice deaths from then on
 
     @property

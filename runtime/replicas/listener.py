@@ -1,4 +1,4 @@
-"""uvicorn on a bound socket, with limits for strangers."""
+"""Addresses, and uvicorn on a bound socket with limits for strangers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,30 @@ from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+
+def bare(host: str) -> str:
+    """Strip the brackets of an IPv6 address; Ray and users write both forms."""
+    return host[1:-1] if host.startswith("[") and host.endswith("]") else host
+
+
+def host_port(host: str, port: int) -> str:
+    """Format ``ip:port``, with brackets around an IPv6 address."""
+    host = bare(host)
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def bound(host: str, port: int = 0) -> socket.socket:
+    """Return a bound TCP socket (port 0: any free). Raises OSError naming a taken address."""
+    tcp_socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        tcp_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # before old connections time out
+        tcp_socket.bind((host, port))
+    except OSError as problem:
+        tcp_socket.close()
+        raise OSError(problem.errno, f"{problem.strerror}: {host_port(host, port)}") from problem
+    return tcp_socket
+
 
 LARGEST_HEAD, HEAD_LIMIT = 1 << 16, 10.0
 """Bytes and seconds for the request line and the headers, which come before the key."""

@@ -48,6 +48,10 @@ class Loop:
         """Start a coroutine and return a future of its result."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
+    def call(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Call a function in the loop, without waiting."""
+        self._loop.call_soon_threadsafe(function, *arguments)
+
     def run(self, work: Coroutine[Any, Any, Result], limit: float | None = None) -> Result:
         """Return the result of a coroutine; cancel it after `limit` s (TimeoutError)."""
         return self.begin(work if limit is None else asyncio.wait_for(work, limit)).result()

@@ -17,9 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...models.findings.wording import with_noun
 from ..engines.engine import Engine, Sampling
-from . import openai_format as requests
 from .answers import GenerationFailed, TextPiece, WantedChoices, together
-from .channel import ChannelFailed
 from .openai_format import (
     CHAT,
     COMPLETION,
@@ -43,7 +41,7 @@ from .settings import Limits
 
 @dataclass
 class Serving:
-    """Engine and its state. `failure`: description of lost workers, "" without any; `lost`: set with it."""
+    """Engine and its state. `failure`: description of lost processes, "" without any; `lost`: set with it."""
 
     name: str
     engine: Engine
@@ -53,6 +51,11 @@ class Serving:
     lost: asyncio.Event = field(default_factory=asyncio.Event)
     asleep: bool = False
     created: int = field(default_factory=lambda: int(time.time()))
+
+    def fail(self, failure: str) -> None:
+        """Refuse all requests from now on, and end those under way."""
+        self.failure = self.failure or failure
+        self.lost.set()
 
     @property
     def trouble(self) -> str:
@@ -209,9 +212,7 @@ def _model(serving: Serving) -> Body:
     return {"id": serving.name, "object": "model", "created": serving.created, "owned_by": "placewright"}
 
 
-async def _answer(
-    serving: Serving, request: Request, body: requests.GenerationRequest, kind: BodyKind, wanted: Sequence[WantedChoices]
-) -> Response:
+async def _answer(serving: Serving, request: Request, body: GenerationRequest, kind: BodyKind, wanted: Sequence[WantedChoices]) -> Response:
     prompts = [len(answer_request.prompt) for answer_request in wanted[:: body.n]]
     answer = AnswerBody(kind, serving.name, prompts)
     if body.stream:
@@ -242,9 +243,6 @@ async def _events(
             yield event(answer.add(*first))
             async for index, piece in coming:
                 yield event(answer.add(index, piece))
-    except ChannelFailed as problem:
-        yield event(_failed(problem).body)
-        return
     except GenerationFailed as problem:
         yield event(serving.broken(str(problem)).body)
         return
@@ -269,10 +267,6 @@ async def _disconnected(request: Request) -> None:
         pass
 
 
-def _failed(problem: ChannelFailed) -> RequestRefused:
-    return RequestRefused(503 if problem.lost else 500, str(problem), SERVER, None, "replica_failed" if problem.lost else "worker_failed")
-
-
 def _errors(app: FastAPI, serving: Serving) -> None:
     """Register handlers that answer every failure in OpenAI's format."""
 
@@ -288,10 +282,6 @@ def _errors(app: FastAPI, serving: Serving) -> None:
     async def elsewhere(request: Request, problem: HTTPException) -> JSONResponse:
         kind = NOT_FOUND if problem.status_code == 404 else INVALID
         return RequestRefused(problem.status_code, f"{request.method} {request.url.path}: {problem.detail}", kind).response
-
-    @app.exception_handler(ChannelFailed)
-    async def failed(request: Request, problem: ChannelFailed) -> JSONResponse:
-        return _failed(problem).response
 
     @app.exception_handler(GenerationFailed)
     @app.exception_handler(Exception)

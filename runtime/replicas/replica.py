@@ -13,10 +13,9 @@ from ..compat.verl.worker_group import RayWorkerGroup
 from ..engines.engine import ReplicaShape, engine_class, need_serving
 from ..failure import LaunchFailed, refused
 from ..port.port import Actor
+from ..workers.inside.host import Reporter
 from .loop import in_thread
 from .settings import Limits
-from .wire import Malformed, encode
-from .worker import ReplicaWorker
 
 
 def nodes_of(world_size: int, gpus_per_node: int, subject: str) -> tuple[int, int]:
@@ -93,7 +92,6 @@ class Replica:
         self.shape = ReplicaShape(*(degree(config, name, self.subject) for name in DEGREES))
         self.nnodes, self.gpus_per_replica_node = nodes_of(self.world_size, gpus_per_node, self.subject)
         self.model = _plain(model_config)
-        check_plain(self.model, self.subject)
         self.limits = Limits.of(lambda name, default: setting(config, name, default), self.subject)
         engine_class(self.engine).check(self.model, self.shape, self.nnodes)
         self.rollout_mode: RolloutMode | None = None
@@ -141,11 +139,11 @@ class Replica:
 
     def get_ray_class_with_init_args(self) -> RayClassWithInitArgs:
         """Return the class of the workers, for the modes that start workers."""
-        return RayClassWithInitArgs(ReplicaWorker)
+        return RayClassWithInitArgs(Reporter)
 
     async def launch_servers(self) -> None:
         """Start a server on every node; set `servers` and the endpoint."""
-        from .channel import host_port
+        from .listener import host_port
 
         host, port = await in_thread(self._launch_servers, stop=self._stop_launching)
         self.servers = self._servers.handles
@@ -158,25 +156,23 @@ class Replica:
             self._servers.kill()
 
     def _launch_servers(self) -> tuple[str, int]:
-        from .servers import Servers, access
+        from .servers import Servers
         from .settings import ServerSettings
 
         group = self.worker_group
         if group is None:
             raise refused("PW741", self.subject, f"{self.subject} has no workers", "call one of its init methods")
         first = self.world_size * self.replica_rank if self._own_group is None else 0
-        master = self._seats[0].node.address
-        workers = access(group.group, range(first, first + self.world_size), master if self.nnodes > 1 else "")
         settings = [
             ServerSettings(
-                self.engine, self.model, self.model_name, self.shape, node, self.nnodes,
-                () if node else tuple(workers), str(setting(self.config, "host", "")), master, int(setting(self.config, "port", 0)),
-                setting(self.config, "api_key", None), self.limits,
+                self.engine, self.model, self.model_name, self.shape, node, self.nnodes, seats[0].node.address,
+                str(setting(self.config, "host", "")), int(setting(self.config, "port", 0)), setting(self.config, "api_key", None), self.limits,
             )
-            for node in range(self.nnodes)
+            for node, seats in enumerate(self.node_seats)
         ]  # fmt: skip
+        workers = group.group.members[first : first + self.world_size]
         name = f"{self.engine}_server_{'reward_' if self.is_reward_model else ''}{self.replica_rank}"
-        self._servers = Servers(group.port, name, self.node_seats, settings)
+        self._servers = Servers(group.port, name, self.node_seats, settings, (group.group.component, workers))
         address: tuple[str, int] = self._servers.launch()
         return address
 
@@ -342,16 +338,6 @@ def get_replica_class(name: str) -> type[Replica]:
 
 get_rollout_replica_class = get_replica_class
 """verl's name of the function."""
-
-
-def check_plain(model: Mapping[str, Any], subject: str) -> None:
-    """Raise ValueError (PW741) for model settings that cannot be sent to workers."""
-    for name, value in model.items():
-        try:
-            encode(value)
-        except Malformed as problem:
-            message = f"`{name}` of the model of {subject} {problem}"
-            raise refused("PW741", subject, message, "give numbers, text, and lists and dicts of them", name) from None
 
 
 def _plain(model_config: Any) -> dict[str, Any]:

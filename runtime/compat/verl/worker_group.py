@@ -57,7 +57,7 @@ class RayWorkerGroup(Executing):
         worker_handles: Sequence[Actor] | None = None, ray_wait_register_center_timeout: float = READY_LIMIT, **options: Any,
     ) -> None:  # fmt: skip
         prefix = secrets.token_hex(3) if name_prefix is None else str(name_prefix)
-        check_parameters(prefix, resource_pool, ray_cls_with_init, options)
+        check_parameters(prefix, options)
         self.resource_pool = resource_pool
         self.ray_cls_with_init = ray_cls_with_init
         self.name_prefix = prefix

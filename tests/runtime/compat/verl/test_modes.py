@@ -94,17 +94,6 @@ def test_a_future_among_the_arguments_is_its_value_unless_it_is_wanted_itself() 
     assert itself(future) is future
 
 
-@pytest.mark.parametrize(
-    ("mode", "words"),
-    [("ONE_TO_ALL", "`ONE_TO_ALL` is no dispatch mode"), ({"dispatch_fn": nothing}, "the dispatch mode lacks collect_fn")],
-)
-def test_what_is_no_mode_is_refused(mode: Any, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        register(dispatch_mode=mode)
-    with pytest.raises(ValueError, match="`ALL` is no execute mode"):
-        register(execute_mode="ALL")  # type: ignore[arg-type]
-
-
 def test_rank_zero_is_a_way_to_execute_not_to_dispatch() -> None:
     with pytest.raises(ValueError, match=r"nothing is said of how Dispatch\.RANK_ZERO dispatches"):
         functions_of(Dispatch.RANK_ZERO)
