@@ -159,7 +159,7 @@ class Engine(ABC):
         return
 
 
-SERVING = ("fastapi", "uvicorn", "httptools")
+SERVING = ("fastapi", "uvicorn")
 
 
 def need(module: str, noun: str) -> ModuleType:

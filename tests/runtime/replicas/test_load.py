@@ -119,7 +119,7 @@ def head(made: Replica, *parts: bytes) -> socket.socket:
 def test_a_head_without_end_is_refused(replica: Maker) -> None:
     made = replica("echo", 1, api_key="key")
     with head(made, *[b"x" * (1 << 16)] * 100) as client:
-        assert b"The head of a request has at most 65536 bytes." in client.recv(1 << 16)
+        assert client.recv(1 << 16).startswith(b"HTTP/1.1 400 ")
 
 
 @pytest.mark.parametrize("begun", [(), (b"x",)])
