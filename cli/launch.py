@@ -123,7 +123,8 @@ def launch(
             if dry_run:
                 return try_launch(request)
             click.echo(intent(request))
-            if address and not yes and not _is_confirmed():
+            on_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+            if address and not yes and on_terminal and not click.confirm("start them?", err=True):
                 click.echo("not launched", err=True)
                 return FINDINGS
             if detach is not None:
@@ -134,11 +135,6 @@ def launch(
             number = received[0] if received else signal.SIGINT
             click.echo(f"interrupted by {signal.Signals(number).name}: nothing is left running", err=True)
             return SIGNALLED + number
-
-
-def _is_confirmed() -> bool:
-    """Ask on a terminal whether to start; True without one."""
-    return not (sys.stdin.isatty() and sys.stderr.isatty()) or click.confirm("start them?", err=True)
 
 
 @contextmanager

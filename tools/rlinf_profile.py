@@ -94,7 +94,8 @@ def _registered(file: Path, decorator: str) -> list[str]:
     return [text for _, name, call in _decorated(_parsed(file)) if name == decorator for text in _strings(ast.List(call.args[:1]))]
 
 
-def _annotated(node: ast.ClassDef) -> Iterator[tuple[str, ast.AnnAssign]]:
+def annotated(node: ast.ClassDef) -> Iterator[tuple[str, ast.AnnAssign]]:
+    """Yield (name, statement) of the annotated fields of a class."""
     for statement in node.body:
         if (
             isinstance(statement, ast.AnnAssign)
@@ -110,7 +111,7 @@ def _class(module: ast.Module, name: str) -> ast.ClassDef | None:
 
 def _fields(module: ast.Module, name: str) -> list[str]:
     node = _class(module, name)
-    return [field for field, _ in _annotated(node)] if node else []
+    return [field for field, _ in annotated(node)] if node else []
 
 
 def _constant(module: ast.Module, owner: str, name: str) -> str:
@@ -133,7 +134,7 @@ def _hardware(checkout: Path) -> Iterator[tuple[str, list[str], list[str]]]:
         for node, name, call in _decorated(module):
             if isinstance(node, ast.ClassDef) and "register_hardware_config" in name and isinstance(call.args[0], ast.Attribute):
                 kind = _constant(module, ast.unparse(call.args[0].value), call.args[0].attr)
-                fields = list(_annotated(node))
+                fields = list(annotated(node))
                 yield kind, [field for field, _ in fields], [field for field, statement in fields if statement.value is None]
 
 

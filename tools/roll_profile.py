@@ -11,9 +11,10 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any, Iterator, Mapping
+from typing import Any, Mapping
 
 from ..models.releases.release import Releases
+from .rlinf_profile import annotated
 
 MEGATRON = "mcore_adapter/src/mcore_adapter/training_args.py"
 PLACES = ("roll/configs/*.py", "roll/pipeline/*/*_config.py", "roll/pipeline/*/*/*_config.py", MEGATRON)
@@ -37,18 +38,12 @@ def profile(checkout: Path) -> Profile:
                     prefix = f"{file.parent.name}." if "/pipeline/" in path or place == MEGATRON else ""
                     base = bases[0] if bases else ""
                     result["classes"][prefix + node.name] = [f"{prefix}{base}" if base and place == MEGATRON else base, path]
-                    result["keys"].update((prefix + key, value) for key, value in _keys(node))
+                    for name, statement in annotated(node):
+                        result["keys"][f"{prefix}{node.name}.{name}"] = [ast.unparse(statement.annotation), _default(statement.value)]
     for file in sorted(checkout.glob(LAUNCHERS)):
         names = re.findall(r"data_class=(\w+)", file.read_text("utf-8"))
         result["programs"][file.name] = sorted(set(names))
     return result
-
-
-def _keys(node: ast.ClassDef) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the annotated fields of a class."""
-    for statement in node.body:
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            yield f"{node.name}.{statement.target.id}", [ast.unparse(statement.annotation), _default(statement.value)]
 
 
 def _default(value: ast.expr | None) -> object:

@@ -28,6 +28,17 @@ async def in_thread(function: Callable[..., Result], *arguments: Any, stop: Call
         raise
 
 
+async def unless(stop: Coroutine[Any, Any, object], work: Coroutine[Any, Any, Result], stopped: Callable[[], Result]) -> Result:
+    """Return the result of the work; once `stop` has ended, cancel it and return `stopped()`."""
+    task, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop)
+    try:
+        await asyncio.wait({task, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else stopped()
+    finally:
+        task.cancel()
+        stopping.cancel()
+
+
 END_LIMIT = 5.0
 
 

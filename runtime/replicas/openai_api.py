@@ -7,7 +7,8 @@ import hmac
 import time
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, AsyncGenerator, Callable, Coroutine, Sequence
+from functools import partial
+from typing import AsyncGenerator, Sequence
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -18,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ...models.findings.wording import with_noun
 from ..engines.engine import Engine, Sampling
 from .answers import GenerationFailed, TextPiece, WantedChoices, together
+from .loop import unless
 from .openai_format import (
     CHAT,
     COMPLETION,
@@ -215,6 +217,7 @@ def _model(serving: Serving) -> Body:
 async def _answer(serving: Serving, request: Request, body: GenerationRequest, kind: BodyKind, wanted: Sequence[WantedChoices]) -> Response:
     prompts = [len(answer_request.prompt) for answer_request in wanted[:: body.n]]
     answer = AnswerBody(kind, serving.name, prompts)
+    disconnected = partial(Response, status_code=CLOSED)
     if body.stream:
         coming = together(serving.engine, wanted, serving.lost)
 
@@ -223,7 +226,7 @@ async def _answer(serving: Serving, request: Request, body: GenerationRequest, k
             events = _events(serving, answer, first, coming, body.stream_options.include_usage)
             return StreamingResponse(events, media_type="text/event-stream")
 
-        return await _unless_disconnected(request, begun)
+        return await unless(_disconnected(request), begun(), disconnected)
 
     async def whole() -> Response:
         async with aclosing(together(serving.engine, wanted, serving.lost)) as coming:
@@ -231,7 +234,7 @@ async def _answer(serving: Serving, request: Request, body: GenerationRequest, k
                 answer.add(index, piece)
         return JSONResponse(answer.whole())
 
-    return await _unless_disconnected(request, whole)
+    return await unless(_disconnected(request), whole(), disconnected)
 
 
 async def _events(
@@ -249,17 +252,6 @@ async def _events(
     if with_usage:
         yield event(answer.last())
     yield END
-
-
-async def _unless_disconnected(request: Request, work: Callable[[], Coroutine[Any, Any, Response]]) -> Response:
-    """Return the result of the work; cancel it if the client hangs up."""
-    task, disconnecting = asyncio.create_task(work()), asyncio.create_task(_disconnected(request))
-    try:
-        await asyncio.wait({task, disconnecting}, return_when=asyncio.FIRST_COMPLETED)
-        return task.result() if task.done() else Response(status_code=CLOSED)
-    finally:
-        task.cancel()
-        disconnecting.cancel()
 
 
 async def _disconnected(request: Request) -> None:

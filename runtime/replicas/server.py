@@ -14,7 +14,7 @@ from ..periodic import Periodic
 from ..running.monitor import PERIOD, Watch
 from ..workers.inside.host import STANDARD_ERROR
 from .listener import Listener, bare, bound
-from .loop import Loop
+from .loop import Loop, unless
 from .openai_api import Serving, build_app
 from .settings import ServerSettings, sampling
 
@@ -187,15 +187,11 @@ async def _end(server: ReplicaServer) -> None:
 
 async def _unless_lost(work: Coroutine[Any, Any, Result], serving: Serving) -> Result:
     """Return the result of the work, or raise RuntimeError once the replica has failed."""
-    task, lost = asyncio.ensure_future(work), asyncio.ensure_future(serving.lost.wait())
-    try:
-        await asyncio.wait({task, lost}, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise RuntimeError(serving.failure)
-        return task.result()
-    finally:
-        task.cancel()
-        lost.cancel()
+
+    def failed() -> Result:
+        raise RuntimeError(serving.failure)
+
+    return await unless(serving.lost.wait(), work, failed)
 
 
 async def _all_of(tokens: Any) -> list[int]:

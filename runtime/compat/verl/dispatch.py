@@ -10,29 +10,11 @@ import inspect
 from dataclasses import dataclass
 from functools import partial
 from types import FunctionType
-from typing import Any, Callable, ClassVar, Iterator, Mapping, Sequence, TypeVar, cast
+from typing import Any, Callable, ClassVar, Mapping, Sequence, TypeVar, cast
 
 from ....models.findings.wording import with_noun
 from ...failure import refused
 from .batches import DataProtoFuture, chunked, is_padded, joined, padded
-
-
-class _Names(type):
-    """Metaclass of enumerable, searchable classes of members."""
-
-    members: dict[str, Any]
-
-    def __iter__(cls) -> Iterator[Any]:
-        return iter(cls.members.values())
-
-    def __len__(cls) -> int:
-        return len(cls.members)
-
-    def __contains__(cls, name: object) -> bool:
-        return name in cls.members or name in cls.members.values()
-
-    def __getitem__(cls, name: str) -> Any:
-        return cls.members[name]
 
 
 def _member(cls: Any, name: str) -> Any:
@@ -40,7 +22,7 @@ def _member(cls: Any, name: str) -> Any:
     return cls.members[name] if name in cls.members else cls.register(name)
 
 
-class _Name(metaclass=_Names):
+class _Name:
     """Mode by name; unpickles to the same object."""
 
     members: ClassVar[dict[str, Any]]
@@ -66,13 +48,6 @@ class _Name(metaclass=_Names):
         member = cls.members[name] = cls(name)
         setattr(cls, name, member)
         return member
-
-    @classmethod
-    def remove(cls, name: str) -> Any:
-        """Remove a member and return it. Raises KeyError for an unknown name."""
-        removed = cls.members.pop(name.upper())
-        delattr(cls, removed.name)
-        return removed
 
 
 class Dispatch(_Name):

@@ -7,7 +7,6 @@ from itertools import accumulate
 from typing import Any, Hashable, Mapping, Sequence
 
 from ...failure import quoted, refused
-from ...reserving.fitting import Need
 from ...reserving.reservation import Reservation
 from .pool import RayResourcePool, Seat, device_there, fitting, port_of, resource_of
 
@@ -154,7 +153,10 @@ class ResourcePoolManager:
             if name not in self.resource_pool_dict
         }
         if new_pools:
-            self._check(new_pools)
+            port = port_of(self.on)
+            device = device_there(port)
+            needs = [need for pool in new_pools.values() for need in pool.needs(device)]
+            next(fitting(port, needs, resource_of(device), "`, `".join(new_pools)))
         self.resource_pool_dict.update(new_pools)
 
     def get_resource_pool(self, role: Hashable) -> RayResourcePool:
@@ -182,9 +184,3 @@ class ResourcePoolManager:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _check(self, pools: Mapping[str, RayResourcePool]) -> None:
-        port = port_of(self.on)
-        device = device_there(port)
-        needs: list[Need] = [need for pool in pools.values() for need in pool.needs(device)]
-        next(fitting(port, needs, resource_of(device), "`, `".join(pools)))

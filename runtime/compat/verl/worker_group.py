@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import copy
-import logging
 import secrets
-import signal
-import threading
 from typing import TYPE_CHECKING, Any, Collection, Mapping, Sequence
 
-from ...failure import failed, quoted, refused
-from ...periodic import Periodic
+from ...failure import refused
 from ...port.port import Actor
 from ...workers.group import Gang, WorkerGroup, attached, unplaced
 from .calls import Executing, bind, methods_of
@@ -71,7 +67,6 @@ class RayWorkerGroup(Executing):
         # mesh -> the answers of all workers; verl's trainers read and extend both
         self._dispatch_info: dict[str, list[Any]] = {}
         self._collect_info: dict[str, list[Any]] = {}
-        self._aliveness: Periodic | None = None
         if resource_pool is None:
             self.group = self._attached(worker_names, worker_handles, options.get("on"))
         else:
@@ -92,9 +87,15 @@ class RayWorkerGroup(Executing):
         """Return a view per key, with the original names. Unknown key: ValueError (PW718)."""
         views = {}
         for key in prefix_set:
-            view = self._view()
+            view = copy.copy(self)
+            for name in self._bound:  # the same workers without the methods that their class gave this group
+                delattr(view, name)
+            view._bound, view.method_names, view.wg_dict, view._dispatch_info, view._collect_info = [], [], None, {}, {}
             if self.fused_worker_used:
-                view._bind(self._raw(key))
+                raw: Mapping[str, type] = getattr(self._class().worker, HELD, {})
+                if key not in raw:
+                    raise self._unknown_key(key, "fused", raw)
+                view._bind(raw[key])
             else:
                 view._bind_under(key)
             view.sub_cls_name = key
@@ -132,29 +133,8 @@ class RayWorkerGroup(Executing):
         """Return, per worker, True if the answer on a mesh counts; cached."""
         return self._queried_once(self._collect_info, "_query_collect_info", mesh_name)
 
-    def start_worker_aliveness_check(self, every_n_seconds: float = 1) -> None:
-        """Send this process SIGABRT once a worker is dead, as verl does.
-
-        Raises LaunchFailed (PW704) if one is dead already.
-        """
-        names = set(self.worker_names)
-        if dead := sorted(names - self.port.names()):
-            raise failed("PW704", dead[0], f"{quoted(dead)} died", "start the group again", *dead)
-
-        def look() -> bool:
-            dead = sorted(names - self.port.names())
-            if dead:
-                logging.getLogger(__name__).error("workers died: %s", ", ".join(dead))
-                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGABRT)  # interrupts even a waiting thread
-            return bool(dead)
-
-        self._aliveness = Periodic(look, every_n_seconds)
-        self._aliveness.start()
-
     def close(self) -> None:
         """End the workers, wait until their names are free, and free their slots. Idempotent."""
-        if self._aliveness is not None:
-            self._aliveness.stop()
         if self._gang is not None:
             self._gang.kill()
 
@@ -174,12 +154,6 @@ class RayWorkerGroup(Executing):
             raise self._refused("no class of workers is given", "give ray_cls_with_init")
         return self.ray_cls_with_init
 
-    def _raw(self, key: str) -> type:
-        raw: Mapping[str, type] = getattr(self._class().worker, HELD, {})
-        if key not in raw:
-            raise self._unknown_key(key, "fused", raw)
-        return raw[key]
-
     def _bind_under(self, key: str) -> None:
         """Bind all methods, and those of a key also under their own names."""
         cls = self._class().worker
@@ -194,14 +168,6 @@ class RayWorkerGroup(Executing):
 
     def _unknown_key(self, key: str, how: str, keys: Collection[str]) -> Exception:
         return self._refused(f"no class is {how} as `{key}`; these are: {', '.join(keys) or 'none'}", "spawn one of these")
-
-    def _view(self) -> RayWorkerGroup:
-        """Return the same workers without the methods that their class gave this group."""
-        view = copy.copy(self)
-        for name in self._bound:
-            delattr(view, name)
-        view._bound, view.method_names, view.wg_dict, view._dispatch_info, view._collect_info = [], [], None, {}, {}
-        return view
 
     def _bind(self, cls: type) -> list[str]:
         names = []
