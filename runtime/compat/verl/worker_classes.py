@@ -148,9 +148,7 @@ class RayClassWithInitArgs:
         check_options(self.worker.__name__, options)
         self._options.update(options)
 
-    def set_additional_resource(self, additional_resource: Mapping[str, Any]) -> None:
-        """Add actor options, even a single entry; verl's other name for `update_options`."""
-        self.update_options(additional_resource)
+    set_additional_resource = update_options  # verl's name for even a single entry
 
 
 BASES = ("MegatronWorker", "Worker")
@@ -179,7 +177,8 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
         base.__init__(self)  # type: ignore[misc]
         self.worker_dict = {key: constructed(cls, *init_arguments[key]) for key, cls in classes.items()}
 
-    base = _base(next(iter(classes.values())))
+    first = next(iter(classes.values()))
+    base = next((base for base in first.__mro__ if base.__name__ in BASES and base is not first), Worker)
     body: dict[str, Any] = {
         "__init__": construct,
         "__module__": base.__module__,
@@ -224,11 +223,6 @@ def _set(name: str, value: str) -> Iterator[None]:
             os.environ.pop(name, None)
         else:
             os.environ[name] = previous
-
-
-def _base(cls: type) -> type:
-    """Return the worker base class that `cls` derives from; by default our Worker."""
-    return next((base for base in cls.__mro__ if base.__name__ in BASES and base is not cls), Worker)
 
 
 def _delegate(key: str, name: str, is_async: bool, mode: Registered) -> Callable[..., Any]:

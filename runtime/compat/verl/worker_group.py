@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import copy
+import logging
 import secrets
+import signal
+import threading
 from typing import TYPE_CHECKING, Any, Collection, Mapping, Sequence
 
-from ...failure import refused
+from ...failure import failed, quoted, refused
+from ...periodic import Periodic
 from ...port.port import Actor
 from ...workers.group import Gang, WorkerGroup, attached, unplaced
 from .calls import Executing, bind, methods_of
@@ -67,6 +71,7 @@ class RayWorkerGroup(Executing):
         # mesh -> the answers of all workers; verl's trainers read and extend both
         self._dispatch_info: dict[str, list[Any]] = {}
         self._collect_info: dict[str, list[Any]] = {}
+        self._aliveness: Periodic | None = None
         if resource_pool is None:
             self.group = self._attached(worker_names, worker_handles, options.get("on"))
         else:
@@ -133,8 +138,29 @@ class RayWorkerGroup(Executing):
         """Return, per worker, True if the answer on a mesh counts; cached."""
         return self._queried_once(self._collect_info, "_query_collect_info", mesh_name)
 
+    def start_worker_aliveness_check(self, every_n_seconds: float = 1) -> None:
+        """Send this process SIGABRT once a worker is dead, as verl does.
+
+        Raises LaunchFailed (PW704) if one is dead already.
+        """
+        names = set(self.worker_names)
+        if dead := sorted(names - self.port.names()):
+            raise failed("PW704", dead[0], f"{quoted(dead)} died", "start the group again", *dead)
+
+        def look() -> bool:
+            dead = sorted(names - self.port.names())
+            if dead:
+                logging.getLogger(__name__).error("workers died: %s", ", ".join(dead))
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGABRT)  # interrupts even a waiting thread
+            return bool(dead)
+
+        self._aliveness = Periodic(look, every_n_seconds)
+        self._aliveness.start()
+
     def close(self) -> None:
         """End the workers, wait until their names are free, and free their slots. Idempotent."""
+        if self._aliveness is not None:
+            self._aliveness.stop()
         if self._gang is not None:
             self._gang.kill()
 
