@@ -8,14 +8,14 @@ import signal
 import sys
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Iterator
+from typing import TYPE_CHECKING, Any, Iterator
 
 import click
 
 from ..models.findings.finding import Finding
 from ..report.terminal import escape
 from .exit_codes import FINDINGS, SIGNALLED, UNDECIDED, UNUSABLE
-from .launching import LaunchOptions, launch_detached, launch_here, name_refused, try_launch
+from .launching import intent, launch_detached, launch_here, name_of, name_refused, try_launch
 from .options.shared import ReadOptions, Seconds, level_option, source_options
 from .output.findings import echo_findings
 from .output.progress import AUTO, WAYS
@@ -28,13 +28,6 @@ if TYPE_CHECKING:
 LIMIT, SEED = 10.0, 1
 SECONDS = Seconds()
 _PLAN = re.compile(rb'\s*\{\s*"schema"\s*:')
-
-
-def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """Return the seconds; a click callback that refuses infinity."""
-    if value is not None and not value < float("inf"):
-        raise click.BadParameter("name a number of seconds", ctx, param)
-    return value
 
 
 @click.command()
@@ -57,21 +50,20 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
     flag_value="",
     help="Let them run on under this name when the command has ended; see `stop`.",
 )
-@click.option("--timeout", type=SECONDS, default=300.0, show_default=True, callback=_finite, help="Seconds for the workers to start.")
-@click.option("--wait", type=SECONDS, default=0.6, show_default=True, callback=_finite, help="Seconds to wait for what other jobs hold.")
+@click.option("--timeout", type=SECONDS, default=300.0, show_default=True, help="Seconds for the workers to start.")
+@click.option("--wait", type=SECONDS, default=0.6, show_default=True, help="Seconds to wait for what other jobs hold.")
 @click.option("--restarts", type=click.IntRange(0, 1000), default=0, show_default=True, help="How often to start again what was lost.")
-@click.option("--call-timeout", type=SECONDS, callback=_finite, help="Seconds for the called method; no limit if not given.")
+@click.option("--call-timeout", type=SECONDS, help="Seconds for the called method; no limit if not given.")
+@click.option("--heartbeat", type=SECONDS, default=30.0, show_default=True, help="Seconds for which a worker may be silent.")
 @click.option(
-    "--heartbeat", type=SECONDS, default=30.0, show_default=True, callback=_finite, help="Seconds for which a worker may be silent."
-)
-@click.option(
-    "--log-dir",
-    metavar="DIR",
-    type=click.Path(file_okay=False),
+    "--log-dir", metavar="DIR", type=click.Path(file_okay=False), callback=lambda ctx, param, value: os.path.abspath(value) if value else "",
     help="Folder, on every node, for what each worker prints: COMPONENT-RANK.log.",
-)
+)  # fmt: skip
 @click.option(
-    "--metrics", metavar="[HOST:]PORT", help="Serve Prometheus metrics at http://HOST:PORT/metrics; HOST is 127.0.0.1 if not given."
+    "--metrics",
+    metavar="[HOST:]PORT",
+    default="",
+    help="Serve Prometheus metrics at http://HOST:PORT/metrics; HOST is 127.0.0.1 if not given.",
 )
 @click.option("-o", "output", metavar="FILE", help="Write what the called method returns: a line of JSON for each worker.")
 @click.option(
@@ -87,9 +79,8 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @source_options
 @level_option
 def launch(
-    file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, dry_run: bool, yes: bool, keep: bool, detach: str | None,
-    timeout: float, wait: float, restarts: int, call_timeout: float | None, heartbeat: float, log_dir: str | None, output: str | None, metrics: str | None, share_nodes: bool, elastic: bool, trusted_env: tuple[str, ...], progress: str,
-    source: ReadOptions,
+    file: str, simulate: bool, dry_run: bool, yes: bool, keep: bool, detach: str | None, output: str | None, progress: str, source: ReadOptions,
+    **options: Any,
 ) -> int:  # fmt: skip
     """Start the workers of a plan, or of a configuration, each at its place.
 
@@ -104,15 +95,16 @@ def launch(
     placewright launch plan.json --simulate --detach trial
     placewright status; placewright stop trial
     """
+    address, stays = options["address"], keep or detach is not None
     if simulate and address:
         raise click.UsageError("--simulate and --address exclude each other")
     if keep and detach is not None:
         raise click.UsageError("--keep and --detach exclude each other")
-    if dry_run and (not address or keep or detach is not None):
+    if dry_run and (not address or stays):
         raise click.UsageError("--dry-run looks at the cluster at --address, and goes with neither --keep nor --detach")
-    if output and (not method or keep or detach is not None):
+    if output and (not options["method"] or stays):
         raise click.UsageError("-o writes what --call returns, and goes with neither --keep nor --detach")
-    if call_timeout is not None and not method:
+    if options["call_timeout"] is not None and not options["method"]:
         raise click.UsageError("--call-timeout limits the method of --call: name one")
     with _signals_as_interrupts() as received:
         try:
@@ -121,29 +113,28 @@ def launch(
             outcome = _plan(file, source)
             if isinstance(outcome, int):
                 return outcome
+            from ..runtime.detached.messages import LaunchRequest, StoredReading
+
             plan, reading = outcome
-            request = LaunchOptions(
-                plan, file, address, worker, method, timeout, wait, restarts, share_nodes, elastic, trusted_env, progress, reading,
-                call_timeout, heartbeat, os.path.abspath(log_dir) if log_dir else "", output or "",
-                metrics or "",
-            )  # fmt: skip
+            problem = reading.problem if reading is not None else None
+            request = LaunchRequest(
+                detach or name_of(file, stays), file, plan, problem=problem, reading=StoredReading.of(reading), **options
+            )
             if dry_run:
                 return try_launch(request)
-            click.echo(request.intent)
-            if address and not yes and not _is_confirmed():
+            click.echo(intent(request))
+            on_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+            if address and not yes and on_terminal and not click.confirm("start them?", err=True):
                 click.echo("not launched", err=True)
                 return FINDINGS
-            return launch_here(request, keep) if detach is None else launch_detached(request, detach)
+            if detach is not None:
+                return launch_detached(request, progress)
+            return launch_here(request, reading, keep, progress, output or "")
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the end of this process is left to interrupt
             number = received[0] if received else signal.SIGINT
             click.echo(f"interrupted by {signal.Signals(number).name}: nothing is left running", err=True)
             return SIGNALLED + number
-
-
-def _is_confirmed() -> bool:
-    """Ask on a terminal whether to start; True without one."""
-    return not (sys.stdin.isatty() and sys.stderr.isatty()) or click.confirm("start them?", err=True)
 
 
 @contextmanager

@@ -74,7 +74,8 @@ class LazyGroup(click.Group):
         """Load and return a verb; None for an unknown name."""
         if cmd_name not in VERBS:
             return None
-        verb: click.Command = getattr(import_module(f".{_module(cmd_name)}", __package__), _module(cmd_name))
+        module = cmd_name.replace("-", "_")
+        verb: click.Command = getattr(import_module(f".{module}", __package__), module)
         verb.context_class = HelpContext
         return verb
 
@@ -94,11 +95,6 @@ class LazyGroup(click.Group):
         """Write the verbs with their sentences, without loading them."""
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
-
-
-def _module(verb: str) -> str:
-    """Return the name of the module of a verb, and of the command in it."""
-    return verb.replace("-", "_")
 
 
 def _instead(word: str) -> str:

@@ -90,7 +90,11 @@ class _SettingsReader:
             "cluster": ("cluster", self._cluster, "machines such as `2x8xH100`, or the path of a cluster file"),
             "level": ("level", lambda value: _among(value, LEVELS), f"one of {', '.join(LEVELS)}"),
             "config-root": ("roots", self._folders, "an existing folder, or a list of them"),
-            "framework": ("frameworks", _frameworks, "a release such as `verl==0.6.1`, or a list of them"),
+            "framework": (
+                "frameworks",
+                lambda value: tuple(map(known_framework, _texts(value))),
+                "a release such as `verl==0.6.1`, or a list of them",
+            ),
             "select": ("select", lambda value: read_codes(_texts(value)), "a code such as `PW102`, the beginning of codes, or a list"),
             "ignore": ("ignore", lambda value: read_ignored(_texts(value)), "a code such as `PW801`, the beginning of codes, or a list"),
             "warnings-as-errors": ("warnings_as_errors", _boolean, "true or false"),
@@ -159,10 +163,6 @@ def _boolean(value: object) -> bool:
     if not isinstance(value, bool):
         raise ValueError("neither true nor false")
     return value
-
-
-def _frameworks(value: object) -> tuple[str, ...]:
-    return tuple(map(known_framework, _texts(value)))
 
 
 def _among(value: object, words: tuple[str, ...]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Mapping
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,9 +22,7 @@ from .output.text import echo
 from .written import write_text
 
 if TYPE_CHECKING:
-    from ..models.parallel import Parallel
     from ..models.placements.plan import Plan
-    from ..models.problem import Problem
     from ..report.picture.page import Picture
 
 ENDINGS = (".svg", ".html")
@@ -128,14 +126,9 @@ def _of_file(file: str, source: ReadOptions, limit: float, previous: Previous) -
         moves = previous.moves(decided(problem, answer), chosen(problem, answer), answer.plan, solves)
         planned = account_of(problem, answer, limit, solves, verbose=True)
     data = to_json(answer.plan, moves, planned.data, answer.findings, answer.unchecked, file)
-    degrees = _degrees(chosen(problem, answer), answer.plan)
+    as_read = {component.name: component.parallel for component in chosen(problem, answer).components if component.parallel.replica > 1}
+    degrees = {**as_read, **answer.plan.degrees}
     return code, Picture(file, _verdict(answer.plan), answer.plan, degrees, planned.account, moves, previous.plan, data)
-
-
-def _degrees(problem: Problem, plan: Plan) -> Mapping[str, Parallel]:
-    """Return component -> degrees, chosen or as the file says, where there are any."""
-    degrees = {component.name: component.parallel for component in problem.components if component.parallel.replica > 1}
-    return {**degrees, **plan.degrees}
 
 
 def _verdict(plan: Plan) -> str:

@@ -12,7 +12,7 @@ import click
 
 from ..report.terminal import escape
 from .exit_codes import DIFFERENT, OK
-from .launching import failed, not_checked, sizes, workers_and_given
+from .launching import echo_workers, failed, sizes_of
 from .options.shared import form_option
 from .output.findings import echo_findings
 
@@ -62,18 +62,17 @@ def _print_launches(launches: list[LaunchStatus], whole: bool) -> None:
     from ..report.table import table
 
     if whole and launches[0].state == RUNNING:
-        click.echo(workers_and_given(launches[0].record.workers, launches[0].record.given))
-        if unseen := not_checked(launches[0].record):
-            click.echo(unseen)
+        record = launches[0].record
+        echo_workers(record.workers, record.given, record.unchecked)
         click.echo()
-        if launches[0].record.recoveries:
-            click.echo("\n".join(map(escape, launches[0].record.recoveries)) + "\n")
+        if record.recoveries:
+            click.echo("\n".join(map(escape, record.recoveries)) + "\n")
     rows = [["launch", "state", "since", "restarts", "workers", "on", "Ray", "file"]]
     for launch in launches:
-        processes, accelerators = sizes(launch.record.workers, launch.record.simulated) if launch.record.workers else ("-", "-")
-        restarts = f"{launch.record.restarts}/{launch.record.allowed}" if launch.record.allowed else "-"
         record = launch.record
-        rows.append([record.name, launch.state, _since(launch), restarts, processes, accelerators, record.address or "-", record.file])
+        processes, nodes = sizes_of(record.workers, record.simulated) if record.workers else ("-", "-")
+        restarts = f"{record.restarts}/{record.allowed}" if record.allowed else "-"
+        rows.append([record.name, launch.state, _since(launch), restarts, processes, nodes, record.address or "-", record.file])
     click.echo(table(rows) if launches else "no launches")
     for launch in launches:
         if launch.alive:

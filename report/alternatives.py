@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING
 
 from ..models.findings.wording import plural
 from ..models.placements.plan import Plan
@@ -64,12 +64,10 @@ def _alternative_data(alternative: Alternative) -> dict[str, object]:
     canonical = alternative.plan.canonical()
     data: dict[str, object] = {name: canonical[name] for name in ("status", "degrees", "components") if name in canonical}
     data["terms"] = {term.name: term.value for term in alternative.plan.terms}
-    data["differs"] = [_figure(key, value, best) for key, value, best in alternative.differs]
+    data["differs"] = [
+        {"what": figure, "components": names, "like": kind, "value": value, "best": best}
+        for (figure, *names, kind), value, best in alternative.differs
+    ]
     if alternative.loss:
         data["loss"] = {"term": alternative.loss.term, "value": alternative.loss.value, "best": alternative.loss.best}
     return data
-
-
-def _figure(key: Sequence[str], value: int, best: int) -> dict[str, object]:
-    figure, *names, kind = key
-    return {"what": figure, "components": names, "like": kind, "value": value, "best": best}

@@ -13,7 +13,7 @@ from ..models.machines.topology import LEVELS
 from ..models.quantity import write_memory
 from ..models.ranks import merge, write_ranks
 from ..models.text.edit import to_yaml
-from .json import SCHEMA, finding_to_data
+from .json import SCHEMA, finding_to_data, unchecked_to_data
 from .table import table
 
 MOST_ROWS = 200
@@ -37,7 +37,7 @@ def to_json(cluster: Cluster, notes: Iterable[Finding], unchecked: Iterable[Unch
         "schema": SCHEMA,
         "cluster": to_data(cluster),
         "findings": [finding_to_data(note) for note in notes],
-        "unchecked": [{"rule": item.rule, "subject": item.subject, "why": item.why} for item in unchecked],
+        "unchecked": [unchecked_to_data(item) for item in unchecked],
     }
     return json.dumps(data, indent=1)
 

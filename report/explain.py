@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Iterable, Iterator
 
 from ..models.findings.codes import CODES
-from .page import Example, Page, family_of
+from .page import Example, Page, command_of, family_of
 from .terminal import paint
 from .wrapping import COLUMNS
 
@@ -19,7 +19,7 @@ INDENT = "    "
 
 def render(page: Page, colour: bool = False) -> str:
     """Format a page in at most WIDTH columns; examples may be wider."""
-    asked, answered = _command(page.wrong), _command(page.right)
+    asked, answered = command_of(page.wrong), command_of(page.right)
     blocks = [
         f"{paint(page.code, 'cyan', colour)}: {paint(page.title, 'bold', colour)}",
         _prose(page.text),
@@ -57,10 +57,6 @@ def list_to_json() -> str:
     return json.dumps({"schema": SCHEMA, "codes": codes}, indent=1)
 
 
-def _command(examples: Iterable[Example]) -> str:
-    return next((example.command for example in examples if example.command), "")
-
-
 def _heading(word: str, style: str, command: str, colour: bool) -> str:
     used = f" (`placewright {command}`)" if command else ""
     return f"{paint(word, style, colour)}{used}:"
@@ -68,15 +64,10 @@ def _heading(word: str, style: str, command: str, colour: bool) -> str:
 
 def _examples(examples: Iterable[Example]) -> Iterator[str]:
     """Yield examples with names; with commands if these differ from the heading."""
-    first = True
-    for example in examples:
-        yield _example(example, f"placewright {example.command}" if example.command and not first else example.file)
-        first = False
-
-
-def _example(example: Example, named: str) -> str:
-    name = f"{INDENT}# {named}\n" if named and (not example.command or named != example.file) else ""
-    return name + textwrap.indent(example.text.rstrip("\n"), INDENT)
+    for number, example in enumerate(examples):
+        named = f"placewright {example.command}" if example.command and number else example.file
+        name = f"{INDENT}# {named}\n" if named and (not example.command or named != example.file) else ""
+        yield name + textwrap.indent(example.text.rstrip("\n"), INDENT)
 
 
 def _titled(word: str, text: str, colour: bool) -> str:

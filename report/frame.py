@@ -56,8 +56,11 @@ def _place(span: Span, label: str, texts: Mapping[str, str], gutter: int, style:
         shown, before, length = excerpt(texts[span.file], span, columns - 2 * len(_CUT))
     bar, number = paint("|", "blue", colour), paint(f"{span.line:>{gutter}}", "blue", colour)
     empty = f"{' ' * (gutter + 2)}{bar}"
-    below = [line.rstrip() for line in _carets(before, length, _sentence(label), columns)]
-    return [arrow, empty, f" {number} {bar} {shown}".rstrip(), *(f"{empty} {_painted(line, style, colour)}" for line in below)]
+    below = [
+        line[: len(line) - len(line.lstrip())] + paint(line.strip(), style, colour)
+        for line in _carets(before, length, _sentence(label), columns)
+    ]
+    return [arrow, empty, f" {number} {bar} {shown}".rstrip(), *(f"{empty} {line}" for line in below)]
 
 
 def _carets(before: int, length: int, label: str, columns: int) -> list[str]:
@@ -67,12 +70,6 @@ def _carets(before: int, length: int, label: str, columns: int) -> list[str]:
         return [f"{carets} {label}"]
     indent = " " * max(min(before, columns - cells(label)), 0)
     return [carets, *fitted(indent + label, columns).split("\n")]
-
-
-def _painted(line: str, style: str, colour: bool) -> str:
-    """Format a line in a style, its indentation without one."""
-    text = line.lstrip()
-    return line[: len(line) - len(text)] + paint(text, style, colour)
 
 
 def excerpt(text: str, span: Span, width: int = WIDTH) -> tuple[str, int, int]:

@@ -7,11 +7,10 @@ from itertools import groupby
 from typing import Sequence
 
 from ..models.machines.node import Node
-from ..models.machines.node_group import ACCELERATOR, NODE
+from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.plan import Plan
-from ..models.ranks import merge, write_ranks
 from ..models.record import dataclass
-from .rows import key
+from .rows import key, processes_beside
 from .terminal import cells, escape
 
 IDLE, TAKEN = ".", "#"
@@ -55,20 +54,13 @@ def _rows(plan: Plan, keys: dict[str, str]) -> list[_Row]:
     held: list[dict[str, Counter[int]]] = [{} for _ in plan.cluster.nodes]
     besides: list[list[str]] = [[] for _ in plan.cluster.nodes]
     for name in plan.components:
-        other_resources: Counter[tuple[int, str]] = Counter()
-        devices: dict[tuple[int, str], list[range]] = {}
         for run in plan.assignment.of(name):
             if run.kind == ACCELERATOR:
                 counts = held[run.node].setdefault(keys[name], Counter())
                 for rank in run.ranks:
                     counts.update(run.held_by(rank))
-            else:
-                other_resources[run.node, run.kind] += len(run.ranks)
-                devices.setdefault((run.node, run.kind), []).extend(range(i, i + 1) for rank in run.ranks for i in run.held_by(rank))
-        for (node, kind), count in other_resources.items():
-            noun = "process" if count == 1 else "processes"
-            on = "" if kind == NODE else f" on {kind} {write_ranks(merge(devices[node, kind]))}"
-            besides[node].append(f"{keys[name]}: {count} {noun}{on}")
+        for node, text in processes_beside(plan, name):
+            besides[node].append(f"{keys[name]}: {text}")
     return [_row(node, held[node.rank], besides[node.rank]) for node in plan.cluster.nodes]
 
 

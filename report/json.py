@@ -6,7 +6,7 @@ import json
 from typing import Iterable, Mapping
 
 from ..models.findings.codes import url_of
-from ..models.findings.finding import Finding, IgnoredFinding, Unchecked
+from ..models.findings.finding import Finding, Unchecked
 from ..models.findings.span import Span
 from ..models.placements.placement import Placement
 from ..models.placements.plan import Plan
@@ -27,6 +27,10 @@ def render(reports: Iterable[Report], placements: bool = False, findings: Iterab
 
 def report_to_data(report: Report, placements: bool = False, site: str = "") -> dict[str, object]:
     """Convert a report to JSON data; `site` is the address of the documentation."""
+    ignored = [
+        {**finding_to_data(item.finding, report.file, report.texts, site), "by": "comment" if item.in_source else "options"}
+        for item in report.ignored
+    ]
     return {
         "file": report.file,
         **program_to_data(report.program),
@@ -37,7 +41,7 @@ def report_to_data(report: Report, placements: bool = False, site: str = "") -> 
         "verdict": report.verdict,
         "missing": [{"what": missing.fact, "add": missing.add} for missing in report.missing],
         "findings": [finding_to_data(finding, report.file, report.texts, site) for finding in report.findings],
-        **({"ignored": [_ignored_to_data(item, report, site) for item in report.ignored]} if report.ignored else {}),
+        **({"ignored": ignored} if ignored else {}),
         "unchecked": [unchecked_to_data(item) for item in report.unchecked],
         "components": plan_to_data(plan, placements) if (plan := report.plan or report.sizes) else {},
         "pending": list(report.pending),
@@ -79,11 +83,6 @@ def finding_to_data(finding: Finding, file: str = "", texts: Mapping[str, str] |
     }
 
 
-def _ignored_to_data(item: IgnoredFinding, report: Report, site: str) -> dict[str, object]:
-    """Convert an ignored finding to JSON data, with what ignores it."""
-    return {**finding_to_data(item.finding, report.file, report.texts, site), "by": "comment" if item.in_source else "options"}
-
-
 def _place(span: Span, file: str, texts: Mapping[str, str] | None) -> dict[str, object]:
     """Convert a place to JSON data; columns count characters from 1, the end is exclusive."""
     data: dict[str, object] = {"file": span.file} if file and span.file != file else {}
@@ -104,11 +103,8 @@ def plan_to_data(plan: Plan, placements: bool = False) -> dict[str, object]:
     for name in plan.components:
         data: dict[str, object] = {"world_size": plan.assignment.world_size(name)}
         if placements:
-            data["placements"] = [placement_to_data(placement) for placement in plan.placements(name)]
+            data["placements"] = [
+                {field: getattr(placement, field) for field in Placement.__slots__} for placement in plan.placements(name)
+            ]
         components[name] = data
     return components
-
-
-def placement_to_data(placement: Placement) -> dict[str, object]:
-    """Convert a placement to JSON data, every field by name."""
-    return {name: getattr(placement, name) for name in Placement.__slots__}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..models.findings.wording import with_noun
 from ..models.placements.moves import Moves
 from ..models.placements.plan import Plan
 from .table import table
@@ -32,12 +33,8 @@ def summary(moves: Moves) -> str:
     """Format a line: `lost 5 groups, moved 2 more (proved fewest), kept 113`."""
     how = "proved fewest" if moves.proved else f"at least {moves.bound} must move"
     how += " without more traffic" if moves.traffic_first else ""
-    text = f"lost {_groups(moves.lost)}, moved {moves.moved} more ({how}), kept {moves.kept}"
-    return text + (f"; {_groups(moves.renumbered)} kept with new ranks" if moves.renumbered else "")
-
-
-def _groups(count: int) -> str:
-    return f"{count} group" if count == 1 else f"{count} groups"
+    text = f"lost {with_noun(moves.lost, 'group')}, moved {moves.moved} more ({how}), kept {moves.kept}"
+    return text + (f"; {with_noun(moves.renumbered, 'group')} kept with new ranks" if moves.renumbered else "")
 
 
 def to_data(moves: Moves) -> dict[str, object]:

@@ -18,7 +18,7 @@ import os
 import re
 from importlib import resources
 from inspect import cleandoc
-from typing import Iterable, Protocol
+from typing import Iterable, Iterator, Protocol
 
 from ..models.findings.codes import CODES, FAMILIES
 from ..models.record import dataclass
@@ -84,7 +84,9 @@ def read_page(name: str, rules: Iterable[RulePage]) -> Page:
         raise ValueError(_no_code(name))
     text = resources.files(__package__).joinpath("pages", f"{code}.md").read_text("utf-8")
     rule = next((rule for rule in rules if rule.code == code), None)
-    return parse_page(code, text, *(_said_by(rule) if rule else ()))
+    documented = cleandoc(type(rule).__doc__ or "").replace("``", "`") if rule else ""
+    source = " ".join(documented.partition("Source: ")[2].split()).rstrip(".")
+    return parse_page(code, text, " ".join(documented.partition("\n\n")[0].split()), source)
 
 
 def parse_page(code: str, text: str, rule: str = "", source: str = "") -> Page:
@@ -93,11 +95,16 @@ def parse_page(code: str, text: str, rule: str = "", source: str = "") -> Page:
     sections = {name: body.strip() for name, body in zip(rest[::2], rest[1::2])}
     if list(sections) != [name for name in SECTIONS if name in sections] or not {"Wrong", "Right", "Fix"} <= sections.keys():
         raise ValueError(f"the page of {code} has the sections {', '.join(sections)}; they are {', '.join(SECTIONS)}, in this order")
-    wrong, right = _examples(sections["Wrong"]), _examples(sections["Right"])
+    wrong, right = (tuple(_examples(sections[name])) for name in ("Wrong", "Right"))
     words = "\n\n".join(text_part for text_part in (rule, _joined(first.strip())) if text_part)
     sources = "; ".join(text_part for text_part in (source, _joined(sections.get("Source", ""))) if text_part)
     see_also = tuple(re.findall(r"PW\d{3}", sections.get("See also", "")))
     return Page(code, CODES[code], family_of(code), words, wrong, right, _joined(sections["Fix"]), sources, see_also)
+
+
+def command_of(examples: Iterable[Example]) -> str:
+    """Return the first command of examples; "" without any."""
+    return next((example.command for example in examples if example.command), "")
 
 
 def family_of(code: str) -> str:
@@ -110,22 +117,13 @@ def _joined(text: str) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
-def _examples(section: str) -> tuple[Example, ...]:
-    return tuple(_example(*match.groups()) for match in _FENCE.finditer(section))
-
-
-def _example(language: str, use: str, text: str) -> Example:
-    verb, _, rest = use.partition(" ")
-    if verb == "file":
-        return Example(language, text, file=rest)
-    return Example(language, text, use, next((word for word in rest.split() if not word.startswith("-")), ""))
-
-
-def _said_by(rule: RulePage) -> tuple[str, str]:
-    """Return (rule in words, source)."""
-    documented = cleandoc(type(rule).__doc__ or "").replace("``", "`")
-    source = documented.partition("Source: ")[2]
-    return " ".join(documented.partition("\n\n")[0].split()), " ".join(source.split()).rstrip(".")
+def _examples(section: str) -> Iterator[Example]:
+    for language, use, text in _FENCE.findall(section):
+        verb, _, rest = use.partition(" ")
+        if verb == "file":
+            yield Example(language, text, file=rest)
+        else:
+            yield Example(language, text, use, next((word for word in rest.split() if not word.startswith("-")), ""))
 
 
 def _no_code(name: str) -> str:

@@ -87,7 +87,7 @@ def rows_of(plan: Plan, names: Sequence[str], degrees: Mapping[str, Parallel], m
         number, tp = names.index(name), degrees[name].tp if name in degrees else 1
         for node, index, ranks, group in _held(plan, name, tp):
             holders.setdefault(node, {}).setdefault(index, []).append(Holder(number, ranks, group))
-        for node, text in _besides(plan, name):
+        for node, text in processes_beside(plan, name):
             besides.setdefault(node, []).append((number, text))
     rows = [_row(node, holders.get(node.rank, {}), tuple(besides.get(node.rank, ()))) for node in plan.cluster.nodes]
     return rows if len(rows) <= most else list(_folded(rows))
@@ -118,7 +118,7 @@ def _held(plan: Plan, name: str, tp: int) -> Iterator[tuple[int, int, tuple[int,
         yield node, index, tuple(ranks), groups[node, index]
 
 
-def _besides(plan: Plan, name: str) -> Iterator[tuple[int, str]]:
+def processes_beside(plan: Plan, name: str) -> Iterator[tuple[int, str]]:
     """Yield (node, processes of a component without accelerators there)."""
     devices: dict[tuple[int, str], list[range]] = {}
     counts: dict[tuple[int, str], int] = {}

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Iterable, Mapping
+from typing import Mapping
 from urllib.parse import quote
 
 from ..models.findings.codes import CODES, url_of
 from ..models.findings.finding import Finding
-from ..models.findings.span import Edit, Span
+from ..models.findings.span import Span
 from ..models.report import UNUSABLE, Report
 from .results import VerifyResults, path_of, whole_message
 from .version import version
@@ -82,19 +82,10 @@ def _result(finding: Finding, report: Report, in_source: bool | None, codes: lis
     if finding.origin:
         data["relatedLocations"] = [{**_location(report, finding.origin), "message": {"text": finding.origin_label}}]
     if finding.edit and finding.edit.span.file in report.texts:
-        data["fixes"] = [{"description": {"text": finding.help}, "artifactChanges": _changes([finding.edit], report.texts)}]
+        replacement = {"deletedRegion": _region(finding.edit.span, report.texts), "insertedContent": {"text": finding.edit.text}}
+        change = {"artifactLocation": _artifact(finding.edit.span.file), "replacements": [replacement]}
+        data["fixes"] = [{"description": {"text": finding.help}, "artifactChanges": [change]}]
     return data
-
-
-def _changes(edits: Iterable[Edit], texts: Mapping[str, str]) -> list[Data]:
-    """Return the change of each edit in its file."""
-    return [
-        {
-            "artifactLocation": _artifact(edit.span.file),
-            "replacements": [{"deletedRegion": _region(edit.span, texts), "insertedContent": {"text": edit.text}}],
-        }
-        for edit in edits
-    ]
 
 
 def _location(report: Report, span: Span | None) -> Data:

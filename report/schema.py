@@ -13,7 +13,7 @@ from typing import Any, Mapping
 import yaml
 
 from ..models.dialect_names import DIALECTS, FRAMEWORKS
-from ..models.text.form import REQUIRED, Form, Key
+from ..models.text.form import REQUIRED, Form
 
 Node = dict[str, Any]
 KINDS: Mapping[str, str] = {
@@ -68,15 +68,14 @@ def _written(form: type[Form]) -> Node:
 
 
 def _keys_of(form: type[Form]) -> Node:
+    properties: Node = {}
+    for key in form.keys.values():
+        value = {"anyOf": [key.kind.schema, {"type": "null"}]} if key.default is None else key.kind.schema
+        default = {} if key.default is REQUIRED else {"default": key.default}
+        properties[key.written] = {**value, "description": key.description, "title": key.title, **default}
     needed = [key.written for key in form.keys.values() if key.default is REQUIRED]
-    node: Node = {"description": form.__doc__ or "", "properties": {key.written: _written_key(key) for key in form.keys.values()}}
-    return node | {"additionalProperties": form.is_open} | ({"required": needed} if needed else {})
-
-
-def _written_key(key: Key) -> Node:
-    schema = {"anyOf": [key.kind.schema, {"type": "null"}]} if key.default is None else key.kind.schema
-    meaning = {"description": key.description, "title": key.title}
-    return {**schema, **meaning} if key.default is REQUIRED else {**schema, **meaning, "default": key.default}
+    node: Node = {"description": form.__doc__ or "", "properties": properties, "additionalProperties": form.is_open}
+    return node | ({"required": needed} if needed else {})
 
 
 def _of_plan() -> Node:
@@ -113,7 +112,7 @@ class _Converter:
         """Convert a form: keys with descriptions and values."""
         required = set(node.get("required", ()))
         keys = {name: self._key(name, value, name in required) for name, value in node.get("properties", {}).items()}
-        converted: Node = {"description": _one_line(node["description"])} if "description" in node else {}
+        converted: Node = {"description": " ".join(node["description"].split())} if "description" in node else {}
         converted |= {"type": "object", "properties": keys, "additionalProperties": node.get("additionalProperties", True)}
         return converted | ({"required": node["required"]} if required else {})
 
@@ -166,10 +165,6 @@ class _Converter:
 def _any_text(node: Node) -> bool:
     """Return True if a schema already allows every short text."""
     return any(choice.get("type") == "string" and not {"pattern", "enum", "const"} & choice.keys() for choice in node.get("anyOf", [node]))
-
-
-def _one_line(text: str) -> str:
-    return re.sub(r"\s*\n\s*", " ", text.strip())
 
 
 def _examples(text: str) -> list[object]:

@@ -61,7 +61,9 @@ def render(
     if plan.degrees and not named:
         blocks.append("\n".join(f"chosen for {escape(name)}: {degrees}" for name, degrees in plan.degrees.items()))
     if answer.how != GIVEN and (plan.terms or not brief):
-        blocks.append(_terms(plan) if plan.terms else "objective: nothing to weigh, every placement that holds is as good")
+        rows = [["objective", "value", "bound"], *([term.name, str(term.value), str(term.bound)] for term in plan.terms)]
+        nothing = "objective: nothing to weigh, every placement that holds is as good"
+        blocks.append(table(rows, right=(1, 2)) if plan.terms else nothing)
     if moves:
         from .moves import render as render_moves
 
@@ -69,7 +71,9 @@ def render(
     blocks += further
     if edits:
         blocks.append(_change(reading, edits, written, keeps, colour))
-    blocks += [_note(finding, colour) for finding in of_file]
+    for finding in of_file:
+        advice = f"\n  = help: {escape(finding.help)}" if finding.help else ""
+        blocks.append(f"{paint(f'note[{finding.code}]', 'cyan', colour)}: {escape(finding.message)}{advice}")
     blocks += [render_unchecked(answer.unchecked)] if answer.unchecked else []
     blocks.append(_verdict(reading, answer, plan, output, colour))
     return "\n\n".join(blocks)
@@ -107,16 +111,6 @@ def _change(reading: Reading, edits: list[Edit], written: bool, keeps: bool, col
         return f"{name}: written, as `--write` asks; what it was may be kept as well" if keeps else f"{name}: written"
     hint = f"{name} may stay as it is; to take the plan all the same, add `--write`:\n" if keeps else ""
     return hint + diff(reading.source, edits, colour)
-
-
-def _note(finding: Finding, colour: bool) -> str:
-    advice = f"\n  = help: {escape(finding.help)}" if finding.help else ""
-    return f"{paint(f'note[{finding.code}]', 'cyan', colour)}: {escape(finding.message)}{advice}"
-
-
-def _terms(plan: Plan) -> str:
-    rows = [["objective", "value", "bound"], *([term.name, str(term.value), str(term.bound)] for term in plan.terms)]
-    return table(rows, right=(1, 2))
 
 
 def _of_counts(planned: PlanningResult, how: str) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
-from typing import Iterable
 
 from ..models.answer import Answer
 from ..models.findings.finding import Unchecked
@@ -28,17 +28,16 @@ def render(file: str, pricing: Pricing, colour: bool = False) -> str:
     rows = [["change", "verdict", "effect", "what changes"], [AS_IT_IS, _verdict(pricing.before), "", _terms(pricing.before)]]
     rows += [[change.name, _verdict(change.answer), change.effect, _differences(pricing.before, change)] for change in pricing.after]
     blocks = [table(rows, uncut=True)]
-    if (
-        len(pricing.after) == 1
-        and pricing.before.plan
-        and pricing.after[0].answer.plan
-        and (terms := _by_term(pricing.before, pricing.after[0]))
-    ):
-        blocks.append(terms)
+    if len(pricing.after) == 1 and pricing.before.plan and pricing.after[0].answer.plan:
+        old, new = terms_of(pricing.before), pricing.after[0].terms
+        terms = [[name, str(old.get(name, "-")), str(new.get(name, "-"))] for name in dict.fromkeys((*old, *new))]
+        blocks += [table([["objective", "before", "after"], *terms], right=(1, 2))] if terms else []
     explained = [change for change in pricing.after if change.answer.findings and (change.effect != SAME or len(pricing.after) <= MAX_WHYS)]
     blocks += [_why(change, colour) for change in explained[:MAX_WHYS]]
-    blocks += [_unchecked(pricing)] if _unchecked(pricing) else []
-    return "\n\n".join([*blocks, f"{escape(file)}: {_summary(pricing)}"])
+    counts = Counter(change.effect for change in pricing.after)
+    counts_text = ", ".join(f"{count} {effect}" for effect, count in counts.items()) or "there is no demand that could be dropped"
+    verdict = f"{escape(file)}: {_verdict(pricing.before)} as it is; {counts_text}"
+    return "\n\n".join(filter(None, [*blocks, _unchecked(pricing), verdict]))
 
 
 def to_json(file: str, pricing: Pricing) -> str:
@@ -48,7 +47,10 @@ def to_json(file: str, pricing: Pricing) -> str:
 
 
 def _answer(answer: Answer, file: str) -> dict[str, object]:
-    plan = answer.plan
+    plan, planned, times = answer.plan, answer.planned, dict[str, object]()
+    if planned is not None:
+        held = planned.best.accelerators(planned.question)
+        times = {"seconds": planned.best.total / SECOND, "accelerators": held, "proved": planned.proved}
     return {
         "verdict": answer.verdict,
         "objective": plan.objective if plan else None,
@@ -57,16 +59,8 @@ def _answer(answer: Answer, file: str) -> dict[str, object]:
         "findings": [finding_to_data(finding, file) for finding in answer.findings],
         **({"accelerators": accelerators_of(answer), "processes": sizes_of(answer)} if plan else {}),
         **({"unchecked": [unchecked_to_data(item) for item in answer.unchecked]} if answer.unchecked else {}),
-        **_planned_data(answer),
+        **times,
     }
-
-
-def _planned_data(answer: Answer) -> dict[str, object]:
-    """Convert the times of a plan chosen by time."""
-    if answer.planned is None:
-        return {}
-    best = answer.planned.best
-    return {"seconds": best.total / SECOND, "accelerators": best.accelerators(answer.planned.question), "proved": answer.planned.proved}
 
 
 def _verdict(answer: Answer) -> str:
@@ -75,7 +69,7 @@ def _verdict(answer: Answer) -> str:
 
 
 def _terms(answer: Answer) -> str:
-    return _listed([*_taken(answer).values(), *(f"{name} {value}" for name, value in terms_of(answer).items() if value)])
+    return ", ".join([*_taken(answer).values(), *(f"{name} {value}" for name, value in terms_of(answer).items() if value)])
 
 
 def _taken(answer: Answer) -> dict[str, str]:
@@ -99,7 +93,7 @@ def _differences(before: Answer, after: PricedChange) -> str:
     taken = [f"{then[name].split()[0]} -> {size}" for name, size in now.items() if name in then and size != then[name]] or _sizes(
         before, after
     )
-    return _listed([*taken, *(f"{name} {old.get(name, 0)} -> {new.get(name, 0)}" for name in names)])
+    return ", ".join([*taken, *(f"{name} {old.get(name, 0)} -> {new.get(name, 0)}" for name in names)])
 
 
 def _sizes(before: Answer, after: PricedChange) -> list[str]:
@@ -112,12 +106,6 @@ def _sizes(before: Answer, after: PricedChange) -> list[str]:
     then, now = sizes_of(before), sizes_of(after.answer)
     names = [name for name in dict.fromkeys((*then, *now)) if then.get(name, 0) != now.get(name, 0)]
     return [f"{name} {then.get(name, 0):,} -> {with_noun(now.get(name, 0), 'process', ',')}" for name in names]
-
-
-def _by_term(before: Answer, after: PricedChange) -> str:
-    old, new = terms_of(before), after.terms
-    rows = [[name, str(old.get(name, "-")), str(new.get(name, "-"))] for name in dict.fromkeys((*old, *new))]
-    return table([["objective", "before", "after"], *rows], right=(1, 2)) if rows else ""
 
 
 def _unchecked(pricing: Pricing) -> str:
@@ -140,16 +128,3 @@ def _why(change: PricedChange, colour: bool) -> str:
     more = [*(f"note: {note}" for note in finding.notes), *([f"help: {finding.help}"] if finding.help else [])]
     head = f"{paint(escape(f'{change.name} [{finding.code}]'), 'cyan', colour)}: {escape(finding.message)}"
     return "\n".join([head, *(f"  = {escape(line)}" for line in more)])
-
-
-def _summary(pricing: Pricing) -> str:
-    """Format the last line: number of changes by result."""
-    counts: dict[str, int] = {}
-    for change in pricing.after:
-        counts[change.effect] = counts.get(change.effect, 0) + 1
-    counts_text = ", ".join(f"{count} {effect}" for effect, count in counts.items()) or "there is no demand that could be dropped"
-    return f"{_verdict(pricing.before)} as it is; {counts_text}"
-
-
-def _listed(words: Iterable[str]) -> str:
-    return ", ".join(words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..models.findings.codes import CODES
-from ..models.findings.wording import plural
+from ..models.findings.wording import are, plural, with_noun
 from ..models.machines.topology import NODE_LEVEL
 from ..models.placements.reasons import ALL, FULL, OUT, SMALL, Reason, WhyAccelerator, WhyComponent, Without
 from ..solver.wording import level_name
@@ -24,8 +24,9 @@ def of_component(why: WhyComponent) -> str:
         f"  it may use {may} of {total} {plural('node', total)}"
         + (f", also {_at(why.level, _some(other_places))}" if other_places else f", in no other {level_name(why.level)}")
     )
-    lines += [f"  {_nodes(count)} kept off by {code}: {CODES[code]}" for code, count in why.barred]
-    lines += [f"  without {_domain(why.level, candidate.domain or 'none')}: {_price(candidate)}" for candidate in why.without]
+    lines += [f"  {with_noun(count, 'node')} {are(count)} kept off by {code}: {CODES[code]}" for code, count in why.barred]
+    kind = "" if why.level == NODE_LEVEL else f"{level_name(why.level)} "
+    lines += [f"  without {kind}{candidate.domain or 'none'}: {_price(candidate)}" for candidate in why.without]
     return "\n".join(map(escape, lines))
 
 
@@ -61,14 +62,6 @@ def _price(without: Without) -> str:
 
 def _at(level: str, places: str) -> str:
     return f"on {places}" if level == NODE_LEVEL else f"in {level_name(level)} {places}"
-
-
-def _domain(level: str, name: str) -> str:
-    return name if level == NODE_LEVEL else f"{level_name(level)} {name}"
-
-
-def _nodes(count: int) -> str:
-    return "1 node is" if count == 1 else f"{count} nodes are"
 
 
 def _some(names: list[str]) -> str:

@@ -97,8 +97,3 @@ def _first_member(lines: Sequence[str]) -> list[str]:
 def quoted(names: Iterable[object]) -> str:
     """Return names in backticks, separated by commas; ``none`` without any."""
     return ", ".join(f"`{name}`" for name in names) or "none"
-
-
-def kind_of(value: object) -> str:
-    """Describe a value: ``None``, a class name, or ``a dict``."""
-    return "None" if value is None else value.__name__ if isinstance(value, type) else f"a {type(value).__name__}"

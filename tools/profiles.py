@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any, Sequence
@@ -23,50 +22,32 @@ from .flattened import Flat, configurations
 DIALECTS = Path(__file__).parents[1] / "models" / "dialects"
 
 
-@dataclass(frozen=True)
-class CheckoutLayout:
-    """Location of a framework's configurations.
-
-    Attributes
-    ----------
-    patterns : files below a checkout; the first of a name counts.
-    beside : the same below a second repository of recipes.
-    bases : configurations that others may be stored as changes of, most general first.
-    choosing : configurations with every option of every group stored.
-    without : recipes whose program is unknown and on which no other configuration is based.
-    """
-
-    patterns: tuple[str, ...]
-    beside: tuple[str, ...] = ()
-    bases: tuple[str, ...] = ()
-    choosing: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
-
-
-LAYOUTS = {
-    "verl": CheckoutLayout(
-        (
-            "verl/trainer/config/*.yaml", "verl/experimental/*/config/*.yaml", "examples/*/config/*.yaml", "recipe/*/config/*.yaml",
-            "recipe/*/configs/*.yaml",
-        ),
-        ("*/config/*.yaml", "*/configs/*.yaml", "*/*/config/*.yaml"),
-        ("ppo_trainer", "ppo_megatron_trainer"),
-        ("ppo_trainer", "sft_trainer_engine", "sft_trainer"),
-        ("dance_ppo_trainer", "rep_exp_trainer"),
-    ),
-}  # fmt: skip
+FRAMEWORK = "verl"
+PATTERNS = (
+    "verl/trainer/config/*.yaml", "verl/experimental/*/config/*.yaml", "examples/*/config/*.yaml", "recipe/*/config/*.yaml",
+    "recipe/*/configs/*.yaml",
+)  # fmt: skip
+"""Files below a checkout; the first of a name counts."""
+BESIDE = ("*/config/*.yaml", "*/configs/*.yaml", "*/*/config/*.yaml")
+"""The same below the repository of recipes."""
+BASES = ("ppo_trainer", "ppo_megatron_trainer")
+"""Configurations that others may be stored as changes of, most general first."""
+CHOOSING = ("ppo_trainer", "sft_trainer_engine", "sft_trainer")
+"""Configurations with every option of every group stored."""
+WITHOUT = ("dance_ppo_trainer", "rep_exp_trainer")
+"""Recipes whose program is unknown and on which no other configuration is based."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read a checkout into the data files; return 0 on success."""
     options = _parser().parse_args(arguments)
-    start, layout = monotonic(), LAYOUTS[options.framework]
+    start = monotonic()
     folder = Path(options.facts) if options.facts else DIALECTS / options.framework / "facts"
     file = folder / "releases.json"
     registered = json.loads(file.read_text("utf-8"))
     names = [release["name"] for release in registered["releases"]]
     known = decoded(Configurations(folder, Releases(names))) if (folder / "configurations.json").is_file() else {}
-    new = _read(layout, str(Path(options.checkout).resolve()), options.recipes)
+    new = _read(str(Path(options.checkout).resolve()), options.recipes)
     if not new:
         raise SystemExit(f"{options.checkout} holds no configuration of {options.framework} that can be composed")
     names = _registered(file, registered, options)
@@ -76,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         flats.update({options.release: new[name]} if name in new else {})
         if flats:
             columns[name] = {names.index(release): flats[release] for release in sorted(flats, key=names.index)}
-    lines = written(encoded(columns, Releases(names), layout.bases), folder)
+    lines = written(encoded(columns, Releases(names), BASES), folder)
     print(f"{options.framework} {options.release}: {len(new)} configurations in {monotonic() - start:.1f} s, {lines} lines of data")
     return 0
 
@@ -84,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m placewright.tools.profiles", description="Read a release of a framework as data.")
     parser.add_argument("checkout", help="folder of the framework at this release")
-    parser.add_argument("--framework", choices=sorted(LAYOUTS), required=True)
+    parser.add_argument("--framework", choices=[FRAMEWORK], required=True)
     parser.add_argument("--release", required=True, help="its name, such as 0.9.0 or an abbreviated commit")
     parser.add_argument("--commit", help="commit of the checkout; needed for a release that is new")
     parser.add_argument("--date", default="", help="date of that commit, YYYY-MM-DD")
@@ -110,12 +91,12 @@ def _registered(file: Path, registered: dict[str, Any], options: argparse.Namesp
     return names
 
 
-def _read(layout: CheckoutLayout, checkout: str, recipes: str) -> dict[str, Flat]:
+def _read(checkout: str, recipes: str) -> dict[str, Flat]:
     """Return the configurations of a checkout, plus recipes with other names."""
-    by_name = configurations(layout.patterns, (checkout,), layout.choosing)
+    by_name = configurations(PATTERNS, (checkout,), CHOOSING)
     if recipes:
-        by_name = {**configurations(layout.beside, (str(Path(recipes).resolve()), checkout)), **by_name}
-    return {name: flat for name, flat in by_name.items() if name not in layout.without}
+        by_name = {**configurations(BESIDE, (str(Path(recipes).resolve()), checkout)), **by_name}
+    return {name: flat for name, flat in by_name.items() if name not in WITHOUT}
 
 
 if __name__ == "__main__":

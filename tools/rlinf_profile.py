@@ -15,6 +15,8 @@ from typing import Iterable, Iterator, Mapping, Sequence
 
 import yaml
 
+from ..models.releases.release import UNSTORED_VALUE, Releases
+
 Profile = dict[str, list[str]]
 """Kind of fact -> names that the release knows."""
 
@@ -52,25 +54,16 @@ def ranges(profiles: Mapping[str, Profile]) -> dict[str, dict[str, list[str]]]:
 
     Releases are ``since:until`` runs with commas; "" leaves a side open.
     """
-    releases = list(profiles)
-    result: dict[str, dict[str, list[str]]] = {}
+    releases, result = Releases(list(profiles)), dict[str, dict[str, list[str]]]()
     for kind in next(iter(profiles.values())):
         known = [set(names_known[kind]) for names_known in profiles.values()]
         groups: dict[str, list[str]] = {}
         for name in sorted(set().union(*known)):
-            groups.setdefault(_runs(releases, [name in names_known for names_known in known]), []).append(name)
+            has = {index: UNSTORED_VALUE for index, names_known in enumerate(known) if name in names_known}
+            runs = releases.runs(has, range(len(known)))
+            groups.setdefault(",".join(map(":".join, runs)), []).append(name)
         result[kind] = dict(sorted(groups.items()))
     return result
-
-
-def _runs(releases: Sequence[str], has: Sequence[bool]) -> str:
-    runs: list[list[str]] = []
-    for index, release in enumerate(releases):
-        if has[index] and (not index or not has[index - 1]):
-            runs.append([release if index else "", ""])
-        elif runs and not has[index] and has[index - 1]:
-            runs[-1][1] = release
-    return ",".join(":".join(run) for run in runs)
 
 
 def _parsed(file: Path) -> ast.Module:
@@ -89,23 +82,20 @@ def _list_of(module: ast.Module, name: str) -> list[str]:
     return []
 
 
+def _decorated(module: ast.Module) -> Iterator[tuple[ast.AST, str, ast.Call]]:
+    """Yield (function or class, name of a decorator, its call) of a module."""
+    for node in ast.walk(module):
+        for call in node.decorator_list if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else ():
+            if isinstance(call, ast.Call):
+                yield node, ast.unparse(call.func), call
+
+
 def _registered(file: Path, decorator: str) -> list[str]:
-    calls = (
-        decorator_call for node in ast.walk(_parsed(file)) if isinstance(node, ast.FunctionDef) for decorator_call in node.decorator_list
-    )
-    named = (
-        decorator_call
-        for decorator_call in calls
-        if isinstance(decorator_call, ast.Call) and isinstance(decorator_call.func, ast.Name) and decorator_call.func.id == decorator
-    )
-    return [
-        decorator_call.args[0].value
-        for decorator_call in named
-        if isinstance(decorator_call.args[0], ast.Constant) and isinstance(decorator_call.args[0].value, str)
-    ]
+    return [text for _, name, call in _decorated(_parsed(file)) if name == decorator for text in _strings(ast.List(call.args[:1]))]
 
 
-def _annotated(node: ast.ClassDef) -> Iterator[tuple[str, ast.AnnAssign]]:
+def annotated(node: ast.ClassDef) -> Iterator[tuple[str, ast.AnnAssign]]:
+    """Yield (name, statement) of the annotated fields of a class."""
     for statement in node.body:
         if (
             isinstance(statement, ast.AnnAssign)
@@ -121,7 +111,7 @@ def _class(module: ast.Module, name: str) -> ast.ClassDef | None:
 
 def _fields(module: ast.Module, name: str) -> list[str]:
     node = _class(module, name)
-    return [field for field, _ in _annotated(node)] if node else []
+    return [field for field, _ in annotated(node)] if node else []
 
 
 def _constant(module: ast.Module, owner: str, name: str) -> str:
@@ -141,17 +131,11 @@ def _hardware(checkout: Path) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield (hardware type, fields, required fields) of every registered configuration."""
     for file in sorted((checkout / "rlinf" / "scheduler" / "hardware" / "robots").glob("*.py")):
         module = _parsed(file)
-        for node in module.body:
-            for call in node.decorator_list if isinstance(node, ast.ClassDef) else ():
-                if (
-                    isinstance(call, ast.Call)
-                    and "register_hardware_config" in ast.dump(call.func)
-                    and isinstance(call.args[0], ast.Attribute)
-                ):
-                    owner = call.args[0].value
-                    kind = _constant(module, owner.id, call.args[0].attr) if isinstance(owner, ast.Name) else ""
-                    fields = list(_annotated(node)) if isinstance(node, ast.ClassDef) else []
-                    yield kind, [name for name, _ in fields], [name for name, field in fields if field.value is None]
+        for node, name, call in _decorated(module):
+            if isinstance(node, ast.ClassDef) and "register_hardware_config" in name and isinstance(call.args[0], ast.Attribute):
+                kind = _constant(module, ast.unparse(call.args[0].value), call.args[0].attr)
+                fields = list(annotated(node))
+                yield kind, [field for field, _ in fields], [field for field, statement in fields if statement.value is None]
 
 
 def _profilers(checkout: Path) -> list[str]:
@@ -166,13 +150,11 @@ def _profilers(checkout: Path) -> list[str]:
 def _programs(checkout: Path) -> Iterator[str]:
     """Yield ``path:folder/name`` (configuration folder, name) of every Hydra program."""
     for file in _under(checkout, ".py"):
-        module = _parsed(file)
-        for node in module.body:
-            for call in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
-                if isinstance(call, ast.Call) and ast.unparse(call.func) == "hydra.main":
-                    keywords = {word.arg: word.value.value for word in call.keywords if isinstance(word.value, ast.Constant)}
-                    folder, name = (str(keywords.get(key) or "") for key in ("config_path", "config_name"))
-                    yield f"{file.relative_to(checkout).as_posix()}:{folder}/{name}"
+        for _, decorator, call in _decorated(_parsed(file)):
+            if decorator == "hydra.main":
+                keywords = {word.arg: word.value.value for word in call.keywords if isinstance(word.value, ast.Constant)}
+                folder, name = (str(keywords.get(key) or "") for key in ("config_path", "config_name"))
+                yield f"{file.relative_to(checkout).as_posix()}:{folder}/{name}"
 
 
 def _under(checkout: Path, suffix: str) -> Iterator[Path]:

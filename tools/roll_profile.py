@@ -11,7 +11,10 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any, Iterator, Mapping
+from typing import Any, Mapping
+
+from ..models.releases.release import Releases
+from .rlinf_profile import annotated
 
 MEGATRON = "mcore_adapter/src/mcore_adapter/training_args.py"
 PLACES = ("roll/configs/*.py", "roll/pipeline/*/*_config.py", "roll/pipeline/*/*/*_config.py", MEGATRON)
@@ -35,18 +38,12 @@ def profile(checkout: Path) -> Profile:
                     prefix = f"{file.parent.name}." if "/pipeline/" in path or place == MEGATRON else ""
                     base = bases[0] if bases else ""
                     result["classes"][prefix + node.name] = [f"{prefix}{base}" if base and place == MEGATRON else base, path]
-                    result["keys"].update((prefix + key, value) for key, value in _keys(node))
+                    for name, statement in annotated(node):
+                        result["keys"][f"{prefix}{node.name}.{name}"] = [ast.unparse(statement.annotation), _default(statement.value)]
     for file in sorted(checkout.glob(LAUNCHERS)):
         names = re.findall(r"data_class=(\w+)", file.read_text("utf-8"))
         result["programs"][file.name] = sorted(set(names))
     return result
-
-
-def _keys(node: ast.ClassDef) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the annotated fields of a class."""
-    for statement in node.body:
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            yield f"{node.name}.{statement.target.id}", [ast.unparse(statement.annotation), _default(statement.value)]
 
 
 def _default(value: ast.expr | None) -> object:
@@ -62,22 +59,16 @@ def _default(value: ast.expr | None) -> object:
 
 def merged(profiles: Mapping[str, Profile]) -> Profile:
     """Merge profiles, oldest first, to runs ``[since, until, value...]``; "" leaves a side open."""
-    names = list(profiles)
-    result: Profile = {}
+    releases, result = Releases(list(profiles)), Profile()
     for section in ("classes", "keys", "programs"):
-        table = result.setdefault(section, {})
-        for name in dict.fromkeys(key for facts in profiles.values() for key in facts[section]):
-            runs: list[list[Any]] = []
-            for index, release in enumerate(names):
-                value = profiles[release][section].get(name)
-                if value is None:
-                    continue
-                if runs and runs[-1][1] == release and runs[-1][2:] == value:
-                    runs[-1][1] = names[index + 1] if index + 1 < len(names) else ""
-                else:
-                    since = release if index else ""
-                    runs.append([since, names[index + 1] if index + 1 < len(names) else "", *value])
-            table[name] = runs
+        columns: dict[str, dict[int, Any]] = {}
+        for index, facts in enumerate(profiles.values()):
+            for name, value in facts[section].items():
+                columns.setdefault(name, {})[index] = value
+        result[section] = {
+            name: [[since, until, *value] for since, until, value in releases.runs(column, range(len(profiles)))]
+            for name, column in columns.items()
+        }
     return result
 
 

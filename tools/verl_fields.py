@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Sequence
 
 from ..models.releases.release import Releases
+from .rlinf_profile import annotated
 
 FACTS = Path(__file__).parents[1] / "models" / "dialects" / "verl" / "facts"
 PATTERNS = ("verl/base_config.py", "verl/workers/config/*.py", "verl/trainer/config/*.py", "verl/utils/profiler/config.py")
@@ -36,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     folder = Path(options.facts)
     names = [release["name"] for release in json.loads((folder / "releases.json").read_text("utf-8"))["releases"]]
-    new = {name: fields for name, fields in fields_of(Path(options.checkout)).items() if name in _targets(folder)}
+    targets = {match[1] for file in folder.glob("*.json") for match in _TARGET.finditer(file.read_text("utf-8"))}
+    new = {name: fields for name, fields in fields_of(Path(options.checkout)).items() if name in targets}
     if not new or options.release not in names:
         raise SystemExit(f"{options.checkout} has no dataclass that is known, or {options.release} is no known release")
     releases, index = Releases(names), names.index(options.release)
@@ -57,25 +59,13 @@ def fields_of(checkout: Path) -> dict[str, set[str]]:
         for node in ast.parse(file.read_text("utf-8")).body:
             if isinstance(node, ast.ClassDef):
                 bases = [ast.unparse(base).rpartition(".")[2] for base in node.bases]
-                classes[node.name] = bases, {field_name for line in node.body for field_name in _field(line)}
+                classes[node.name] = bases, {name for name, _ in annotated(node)}
 
     def every(name: str) -> set[str]:
         bases, fields = classes.get(name, ([], set()))
         return fields.union(*map(every, bases))
 
     return {name: every(name) for name in classes}
-
-
-def _field(line: ast.stmt) -> list[str]:
-    """Return the field names that a line of a class body declares."""
-    if not isinstance(line, ast.AnnAssign) or not isinstance(line.target, ast.Name) or "ClassVar" in ast.unparse(line.annotation):
-        return []
-    return [line.target.id]
-
-
-def _targets(folder: Path) -> set[str]:
-    """Return the classes that configurations name."""
-    return {match[1] for file in folder.glob("*.json") for match in _TARGET.finditer(file.read_text("utf-8"))}
 
 
 def _decoded(data: dict[str, list[list[str]]], releases: Releases) -> dict[str, Fields]:

@@ -39,7 +39,7 @@ def suggestions(text: str, line: int, column: int, dialect: str) -> list[Suggest
     values = [value for node in nodes for value in _expanded(root, node.get("properties", {}).get(key, {}))]
     words = [str(word) for value in values for word in (*value.get("enum", ()), *([value["const"]] if "const" in value else ()))]
     if any(_NAMES_COMPONENTS in value.get("description", "") for value in values):
-        words += _components(text)
+        words += _COMPONENT.findall(text.partition("\ncomponents:")[2].partition("\n\n")[0])
     return [Suggestion(word, "", False) for word in dict.fromkeys(words)]
 
 
@@ -111,11 +111,6 @@ def _indent(row: str) -> int:
 
 def _name(found: re.Match[str]) -> str:
     return next(group for group in found.groups() if group is not None)
-
-
-def _components(text: str) -> list[str]:
-    _, _, below = text.partition("\ncomponents:")
-    return _COMPONENT.findall(below.partition("\n\n")[0] if "\n\n" in below else below)
 
 
 @cache

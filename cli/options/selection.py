@@ -31,10 +31,22 @@ def selection_options(verb: Verb) -> Verb:
     for option in (
         click.option("--warnings-as-errors", is_flag=True, help=_STRICT),
         click.option(
-            "--ignore", multiple=True, metavar="CODE,...", envvar="PLACEWRIGHT_IGNORE", show_envvar=True, callback=_ignored, help=_IGNORE
+            "--ignore",
+            multiple=True,
+            metavar="CODE,...",
+            envvar="PLACEWRIGHT_IGNORE",
+            show_envvar=True,
+            callback=_reads(read_ignored),
+            help=_IGNORE,
         ),
         click.option(
-            "--select", multiple=True, metavar="CODE,...", envvar="PLACEWRIGHT_SELECT", show_envvar=True, callback=_codes, help=_SELECT
+            "--select",
+            multiple=True,
+            metavar="CODE,...",
+            envvar="PLACEWRIGHT_SELECT",
+            show_envvar=True,
+            callback=_reads(read_codes),
+            help=_SELECT,
         ),
     ):
         result = option(result)
@@ -57,17 +69,14 @@ def read_ignored(texts: Sequence[str]) -> tuple[str, ...]:
     return codes
 
 
-def _codes(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> tuple[str, ...]:
-    return _read(read_codes, param, texts)
+def _reads(read: Callable[[Sequence[str]], tuple[str, ...]]) -> Callable[..., tuple[str, ...]]:
+    """Return a click callback that reads codes."""
 
+    def callback(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> tuple[str, ...]:
+        try:
+            return read(texts)
+        except ValueError as problem:
+            help_ = "`placewright explain` lists the codes"
+            raise UnusableInput([error("PW016", "", f"{param.opts[0]}: {problem}", help=help_)]) from None
 
-def _ignored(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> tuple[str, ...]:
-    return _read(read_ignored, param, texts)
-
-
-def _read(read: Callable[[Sequence[str]], tuple[str, ...]], param: click.Parameter, texts: Sequence[str]) -> tuple[str, ...]:
-    try:
-        return read(texts)
-    except ValueError as problem:
-        help_ = "`placewright explain` lists the codes"
-        raise UnusableInput([error("PW016", "", f"{param.opts[0]}: {problem}", help=help_)]) from None
+    return callback

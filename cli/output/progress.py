@@ -38,7 +38,7 @@ def shown(way: str, for_program: bool = False, costs: Mapping[str, int] | None =
         try:
             yield _of_both(lambda text, seconds: line.tell(text), costs)
         finally:
-            line.end()
+            line.clear()
 
 
 def _of_both(tell: Callable[[str, float], None], costs: Mapping[str, int] | None) -> SearchLine:
@@ -67,7 +67,17 @@ AUTO, PLAIN, NONE = WAYS = ("auto", "plain", "none")
 """Ways to show progress."""
 
 
-class ProgressLine:
+class StepOutput:
+    """Receiver of the steps of a launch; prints nothing."""
+
+    def __call__(self, step: Step) -> None:
+        """Receive a step."""
+
+    def clear(self) -> None:
+        """Erase a progress line before other output."""
+
+
+class ProgressLine(StepOutput):
     """A line with a running clock, on standard error."""
 
     def __init__(self) -> None:
@@ -86,7 +96,11 @@ class ProgressLine:
             self._live.start()
         self._live.update(self._live.task_ids[0], description=text)
 
-    def end(self) -> None:
+    def __call__(self, step: Step) -> None:
+        """Replace the text by a step."""
+        self.tell(escape(str(step)))
+
+    def clear(self) -> None:
         """Erase the line; a second call does nothing."""
         live, self._live = self._live, None
         if live is not None:
@@ -97,39 +111,14 @@ PATIENCE = 10.0
 """Seconds after which a line says again how many workers are ready."""
 
 
-class StepOutput:
-    """Receiver of the steps of a launch; prints nothing."""
-
-    def __call__(self, step: Step) -> None:
-        """Receive a step."""
-
-    def clear(self) -> None:
-        """Erase a progress line before other output."""
-
-
 @contextmanager
 def shown_steps(way: str) -> Iterator[StepOutput]:
     """Yield the receiver of the steps of a launch, which prints to standard error."""
-    shown = StepOutput() if way == NONE else _Lines() if way == PLAIN or not sys.stderr.isatty() else _OneLine()
+    shown = StepOutput() if way == NONE else _Lines() if way == PLAIN or not sys.stderr.isatty() else ProgressLine()
     try:
         yield shown
     finally:
         shown.clear()
-
-
-class _OneLine(StepOutput):
-    """Progress line."""
-
-    def __init__(self) -> None:
-        self._line = ProgressLine()
-
-    def __call__(self, step: Step) -> None:
-        """Replace the line."""
-        self._line.tell(escape(str(step)))
-
-    def clear(self) -> None:
-        """Erase the line."""
-        self._line.end()
 
 
 class _Lines(StepOutput):

@@ -58,7 +58,10 @@ Answer = tuple[int, Any]
 def answered(path: str, body: bytes) -> Answer:
     """Return the answer to a request; never raises for a fault of the request."""
     try:
-        return _solved(SolveBody.model_validate_json(body)) if path == "/solve" else _verified(VerifyBody.model_validate_json(body))
+        if path == "/solve":
+            return _solved(SolveBody.model_validate_json(body))
+        request = VerifyBody.model_validate_json(body)
+        return 200, {"schema": 1, **report_to_data(verify(_reading(request)), request.placements)}
     except ValidationError as problem:
         faults = [{"at": ".".join(map(str, fault["loc"])), "message": fault["msg"]} for fault in problem.errors()[:20]]
         return 422, {"detail": faults}
@@ -75,10 +78,6 @@ def _reading(request: VerifyBody) -> Reading:
         raise ValueError(f"`{request.cluster}` is a file; machines are named as `2x8xH100`, or in the text")
     composer = Composer((), request.settings, (), tuple(map(known_framework, request.framework)))
     return read(Source(request.name, request.text), machines_of(request.cluster or None), request.dialect, request.level, composer)
-
-
-def _verified(request: VerifyBody) -> Answer:
-    return 200, {"schema": 1, **report_to_data(verify(_reading(request)), request.placements)}
 
 
 def _solved(request: SolveBody) -> Answer:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Iterable
 
-from ...models.component import Relation
 from ...models.derivation import Derivation, Figure
-from ...solver.explaining.demands import DemandText
+from ...models.findings.span import Span
 from ...solver.explaining.explain import Explanation, SharedAccelerators
 from ...solver.explaining.needs import ComponentNeed
 from ..json import SCHEMA, finding_to_data, release_to_data
@@ -45,13 +44,19 @@ def explanation_to_data(explanation: Explanation) -> dict[str, object]:
         else None,
         "components": {need.name: _need(need) for need in needs.components} if needs else {},
         "shared": _shared(sharing) if sharing else [],
-        "asked": [_asked(demand) for demand in sharing.asked] if sharing else [],
-        "demands": [_demanded(demand) for demand in explanation.demands],
+        "asked": [
+            {"kind": relation.kind, "components": list(relation.components), **({"level": relation.level} if relation.level else {})}
+            for relation in (sharing.asked if sharing else ())
+        ],
+        "demands": [
+            {"components": list(demand.components), "demand": demand.text, **_place(demand.span)} for demand in explanation.demands
+        ],
         "numbers": [_number(derivation) for derivation in explanation.derivations],
     }
 
 
 def _need(need: ComponentNeed) -> dict[str, object]:
+    counts = [{"least": low, "most": high} for low, high in need.counts]
     return {
         "kind": need.kind,
         "processes": need.processes,
@@ -59,14 +64,8 @@ def _need(need: ComponentNeed) -> dict[str, object]:
         "layout": [{"nodes": nodes, "each": per_node} for nodes, per_node in need.layout],
         "cpus": need.cpus or None,
         "written": need.written or None,
-        "asks_for": _amount(need) if need.asked else None,
+        "asks_for": {"least": need.asked[0], "most": need.asked[1], "counts": counts} if need.asked else None,
     }
-
-
-def _amount(need: ComponentNeed) -> dict[str, object]:
-    """Convert an open amount to JSON data, with ranges for lists."""
-    least, most = need.asked or (0, 0)
-    return {"least": least, "most": most, "counts": [{"least": low, "most": high} for low, high in need.counts]}
 
 
 def _shared(sharing: SharedAccelerators) -> list[dict[str, object]]:
@@ -85,19 +84,8 @@ def _shared(sharing: SharedAccelerators) -> list[dict[str, object]]:
     ]
 
 
-def _asked(relation: Relation) -> dict[str, object]:
-    level = {"level": relation.level} if relation.level else {}
-    return {"kind": relation.kind, "components": list(relation.components), **level}
-
-
-def _demanded(demanded: DemandText) -> dict[str, object]:
-    span = demanded.span
-    return {
-        "components": list(demanded.components),
-        "demand": demanded.text,
-        "line": span.line if span else None,
-        "column": span.column if span else None,
-    }
+def _place(span: Span | None) -> dict[str, object]:
+    return {"line": span.line if span else None, "column": span.column if span else None}
 
 
 def _number(derivation: Derivation) -> dict[str, object]:
@@ -111,12 +99,5 @@ def _number(derivation: Derivation) -> dict[str, object]:
 
 
 def _figure(figure: Figure) -> dict[str, object]:
-    span = figure.span
-    return {
-        "name": figure.name,
-        "value": figure.value,
-        "file": span.file if span else None,
-        "line": span.line if span else None,
-        "column": span.column if span else None,
-        "default": figure.default or None,
-    }
+    file = figure.span.file if figure.span else None
+    return {"name": figure.name, "value": figure.value, "file": file, **_place(figure.span), "default": figure.default or None}

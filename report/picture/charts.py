@@ -41,7 +41,8 @@ def timeline(account: Account, numbers: Mapping[str, int]) -> Element | None:
         for usage in place:
             _draw_turns(row, account, usage, numbers, start, total, y)
             start += usage.nanoseconds
-        text(row, LABEL + _SPAN + 8, y + _BAR - 6, _share(place, total), "small")
+        works = f"works {100 * sum(usage.works for usage in place) / total:.0f} %" if place[0].known else "not known"
+        text(row, LABEL + _SPAN + 8, y + _BAR - 6, works, "small")
         y += _BAR + GAP * 2
     traffic = account.planned.best.traffic
     rest = f", and {seconds(traffic)} of traffic" if traffic else ""
@@ -70,11 +71,6 @@ def _place_name(account: Account, usage: Usage) -> str:
         return block_name(question, design.blocks[usage.block])
     (name,) = usage.components
     return f"{name} ({resources(account.resources[name], design.options[name])})"
-
-
-def _share(place: list[Usage], total: int) -> str:
-    works = sum(usage.works for usage in place)
-    return f"works {100 * works / total:.0f} %" if place[0].known else "not known"
 
 
 def memory(account: Account, numbers: Mapping[str, int]) -> Element | None:

@@ -16,17 +16,15 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from types import FrameType
-from typing import Any, Callable, Iterator, TextIO
+from typing import Callable, Iterator, TextIO
 
-from ...models.placements.plan_file import plan_to_json
 from ..failure import LaunchFailed, failed
 from ..launch import Launch, launch
 from ..periodic import Periodic
 from ..progress import Step
 from .messages import KEEP, Failure, LaunchRequest, Message
-from .record import ENDED, FAILED, LOG, STARTING, Claim, Record, from_line, record_of, to_line
+from .record import ENDED, FAILED, LOG, STARTING, Claim, Record, from_line, to_line
 
 INTERVAL = 0.1
 
@@ -86,9 +84,6 @@ class Keeper:
         self._request = request
         self._answers = answers
         self._claim = Claim(request.name)
-        self._record = Record(
-            name=request.name, state=STARTING, since=time.time(), pid=os.getpid(), file=request.file, simulated=request.address is None
-        )
         self._kept = threading.Event()
         self._logged = ""
 
@@ -103,7 +98,7 @@ class Keeper:
             with stopping_on_request(self._claim, self._left_alone):
                 self._hold()
             leave_record = True  # the method has returned on every worker
-            self._write(state=ENDED, since=time.time())
+            self._claim.change(state=ENDED)
         except LaunchFailed as problem:
             leave_record = self._kept.is_set()
             self._failed(problem)
@@ -117,29 +112,20 @@ class Keeper:
     def _hold(self) -> None:
         """Run the launch, from the start of its workers until their end."""
         request = self._request
-        self._write()
+        self._claim.write(
+            Record(name=request.name, state=STARTING, since=time.time(), pid=os.getpid(), file=request.file, simulated=request.simulated)
+        )
         reading = request.reading.read() if request.reading else None
-        with launch(
-            request.plan, address=request.address, worker=request.worker, timeout=request.timeout, trusted_env=request.trusted_env,
-            progress=self._step, wait=request.wait, restarts=request.restarts, problem=request.problem, reading=reading,
-            methods=(request.method,) if request.method else (), share_nodes=request.share_nodes, elastic=request.elastic, name=request.name, log_dir=request.log_dir, heartbeat=request.heartbeat,
-            metrics=request.metrics,
-        ) as running:  # fmt: skip
-            run_kept(running, request.method, self._noted, self._lost, limit=request.call_timeout)
+        with launch(request.plan, progress=self._step, reading=reading, **request.options) as running:
+            run_kept(running, request.method, self._noted, self._claim.lost, limit=request.call_timeout)
 
     def _noted(self, running: Launch) -> None:
         """Record the running launch; the first time, report it and wait for KEEP."""
-        self._record = record_of(self._request.name, self._request.file, running, self._request.address is None, self._request.log_dir)
-        self._claim.keep(self._record, plan_to_json(running.plan))
+        record = self._claim.keep(running, self._request.file, self._request.simulated, self._request.log_dir)
         if not self._kept.is_set():
-            self._tell(self._record)
+            self._tell(record)
             self._kept.wait()
             self._write_to_log()
-
-    def _lost(self, failure: LaunchFailed) -> None:
-        """Record a loss before its replacement."""
-        self._record = self._record.recovering(failure)
-        self._claim.write(self._record)
 
     def _left_alone(self) -> bool:
         """Return True if the command has ended without KEEP, as its pipe shows."""
@@ -166,15 +152,11 @@ class Keeper:
         except BrokenPipeError:
             raise KeyboardInterrupt from None
 
-    def _write(self, **changes: Any) -> None:
-        self._record = replace(self._record, **changes)
-        self._claim.write(self._record)
-
     def _failed(self, problem: LaunchFailed) -> None:
         """Report a failure: to the command before KEEP, to the record afterwards."""
         if self._kept.is_set():
             print(problem.traceback, flush=True)
-            self._write(state=FAILED, since=time.time(), findings=problem.findings)
+            self._claim.change(state=FAILED, findings=problem.findings)
         else:
             with suppress(KeyboardInterrupt):
                 self._tell(Failure(problem.findings, problem.traceback))

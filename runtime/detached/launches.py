@@ -9,10 +9,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, Iterator, Mapping
+from typing import Iterator, Mapping
 
 from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
@@ -93,7 +92,8 @@ def stop(name: str, limit: float = STOP_LIMIT) -> LaunchStatus:
     path = directory_of(name)
     if status.alive:
         with Look(path) as look:
-            _ask_to_stop(path)
+            with suppress(FileNotFoundError):  # the launch has just ended by itself
+                os.close(os.open(path / STOP, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
             if not _wait_until_released(look, limit):
                 os.kill(status.record.pid, signal.SIGKILL)  # locked: still the keeper
                 if not _wait_until_released(look, KILL_LIMIT):
@@ -113,31 +113,16 @@ def _seen(name: str) -> LaunchStatus | None:
     is_alive = is_held(path)
     record = read_record(path)
     if record is None or (not is_alive and record.state in ALIVE):
-        log = _last_line(path / LOG)
+        log = path / LOG
+        reason = headline(log.read_text("utf-8", "replace").strip().splitlines()) if log.exists() else ""
         if not is_alive:
             remove(path)
-        return None if record is None else LaunchStatus(record, LOST, (_lost(record, log),))
+        if record is None:
+            return None
+        message = f"the keeper of `{record.name}` (process {record.pid}) was killed" + (f": {reason}" if reason else "")
+        loss = error("PW733", record.name, message, help="its workers ended with it; launch it again", witnesses=(record.pid,))
+        return LaunchStatus(record, LOST, (loss,))
     return LaunchStatus(record, record.state, record.findings)
-
-
-def _lost(record: Record, log: str) -> Finding:
-    message = f"the keeper of `{record.name}` (process {record.pid}) was killed" + (f": {log}" if log else "")
-    return error("PW733", record.name, message, help="its workers ended with it; launch it again", witnesses=(record.pid,))
-
-
-def _last_line(log: Path) -> str:
-    try:
-        lines = log.read_text("utf-8", "replace").strip().splitlines()
-    except FileNotFoundError:
-        return ""
-    return headline(lines)
-
-
-def _ask_to_stop(path: Path) -> None:
-    try:
-        os.close(os.open(path / STOP, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
-    except FileNotFoundError:  # the launch has just ended by itself
-        return
 
 
 def _wait_until_released(look: Look, limit: float) -> bool:
@@ -213,7 +198,9 @@ def detach(request: LaunchRequest, nodes: int, progress: OnStep = silent) -> Rec
                     _say(keeper, KEEP.encode())
                     return message
                 progress(message)
-            raise _gone(errors)
+            errors.seek(0)
+            lines = errors.read().decode("utf-8", "replace").strip().splitlines()
+            raise _faulty(headline(lines, "it ended without a word"), "\n".join(lines))
         except BaseException:
             with shielded():
                 _end(keeper)
@@ -259,12 +246,6 @@ def _end(keeper: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         keeper.kill()
         keeper.wait()
-
-
-def _gone(errors: IO[bytes]) -> LaunchFailed:
-    errors.seek(0)
-    lines = errors.read().decode("utf-8", "replace").strip().splitlines()
-    return _faulty(headline(lines, "it ended without a word"), "\n".join(lines))
 
 
 def _faulty(reason: str, traceback: str = "") -> LaunchFailed:

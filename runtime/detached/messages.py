@@ -6,7 +6,7 @@ The keeper then also knows what the framework refuses.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Mapping, Union
+from typing import Any, Mapping, Union
 
 from ...models.composition import Composer
 from ...models.composition.places import Library
@@ -18,7 +18,9 @@ from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ...models.reading import Reading
 from ...models.text.source import Source
+from ..launch import TIMEOUT
 from ..progress import Step
+from ..reserving.reservation import WAIT_LIMIT
 from ..running.monitor import HEARTBEAT
 from .record import Record
 
@@ -62,6 +64,11 @@ KEEP = "keep\n"
 """Answer of the command that all workers are ready: the keeper runs alone from then on."""
 
 
+_OPTIONS = (
+    "address", "worker", "timeout", "wait", "restarts", "trusted_env", "problem", "share_nodes", "elastic", "name", "heartbeat", "log_dir", "metrics",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class LaunchRequest:
     """Request for a launch; `file`: the user's file name, `problem`: what the plan solves, `reading`: the file that states it."""
@@ -69,13 +76,13 @@ class LaunchRequest:
     name: str
     file: str
     plan: Plan
-    address: str | None
-    worker: str | None
-    method: str | None
-    timeout: float
-    wait: float
-    restarts: int
-    trusted_env: tuple[str, ...]
+    address: str | None = None
+    worker: str | None = None
+    method: str | None = None
+    timeout: float = TIMEOUT
+    wait: float = WAIT_LIMIT
+    restarts: int = 0
+    trusted_env: tuple[str, ...] = ()
     problem: Problem | None = None
     reading: StoredReading | None = None
     share_nodes: bool = False
@@ -84,6 +91,21 @@ class LaunchRequest:
     heartbeat: float = HEARTBEAT
     log_dir: str = ""
     metrics: str = ""
+
+    @property
+    def simulated(self) -> bool:
+        """True for a simulated cluster."""
+        return self.address is None
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Names of called methods."""
+        return (self.method,) if self.method else ()
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of `launch`, but for the reading and the receiver of progress."""
+        return {"methods": self.methods, **{name: getattr(self, name) for name in _OPTIONS}}
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ...models.findings.finding import Finding, Unchecked
+from ...models.placements.plan_file import plan_to_json
 from ...models.planning.planned import PlanningResult
 from ...models.text.files import write_whole
 from ...solver.sandbox.messages import Codec, NotOurs, data_of, line_of
@@ -150,14 +151,6 @@ class Record:
     """Path of the cluster's token, for those who attach."""
     schema: int = SCHEMA
 
-    def recovering(self, failure: LaunchFailed) -> Record:
-        """Return the record for the time of a recovery."""
-        return replace(self, state=RECOVERING, since=time.time(), findings=failure.findings, restarts=self.restarts + 1)
-
-    def written(self, directory: Path) -> None:
-        """Write the record, whole or not at all. Raises OSError."""
-        write_whole(directory / FILE, to_line(self, Record).decode())
-
 
 def read_record(directory: Path) -> Record | None:
     """Read the record of a directory, or None. Invalid record: LaunchFailed (PW732)."""
@@ -206,11 +199,12 @@ PATIENCE = 0.5
 
 
 class Claim:
-    """Directory of a launch, locked by this process until it dies."""
+    """Directory of a launch, locked by this process until it dies; `record`: the last one written."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.path = directory_of(name)
+        self.record: Record | None = None
         self._lock: int | None = None
 
     def take(self) -> None:
@@ -235,13 +229,26 @@ class Claim:
             raise unusable(self.path, problem.strerror or str(problem)) from None
 
     def write(self, record: Record) -> None:
-        """Write the record. Raises OSError."""
-        record.written(self.path)
+        """Write the record, whole or not at all. Raises OSError."""
+        self.record = record
+        write_whole(self.path / FILE, to_line(record, Record).decode())
 
-    def keep(self, record: Record, plan: str) -> None:
-        """Write record and plan of a running launch for other processes. Raises OSError."""
-        write_whole(self.path / PLAN, plan)
+    def change(self, **fields: Any) -> None:
+        """Write the record with other fields, as of now. Raises OSError."""
+        if self.record is not None:
+            self.write(replace(self.record, since=time.time(), **fields))
+
+    def lost(self, failure: LaunchFailed) -> None:
+        """Record a loss before its replacement. Raises OSError."""
+        if self.record is not None:
+            self.change(state=RECOVERING, findings=failure.findings, restarts=self.record.restarts + 1)
+
+    def keep(self, running: Launch, file: str, simulated: bool, log_dir: str) -> Record:
+        """Write record and plan of a running launch for other processes; return the record."""
+        record = record_of(self.name, file, running, simulated, log_dir)
+        write_whole(self.path / PLAN, plan_to_json(running.plan))
         self.write(record)
+        return record
 
     @property
     def asked_to_stop(self) -> bool:

@@ -1,1 +1,1 @@
-"""Inference engines with work spread over the workers of a replica."""
+"""Inference engines on the accelerators of a replica."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Mapping, Sequence
 
@@ -58,14 +59,12 @@ class NodeRoster:
 
 def _identities(available: Sequence[RayNode]) -> dict[str, NodeIdentity]:
     """Return Ray node id -> identity."""
-    hosts = [ray.name for ray in available]
-    return {ray.node_id: _identity(ray, hosts) for ray in available}
-
-
-def _identity(ray: RayNode, hosts: Sequence[str]) -> NodeIdentity:
-    if ray.rank is not None:
-        return "rank", str(ray.rank)
-    return ("name", ray.name) if hosts.count(ray.name) == 1 else ("id", ray.node_id)
+    hosts = Counter(ray.name for ray in available)
+    identities = {}
+    for ray in available:
+        named = ("name", ray.name) if hosts[ray.name] == 1 else ("id", ray.node_id)
+        identities[ray.node_id] = named if ray.rank is None else ("rank", str(ray.rank))
+    return identities
 
 
 def with_joined(cluster: Cluster, ray: RayNode) -> Cluster | None:

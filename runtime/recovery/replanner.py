@@ -42,18 +42,22 @@ def problem_of_plan(plan: Plan) -> Problem:
     a part of a resource, and components that overlap in part.
     """
     masks = {name: plan.assignment.masks(name) for name in plan.components}
-    relations = tuple(_relations(masks))
-    fixed = _given(plan, masks, {frozenset(relation.components) for relation in relations})
-    components = tuple(_given_component(plan, name) if name in fixed else _component(plan, name) for name in plan.components)
-    open_relations = tuple(relation for relation in relations if not fixed.intersection(relation.components))
+    fixed = _given(plan, masks)
+    components = tuple(
+        Component(name, _node_groups(plan, name), runs=plan.assignment.of(name), cpus=plan.cpus.get(name, 0))
+        if name in fixed
+        else _component(plan, name)
+        for name in plan.components
+    )
+    open_relations = tuple(relation for relation in _relations(masks) if not fixed.intersection(relation.components))
     return Problem(plan.cluster, Job(components, open_relations, Capabilities(shares_accelerators=True)))
 
 
-def _given(plan: Plan, masks: dict[str, Masks], related: set[frozenset[str]]) -> set[str]:
+def _given(plan: Plan, masks: dict[str, Masks]) -> set[str]:
     """Return the components with given ranks, and all that share accelerators with them."""
     fixed = {name for name in masks if not _even(plan, name)}
     for first, second in combinations(masks, 2):
-        if _overlap(masks[first], masks[second]) and not _joined(first, second, related):
+        if _overlap(masks[first], masks[second]) and not (_within(masks[first], masks[second]) or _within(masks[second], masks[first])):
             fixed |= {first, second}
     while additional := {name for name in masks.keys() - fixed if any(_overlap(masks[name], masks[second]) for second in fixed)}:
         fixed |= additional
@@ -85,10 +89,6 @@ def _together(plan: Plan, name: str) -> int:
     return max(size for size in GROUP_SIZES if gcd(*ends) % size == 0)
 
 
-def _given_component(plan: Plan, name: str) -> Component:
-    return Component(name, _node_groups(plan, name), runs=plan.assignment.of(name), cpus=plan.cpus.get(name, 0))
-
-
 def _node_groups(plan: Plan, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(run.node_group for run in plan.assignment.of(name)))
 
@@ -114,35 +114,17 @@ def _relations(masks: dict[str, Masks]) -> Iterator[Relation]:
             yield Relation(COLOCATED, (first[key], name))
             continue
         first[key] = name
-        around = [candidate for candidate in masks if _within(component_masks, masks[candidate])]
-        outer = min(around, key=lambda candidate: _size(masks[candidate]), default=None)
-        if outer is not None:
-            yield Relation(SUBSET, (name, outer))
+        around = [candidate for candidate in masks if masks[candidate] != component_masks and _within(component_masks, masks[candidate])]
+        if around:
+            yield Relation(SUBSET, (name, min(around, key=lambda candidate: sum(map(int.bit_count, masks[candidate].values())))))
 
 
 def _within(inner: Masks, outer: Masks) -> bool:
-    return inner != outer and all(not mask & ~outer.get(place, 0) for place, mask in inner.items())
+    return all(not mask & ~outer.get(place, 0) for place, mask in inner.items())
 
 
 def _overlap(first: Masks, second: Masks) -> bool:
     return any(mask & second.get(place, 0) for place, mask in first.items() if place[1] == ACCELERATOR)
-
-
-def _size(masks: Masks) -> int:
-    return sum(mask.bit_count() for mask in masks.values())
-
-
-def _joined(start: str, goal: str, related: set[frozenset[str]]) -> bool:
-    """Return True if a chain of relations connects the two."""
-    visited, pending = {start}, [start]
-    while pending:
-        name = pending.pop()
-        for pair in related:
-            for next_ in pair if name in pair else ():
-                if next_ not in visited:
-                    visited.add(next_)
-                    pending.append(next_)
-    return goal in visited
 
 
 Search = Callable[[Problem], Answer]

@@ -6,7 +6,7 @@ import uuid
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Iterator, Mapping, Sequence
+from typing import Mapping, Sequence
 
 from ...models.findings.finding import Finding, Unchecked, error
 from ...models.findings.wording import with_noun
@@ -130,28 +130,18 @@ class Running:
 
 def unchecked(plan: Plan, matches: Mapping[int, Match], available: Sequence[RayNode], seen: Survey = NO_SURVEY) -> tuple[Unchecked, ...]:
     """Return hardware unknown to Ray, nodes not surveyed, unverifiable taken accelerators."""
-    return (*_hardware(plan, available), *_not_seen(matches, seen), *_taken(matches, seen))
-
-
-def _hardware(plan: Plan, available: Sequence[RayNode]) -> Iterator[Unchecked]:
-    known = hardware_there(available)
+    gaps, known = list[Unchecked](), hardware_there(available)
     for name in plan.components:
         for kind in sorted({run.kind for run in plan.assignment.of(name)} - {ACCELERATOR, NODE}):
             if kind.lower() not in known:
-                yield Unchecked(kind, name, "Ray does not know whether its nodes have this hardware")
-
-
-def _not_seen(matches: Mapping[int, Match], survey: Survey) -> Iterator[Unchecked]:
+                gaps.append(Unchecked(kind, name, "Ray does not know whether its nodes have this hardware"))
     for match in matches.values():
-        if reason := survey.missing.get(match.ray.node_id):
-            yield Unchecked("devices", match.node.name, f"the accelerators there are not inspected: {reason}")
-
-
-def _taken(matches: Mapping[int, Match], survey: Survey) -> Iterator[Unchecked]:
-    for match in matches.values():
-        looked = not is_simulated(match.ray) and survey.reports.get(match.ray.node_id, {}).get("devices")
+        if reason := seen.missing.get(match.ray.node_id):
+            gaps.append(Unchecked("devices", match.node.name, f"the accelerators there are not inspected: {reason}"))
+        looked = not is_simulated(match.ray) and seen.reports.get(match.ray.node_id, {}).get("devices")
         if match.held and match.node.taken and not looked:
-            yield Unchecked("taken", match.node.name, "Ray does not say which accelerators its other jobs have there")
+            gaps.append(Unchecked("taken", match.node.name, "Ray does not say which accelerators its other jobs have there"))
+    return tuple(gaps)
 
 
 @dataclass(frozen=True)

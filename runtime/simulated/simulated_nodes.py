@@ -51,7 +51,8 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # all output of Ray goes to stderr
     directory = os.path.dirname(os.environ["RAY_TMPDIR"])  # Ray opens that to all, but not the one around it
-    _adopt_orphans()
+    if sys.platform == "linux":  # this process becomes the parent of orphaned descendants
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     requests: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=_listen, args=(requests, directory), daemon=True).start()
     nodes, address = SimulatedNodes(directory), ""
@@ -164,12 +165,6 @@ def be_patient(limit: float) -> None:
             time.sleep(PAUSE)
 
     services.get_node = get_node
-
-
-def _adopt_orphans() -> None:
-    """Make this process the parent of orphaned descendants (on Linux alone)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _listen(requests: SimpleQueue[str], directory: str) -> None:

@@ -21,10 +21,6 @@ from .member import Member
 ENDED_HELP = "call it before the group, its reservation or the block that holds them has ended"
 
 
-def _quiet() -> None:
-    """Default alarm: do nothing."""
-
-
 class WorkerGroup(Calls):
     """Workers of a component, in rank order; a `with` block ends them.
 
@@ -47,7 +43,7 @@ class WorkerGroup(Calls):
         self.workers: list[Actor] = []
         self.calls = Counter[str]()
         """Number of calls by component; a launch passes it on to the next group."""
-        self.alarm: Callable[[], None] = _quiet
+        self.alarm: Callable[[], None] = lambda: None
         """Periodic check of waiting calls; raises LaunchFailed after a loss that the call cannot
         see.
         """

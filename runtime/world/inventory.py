@@ -7,19 +7,17 @@ import re
 from collections import Counter
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
-from ...models.findings.finding import Finding, Severity, error
+from ...models.findings.finding import Finding, error
 from ...models.machines.topology import LEVELS
 from ..failure import LaunchFailed
 from ..port.port import AnswerFailed, Port, RayNode, gathered
 from .on_node import survey_node
-from .ray_machine import LOOKED_AT, Report, is_simulated, name_of, topology_of
-from .rlinf_ranks import VARIABLE, LiveNode
-from .rlinf_ranks import ranked_nodes as ranked
+from .ray_machine import LOOKED_AT, RANK_VARIABLES, Report, is_simulated, name_of, topology_of
 from .slurm import topology
 
 CODE = "PW721"
 _DIGITS = re.compile(r"(\d+)")
-NODE_RANK, SLURM = "NODE_RANK", "SLURM_NODEID"
+RLINF_RANK, NODE_RANK, SLURM = RANK_VARIABLES
 
 
 def ordered(nodes: Sequence[RayNode], reports: Mapping[str, Report] | None = None) -> tuple[RayNode, ...]:
@@ -54,14 +52,12 @@ def env_ranks(nodes: Sequence[RayNode], reports: Mapping[str, Report]) -> dict[s
     """
     environments = {node.node_id: reports[node.node_id]["environment"] for node in nodes if node.node_id in reports}
     if set(reports) != {node.node_id for node in nodes}:
-        return next((ranks for name in (VARIABLE, NODE_RANK, SLURM) if (ranks := _distinct(environments, name))), {})
-    if any(VARIABLE in variables for variables in environments.values()):
-        return _of_rlinf(nodes, environments)
-    if any(NODE_RANK in variables for variables in environments.values()):
-        faults = list(_contradictions(nodes, environments))
-        if faults:
-            raise LaunchFailed(*faults)
-        return {node_id: int(variables[NODE_RANK]) for node_id, variables in environments.items()}
+        return next((ranks for name in RANK_VARIABLES if (ranks := _distinct(environments, name))), {})
+    for name in (RLINF_RANK, NODE_RANK):
+        if any(name in variables for variables in environments.values()):
+            if faults := list(_contradictions(name, nodes, environments)):
+                raise LaunchFailed(*faults)
+            return {node_id: int(variables[name]) for node_id, variables in environments.items()}
     return _distinct(environments, SLURM)
 
 
@@ -72,32 +68,29 @@ def _distinct(environments: Mapping[str, Mapping[str, str]], name: str) -> dict[
     return {node_id: int(variables[name]) for node_id, variables in environments.items()} if fitting else {}
 
 
-def _of_rlinf(nodes: Sequence[RayNode], environments: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
-    """Return the ranks that RLinf would assign; LaunchFailed where RLinf refuses."""
-    live = [LiveNode(node.address, rank=environments[node.node_id].get(VARIABLE)) for node in nodes]
-    ranking = ranked(live, len(nodes), has_groups=False)
-    if ranking.order is None:
-        faults = [finding for finding in ranking.findings if finding.severity is Severity.ERROR]
-        raise LaunchFailed(*(error(CODE, finding.subject, finding.message, help=finding.help) for finding in faults))
-    return {nodes[position].node_id: rank for rank, position in enumerate(ranking.order)}
+def _contradictions(name: str, nodes: Sequence[RayNode], environments: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
+    """Yield an error per fault of a rank variable.
 
-
-def _contradictions(nodes: Sequence[RayNode], environments: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
-    help = f"set `{NODE_RANK}` on all nodes before Ray is started there, each to a number of its own, or on none"
-    values = {node.node_id: environments[node.node_id].get(NODE_RANK) for node in nodes}
+    RLinf's must also lie below the number of nodes. Source: RLinf, rlinf/scheduler/cluster/node.py,
+    `NodeProbe._sort_nodes`.
+    """
+    help = f"set `{name}` on all nodes before Ray is started there, each to a number of its own, or on none"
+    values = {node.node_id: environments[node.node_id].get(name) for node in nodes}
     without = [name_of(node) for node in nodes if values[node.node_id] is None]
     if without:
-        message = f"{len(nodes) - len(without)} of {len(nodes)} nodes have `{NODE_RANK}`, {', '.join(without[:8])} not"
+        message = f"{len(nodes) - len(without)} of {len(nodes)} nodes have `{name}`, {', '.join(without[:8])} not"
         yield error(CODE, without[0], message, help=help)
         return
+    below = len(nodes) if name == RLINF_RANK and len(nodes) > 1 else None
     for node in nodes:
-        if not str(values[node.node_id]).isdecimal():
-            message = f"`{NODE_RANK}` of node `{name_of(node)}` is `{values[node.node_id]}`, which is no rank"
-            yield error(CODE, name_of(node), message, help=help)
-    for text, count in Counter(values.values()).items():
+        text = str(values[node.node_id])
+        if not text.isdecimal() or (below is not None and int(text) >= below):
+            range_text = "which is no rank" if below is None else f"which is no rank of {below} nodes, 0-{below - 1}"
+            yield error(CODE, name_of(node), f"`{name}` of node `{name_of(node)}` is `{text}`, {range_text}", help=help)
+    for value, count in Counter(values.values()).items():
         if count > 1:
-            names = ", ".join(name_of(node) for node in nodes if values[node.node_id] == text)
-            yield error(CODE, names, f"`{NODE_RANK}` is {text} on {count} nodes: {names}", help=help)
+            names = ", ".join(name_of(node) for node in nodes if values[node.node_id] == value)
+            yield error(CODE, names, f"`{name}` is {value} on {count} nodes: {names}", help=help)
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:

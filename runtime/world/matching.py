@@ -114,18 +114,12 @@ def paired(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, Ray
     remaining = list(available)
     pairs: dict[int, RayNode] = {}
     for node in nodes:
-        ray = _first(node, remaining)
+        need = plan_accelerators(node)
+        ray = min(remaining, key=lambda ray: (ray_accelerators(node, ray) != need, ray_accelerators(node, ray) < need), default=None)
         if ray is not None:
             pairs[node.rank] = ray
             remaining.remove(ray)
     return pairs
-
-
-def _first(node: Node, remaining: Collection[RayNode]) -> RayNode | None:
-    """Return the first Ray node with the node's accelerator count, else more, else any."""
-    need = plan_accelerators(node)
-    exact = next((ray for ray in remaining if ray_accelerators(node, ray) == need), None)
-    return exact or min(remaining, key=lambda ray: ray_accelerators(node, ray) < need, default=None)
 
 
 def _missing(node: Node, available: Sequence[RayNode]) -> Finding:

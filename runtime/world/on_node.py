@@ -140,14 +140,9 @@ def fault(path: str, variables: dict[str, str], limit: float) -> str:
     """Return why an interpreter (path, or name in PATH) cannot run workers here, or ""."""
     environment = dict(os.environ)
     environment.update({name: Template(text).safe_substitute(environment) for name, text in variables.items()})
-    executable = shutil.which(path, path=environment.get("PATH"))
-    if executable is None:
-        if not os.path.exists(path):
-            return "it does not exist there"
-        return "it is a directory" if os.path.isdir(path) else "it is not executable"
     try:
         process = subprocess.Popen(
-            [executable, "-c", PROGRAM], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+            [path, "-c", PROGRAM], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
             start_new_session=True, env=environment,
         )  # fmt: skip
     except OSError as problem:

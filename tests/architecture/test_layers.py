@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {"ortools", "ray", "networkx", "pandas", "numpy", "matplotlib", "jinja2", "fastapi", "uvicorn", "zmq"}
+HEAVY = {"ortools", "ray", "networkx", "pandas", "numpy", "matplotlib", "jinja2", "fastapi", "uvicorn"}
 LATE = HEAVY | {"rich"}
 RLINF = """\
 cluster:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from placewright.cli.launch import launch
-from placewright.cli.launching import LaunchOptions, failed, results_text
+from placewright.cli.launching import failed, intent, results_text
 from placewright.cli.status import _logs
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment
@@ -21,30 +21,29 @@ from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.runtime import failure
 from placewright.runtime.detached.launches import LaunchStatus
+from placewright.runtime.detached.messages import LaunchRequest
 from placewright.runtime.detached.record import RUNNING, Record, Worker
 from placewright.runtime.recovery.replanner import problem_of_plan
 
 
-def options(restarts: int = 0, problem: Problem | None = None, **more: Any) -> LaunchOptions:
+def options(restarts: int = 0, problem: Problem | None = None) -> LaunchRequest:
     plan = Plan(read_shorthand("2x4"), Assignment({"actor": (Run(range(4), 0),), "critic": (Run(range(1), 1, each=2),)}), VERIFIED)
-    wanted = LaunchOptions(plan, "a.yaml", None, None, None, 1, 1, restarts, False, False, (), "none", **more)
-    return wanted
+    return LaunchRequest("a", "a.yaml", plan, restarts=restarts, problem=problem)
 
 
 def test_the_first_line_says_what_starts_and_where() -> None:
     where = "a simulated cluster on this machine"
     reports = "each only reports its environment, as there is no `--worker`"
-    assert options().intent == f"launching 5 workers of 2 components on {where}: {reports}"
+    assert intent(options()) == f"launching 5 workers of 2 components on {where}: {reports}"
 
 
-def test_restarts_say_beforehand_which_losses_they_do_not_cover(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_restarts_say_beforehand_which_losses_they_do_not_cover() -> None:
     wanted = options(restarts=1)
-    assert "note" not in wanted.intent  # a plan's components may move
+    assert "note" not in intent(wanted)  # a plan's components may move
     given = problem_of_plan(wanted.plan)
     given = given.__class__(given.cluster, given.job.__class__(tuple(_given(wanted.plan, name) for name in wanted.plan.components)))
-    monkeypatch.setattr(LaunchOptions, "problem", given)
     note = "note: `--restarts` does not cover the loss of a node under the given ranks of `actor`, `critic`"
-    assert wanted.intent.splitlines()[1:] == [note]
+    assert intent(options(1, given)).splitlines()[1:] == [note]
 
 
 def _given(plan: Plan, name: str) -> Any:
@@ -109,8 +108,8 @@ def test_logs_are_the_last_lines_of_every_worker_that_is_readable_here(tmp_path:
 def test_a_terminal_is_asked_before_anything_starts_on_an_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], terminal: bool, typed: str, code: int, asks: bool
 ) -> None:
-    started: list[LaunchOptions] = []
-    monkeypatch.setattr("placewright.cli.launch.launch_here", lambda request, keep: started.append(request) or 0)
+    started: list[LaunchRequest] = []
+    monkeypatch.setattr("placewright.cli.launch.launch_here", lambda request, *how: started.append(request) or 0)
     monkeypatch.setattr("placewright.cli.launch.sys", SimpleNamespace(stdin=_Stream(terminal), stderr=_Stream(terminal)))
     (tmp_path / "plan.json").write_text(plan_to_json(options().plan))
     done = CliRunner().invoke(launch, [str(tmp_path / "plan.json"), *arguments], input=typed, standalone_mode=False)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from placewright.cli.output import progress as steps
-from placewright.cli.output.progress import shown_steps
+from placewright.cli.output.progress import StepOutput, shown_steps
 from placewright.runtime.progress import Step
 
 STARTED = [Step("reserving"), *(Step("starting", {"actor": (ready, 3), "agent": (ready // 2, 1)}) for ready in range(4))]
@@ -61,14 +61,13 @@ def test_on_a_terminal_it_is_one_line_that_goes_away(monkeypatch: pytest.MonkeyP
 def test_what_is_printed_between_steps_finds_the_line_gone_and_a_later_step_shows_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
     ended: list[str] = []
 
-    class Told:
-        def __init__(self) -> None:
-            self.text = ""
+    class Told(StepOutput):
+        text = ""
 
-        def tell(self, text: str) -> None:
-            self.text = text
+        def __call__(self, step: Step) -> None:
+            self.text = str(step)
 
-        def end(self) -> None:
+        def clear(self) -> None:
             ended.append(self.text)
             self.text = ""
 

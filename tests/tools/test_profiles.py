@@ -9,7 +9,7 @@ import pytest
 from placewright.models.releases.configurations import Configurations
 from placewright.models.releases.release import UNSTORED_VALUE, Releases
 from placewright.tools.flattened import configurations
-from placewright.tools.profiles import LAYOUTS, main
+from placewright.tools.profiles import PATTERNS, main
 
 TRAINER = """\
 defaults:
@@ -67,7 +67,7 @@ def test_a_release_is_read_back_as_it_was(facts: Path, tmp_path: Path) -> None:
     )
     read = known(facts)
     for index, place in enumerate((tmp_path / "a", tmp_path / "b")):
-        for name, flat in configurations(LAYOUTS["verl"].patterns, (str(place),), ("ppo_trainer",)).items():
+        for name, flat in configurations(PATTERNS, (str(place),), ("ppo_trainer",)).items():
             composed = read.compose(name, index)
             assert composed is not None and composed.keys == flat.keys
             for choice, other in flat.options.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Iterator
 
 from ...models.findings.codes import CODES, FAMILIES
-from ...report.page import Example, Page, read_page
+from ...report.page import Example, Page, command_of, read_page
 from ...solver.advice import ADVICE
 from ...solver.rules import RULES
 
@@ -32,9 +32,8 @@ def _list() -> str:
 
 def _markdown(page: Page) -> str:
     parts = [f"# {page.code}: {_escaped(page.title)}", "[All codes](index.md)", _escaped(page.text)]
-    command = _command(page.wrong)
     parts += ["## Wrong", *_examples(page.wrong, "")]
-    parts += ["## Right", *_examples(page.right, command)]
+    parts += ["## Right", *_examples(page.right, command_of(page.wrong))]
     parts += ["## What to do", _escaped(page.fix)]
     if page.source:
         parts += ["## Where the rule comes from", _escaped(page.source)]
@@ -42,10 +41,6 @@ def _markdown(page: Page) -> str:
         links = "\n".join(f"- [{code}]({code}.md): {_escaped(CODES[code])}" for code in page.see_also)
         parts += ["## See also", links]
     return "\n\n".join(parts) + "\n"
-
-
-def _command(examples: tuple[Example, ...]) -> str:
-    return next((example.command for example in examples if example.command), "")
 
 
 def _examples(examples: tuple[Example, ...], known: str) -> Iterator[str]:

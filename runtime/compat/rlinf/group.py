@@ -136,7 +136,9 @@ class WorkerGroup:
             raise failed("PW701", group_name, f"this process is connected to no Ray cluster that could have `{group_name}`", help)
         group = cls(worker_cls)
         group._name = group_name
-        group._started = RunningGroup(attach_group(port or RayPort(), worker_cls, group_name), (), _stay)
+        group._started = RunningGroup(
+            attach_group(port or RayPort(), worker_cls, group_name), (), end=lambda: None
+        )  # only the launching process ends the workers
         return group
 
     def launch(
@@ -274,7 +276,3 @@ class WorkerGroup:
         if self._started is None:
             raise failed("PW704", self._name, f"the group `{self._name}` has not been launched", "call `launch` first", self._name)
         return self._started.workers
-
-
-def _stay() -> None:
-    """Do nothing: only the launching process ends the workers."""

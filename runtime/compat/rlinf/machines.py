@@ -14,7 +14,7 @@ from ....models.findings.finding import Severity
 from ....models.findings.wording import are, with_noun
 from ....models.level import PLACEMENT
 from ....models.machines.cluster import Cluster
-from ....models.machines.node import Hardware, Node
+from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR, NODE
 from ....models.placements.placement import Placement
 from ....models.problem import Problem
@@ -117,11 +117,11 @@ def hardware_on(node: Node, kind: str, local_ranks: Sequence[int]) -> list[dict[
     if kind == ACCELERATOR:
         return [{"type": kind, "model": node.accelerators[rank].model} for rank in local_ranks]
     devices = [device for device in node.hardware if device.type == kind]
-    return [{"type": kind, "model": kind, "config": _settings(devices[rank])} for rank in local_ranks if devices]
-
-
-def _settings(device: Hardware) -> dict[str, Any]:
-    return {name: _value(text) for name, text in device.config}
+    return [
+        {"type": kind, "model": kind, "config": {name: _value(text) for name, text in devices[rank].config}}
+        for rank in local_ranks
+        if devices
+    ]
 
 
 def _value(text: str) -> Any:

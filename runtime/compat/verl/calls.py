@@ -161,9 +161,7 @@ class Executing:
         """Return a reference to the answer of rank 0."""
         return self._asked(0, method_name, args, kwargs)
 
-    def execute_rank_zero(self, method_name: str, *args: Any, **kwargs: Any) -> Ticket:
-        """Return a reference to the answer of rank 0, as execute_rank_zero_async."""
-        return self.execute_rank_zero_async(method_name, *args, **kwargs)
+    execute_rank_zero = execute_rank_zero_async
 
     def execute_rank_zero_sync(self, method_name: str, *args: Any, **kwargs: Any) -> Any:
         """Return the answer of rank 0."""
@@ -178,9 +176,7 @@ class Executing:
         split = shares(args, kwargs, self.world_size)
         return [self._asked(rank, method_name, positional, named) for rank, (positional, named) in enumerate(split)]
 
-    def execute_all(self, method_name: str, *args: Any, **kwargs: Any) -> list[Ticket]:
-        """Return references to all answers, as execute_all_async."""
-        return self.execute_all_async(method_name, *args, **kwargs)
+    execute_all = execute_all_async
 
     def execute_all_sync(self, method_name: str, *args: Any, **kwargs: Any) -> list[Any]:
         """Return the answers of all workers in rank order; arguments as for execute_all_async."""

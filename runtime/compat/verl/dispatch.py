@@ -10,29 +10,11 @@ import inspect
 from dataclasses import dataclass
 from functools import partial
 from types import FunctionType
-from typing import Any, Callable, ClassVar, Iterator, Mapping, Sequence, TypeVar, cast
+from typing import Any, Callable, ClassVar, Mapping, Sequence, TypeVar, cast
 
 from ....models.findings.wording import with_noun
 from ...failure import refused
 from .batches import DataProtoFuture, chunked, is_padded, joined, padded
-
-
-class _Names(type):
-    """Metaclass of enumerable, searchable classes of members."""
-
-    members: dict[str, Any]
-
-    def __iter__(cls) -> Iterator[Any]:
-        return iter(cls.members.values())
-
-    def __len__(cls) -> int:
-        return len(cls.members)
-
-    def __contains__(cls, name: object) -> bool:
-        return name in cls.members or name in cls.members.values()
-
-    def __getitem__(cls, name: str) -> Any:
-        return cls.members[name]
 
 
 def _member(cls: Any, name: str) -> Any:
@@ -40,7 +22,7 @@ def _member(cls: Any, name: str) -> Any:
     return cls.members[name] if name in cls.members else cls.register(name)
 
 
-class _Name(metaclass=_Names):
+class _Name:
     """Mode by name; unpickles to the same object."""
 
     members: ClassVar[dict[str, Any]]
@@ -66,13 +48,6 @@ class _Name(metaclass=_Names):
         member = cls.members[name] = cls(name)
         setattr(cls, name, member)
         return member
-
-    @classmethod
-    def remove(cls, name: str) -> Any:
-        """Remove a member and return it. Raises KeyError for an unknown name."""
-        removed = cls.members.pop(name.upper())
-        delattr(cls, removed.name)
-        return removed
 
 
 class Dispatch(_Name):
@@ -192,12 +167,9 @@ def register(
     """Decorate a worker's method to make it a method of the group too.
 
     `blocking`: the group's method returns answers, otherwise references. `materialize_futures`: a
-    DataProtoFuture among the arguments is resolved when the method runs. Raises a ValueError for
-    invalid modes. Source: verl, verl/single_controller/base/decorator.py, `register`.
+    DataProtoFuture among the arguments is resolved when the method runs. Source: verl,
+    verl/single_controller/base/decorator.py, `register`.
     """
-    check_dispatch_mode(dispatch_mode)
-    if not isinstance(execute_mode, Execute):
-        raise refused("PW718", "", f"`{execute_mode}` is no execute mode", "use Execute.ALL or Execute.RANK_ZERO")
     how = Registered(dispatch_mode, execute_mode, blocking)
 
     def mark(method: Method) -> Method:
@@ -229,16 +201,6 @@ def registered(method: object) -> Registered | None:
         return how
     verl_modes = their_modes(method)
     return None if verl_modes is None else Registered(*verl_modes, waits_for_arguments=True)
-
-
-def check_dispatch_mode(mode: object) -> None:
-    """Raise ValueError unless a mode is a Dispatch or a dict of both functions."""
-    if isinstance(mode, Mapping):
-        missing = [key for key in FUNCTIONS if key not in mode]
-        if missing:
-            raise refused("PW718", "", f"the dispatch mode lacks {' and '.join(missing)}", "give a dict of dispatch_fn and collect_fn")
-    elif not isinstance(mode, Dispatch):
-        raise refused("PW718", "", f"`{mode}` is no dispatch mode", "use a member of Dispatch, or a dict of dispatch_fn and collect_fn")
 
 
 def value_of(argument: Any) -> Any:
@@ -374,6 +336,5 @@ def register_dispatch_mode(dispatch_mode_name: str, dispatch_fn: Callable[..., A
 
 def update_dispatch_mode(dispatch_mode: Dispatch, dispatch_fn: Callable[..., Any], collect_fn: Callable[..., Any]) -> None:
     """Replace the functions of a mode. Raises a ValueError for a mode without functions."""
-    check_dispatch_mode(dispatch_mode)
     get_predefined_dispatch_fn(dispatch_mode)
     DISPATCH_MODE_FN_REGISTRY[dispatch_mode] = {"dispatch_fn": dispatch_fn, "collect_fn": collect_fn}

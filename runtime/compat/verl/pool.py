@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from dataclasses import dataclass, field
-from typing import Any, Iterable, Iterator, Sequence
+from typing import Any, Iterator, Sequence
 
 from ....models.machines.node import NO_ACCELERATOR
 from ...failure import LaunchFailed, failed, quoted, refused
@@ -136,13 +136,11 @@ HELP = "give a list of how many processes each node shall have, such as [8, 8]"
 class ResourcePool:
     """Processes on nodes, in order: ``[8, 8]`` is eight on each of two.
 
-    `max_colocate_count`: number of groups that may share a seat. Raises a ValueError (PW718) for
-    anything but a list. Source: verl, single_controller/base/worker_group.py.
+    `max_colocate_count`: number of groups that may share a seat. Source: verl,
+    single_controller/base/worker_group.py.
     """
 
     def __init__(self, process_on_nodes: Sequence[int] | None = None, max_colocate_count: int = 10, n_gpus_per_node: int = 8) -> None:
-        if isinstance(process_on_nodes, str) or not isinstance(process_on_nodes or [], Iterable):
-            raise refused("PW718", "", f"a pool is asked for as {process_on_nodes!r}", HELP)
         self._store = list(process_on_nodes or [])
         self.max_colocate_count = max_colocate_count
         self.n_gpus_per_node = n_gpus_per_node
@@ -313,29 +311,21 @@ class RayResourcePool(ResourcePool):
             raise
 
     def _held(self, needs: Sequence[Need], lead: str, name: str) -> tuple[Sequence[RayNode], list[int], Reservation]:
-        """Return nodes, node position of each part, and reservation; retry after a race."""
+        """Return nodes, node position of each part, and reservation; retry if another job was faster."""
         for nodes, positions, last in fitting(self.port, needs, lead, self.name_prefix):
-            if reservation := self._tried(nodes, positions, needs, name, last):
+            wanted = []
+            for position, need in zip(positions, needs):
+                location = f"node {position} (`{name_of(nodes[position])}`)"
+                wanted.append(NodeDemand(RayBundle(nodes[position].node_id, need), self.name_prefix, location, position))
+            self._reservation = reservation = Reservation(self.port, name, wanted, self.detached)
+            try:
+                reservation.acquire(limit=0.0)
                 return nodes, positions, reservation
+            except BaseException as problem:
+                self._release()
+                if last or not isinstance(problem, LaunchFailed) or problem.findings[0].code != "PW702":
+                    raise
         raise shortage(self.port, inventory(self.port), self.name_prefix, needs, lead)
-
-    def _tried(
-        self, nodes: Sequence[RayNode], positions: Sequence[int], needs: Sequence[Need], name: str, last: bool
-    ) -> Reservation | None:
-        """Reserve these nodes; None if another job was faster and `last` is False."""
-        wanted = []
-        for position, need in zip(positions, needs):
-            location = f"node {position} (`{name_of(nodes[position])}`)"
-            wanted.append(NodeDemand(RayBundle(nodes[position].node_id, need), self.name_prefix, location, position))
-        self._reservation = reservation = Reservation(self.port, name, wanted, self.detached)
-        try:
-            reservation.acquire(limit=0.0)
-        except BaseException as problem:
-            self._release()
-            if isinstance(problem, LaunchFailed) and problem.findings[0].code == "PW702" and not last:
-                return None
-            raise
-        return reservation
 
     def _seated(self, reservation: Reservation, nodes: Sequence[RayNode], positions: Sequence[int], device_name: str) -> list[Seat]:
         resource = resource_of(device_name) if device_name else ""

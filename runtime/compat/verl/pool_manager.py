@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Any, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Hashable, Mapping, Sequence
 
-from ...failure import kind_of, quoted, refused
-from ...reserving.fitting import Need
+from ...failure import quoted, refused
 from ...reserving.reservation import Reservation
 from .pool import RayResourcePool, Seat, device_there, fitting, port_of, resource_of
 
@@ -84,13 +83,10 @@ class MergedRayResourcePool(RayResourcePool):
 def split_resource_pool(resource_pool: RayResourcePool, split_size: int | Sequence[int]) -> list[SubRayResourcePool]:
     """Split a pool into consecutive parts of one size, or of the given sizes.
 
-    Reserves the pool; a part may be split again. Raises a ValueError (PW718) for anything but a
-    pool and for sizes that do not sum up, and as RayResourcePool.seats.
+    Reserves the pool; a part may be split again. Raises a ValueError (PW718) for sizes that do not
+    sum up, and as RayResourcePool.seats.
     """
-    must_be_pool(resource_pool, "`resource_pool`")
     whole = resource_pool.world_size
-    if not isinstance(split_size, int) and (isinstance(split_size, str) or not _are_whole(split_size)):
-        raise _split_error(resource_pool, f"split_size must be a whole number or a list of them: it is {split_size!r}")
     if isinstance(split_size, int):
         if split_size < 1 or whole % split_size:
             raise _split_error(resource_pool, f"split_size must be a divisor of world_size: {split_size} does not divide {whole}")
@@ -109,11 +105,8 @@ def split_resource_pool(resource_pool: RayResourcePool, split_size: int | Sequen
 def merge_resource_pool(rp1: RayResourcePool, rp2: RayResourcePool) -> RayResourcePool:
     """Merge two pools: the ranks of the first before those of the second.
 
-    Raises a ValueError (PW718) unless both are pools, have equal seat properties, and are on one
-    cluster.
+    Raises a ValueError (PW718) unless both have equal seat properties and are on one cluster.
     """
-    must_be_pool(rp1, "`rp1`")
-    must_be_pool(rp2, "`rp2`")
     if rp1 is rp2:
         raise refused("PW718", rp1.name_prefix, f"pool `{rp1.name_prefix}` cannot be merged with itself", "give two pools")
     for name in ("use_gpu", "max_colocate_count", "n_gpus_per_node", "detached", "accelerator_type", "on"):
@@ -122,17 +115,6 @@ def merge_resource_pool(rp1: RayResourcePool, rp2: RayResourcePool) -> RayResour
             message = f"pools `{rp1.name_prefix}` and `{rp2.name_prefix}` cannot be merged: {name} is {first} and {second}"
             raise refused("PW718", rp1.name_prefix, message, f"give both the same {name}")
     return MergedRayResourcePool(rp1, rp2)
-
-
-def must_be_pool(pool: object, which: str) -> None:
-    """Raise ValueError (PW718) unless the argument `which` is a RayResourcePool."""
-    if not isinstance(pool, RayResourcePool):
-        message = f"{which} is {kind_of(pool)}, and must be a RayResourcePool"
-        raise refused("PW718", "", message, "make it with RayResourcePool(...), or take it from a ResourcePoolManager")
-
-
-def _are_whole(sizes: object) -> bool:
-    return isinstance(sizes, Iterable) and all(isinstance(size, int) for size in sizes)
 
 
 def _split_error(pool: RayResourcePool, message: str) -> Any:
@@ -163,19 +145,18 @@ class ResourcePoolManager:
         """Create the missing pools; each is reserved at first use.
 
         Raises a ValueError within a second: PW702 if all pools together do not fit the free
-        capacity, with the sum that shows it and the holders of the rest; PW718 for an empty pool or
-        a wrong type.
+        capacity, with the sum that shows it and the holders of the rest; PW718 for an empty pool.
         """
-        if not isinstance(self.resource_pool_spec, Mapping):
-            message = f"the pools are given as {self.resource_pool_spec!r}"
-            raise refused("PW718", "", message, "give a dict from names to lists, such as {'global_pool': [8, 8]}")
         new_pools = {
             name: RayResourcePool(sizes, use_gpu=True, max_colocate_count=COLOCATED, name_prefix=name, on=self.on)
             for name, sizes in self.resource_pool_spec.items()
             if name not in self.resource_pool_dict
         }
         if new_pools:
-            self._check(new_pools)
+            port = port_of(self.on)
+            device = device_there(port)
+            needs = [need for pool in new_pools.values() for need in pool.needs(device)]
+            next(fitting(port, needs, resource_of(device), "`, `".join(new_pools)))
         self.resource_pool_dict.update(new_pools)
 
     def get_resource_pool(self, role: Hashable) -> RayResourcePool:
@@ -203,9 +184,3 @@ class ResourcePoolManager:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _check(self, pools: Mapping[str, RayResourcePool]) -> None:
-        port = port_of(self.on)
-        device = device_there(port)
-        needs: list[Need] = [need for pool in pools.values() for need in pool.needs(device)]
-        next(fitting(port, needs, resource_of(device), "`, `".join(pools)))

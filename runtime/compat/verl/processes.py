@@ -11,7 +11,7 @@ from typing import Callable, Mapping, Sequence
 from ....models.machines.node_group import CLUSTER_LABEL
 from ....models.placements.placement import Placement
 from ...failure import failed, quoted, refused
-from ...port.port import CREATED, Port, Start, Ticket
+from ...port.port import CREATED, Hold, Port, Start, Ticket
 from ...reserving.reservation import Reservation
 from ...running.monitor import Monitor
 from ...workers.group import WorkerGroup
@@ -151,12 +151,17 @@ def check_nodes_alive(seats: Sequence[Seat], component: str) -> None:
             raise failed("PW713", component, message, "close the pool and make another on the nodes that are left", *lost)
 
 
+def holds_of(seats: Sequence[Seat]) -> list[tuple[Hold, dict[int, str]]]:
+    """Return (reservation in Ray, node rank -> Ray node id) for each reservation of seats."""
+    nodes: dict[Reservation, dict[int, str]] = {}
+    for seat in seats:
+        nodes.setdefault(seat.reservation, {})[seat.node_rank] = seat.node.node_id
+    return [(reservation.hold, ids) for reservation, ids in nodes.items()]
+
+
 def loss_check(group: WorkerGroup, seats: Sequence[Seat]) -> Callable[[], None]:
     """Return the periodic check of blocking calls. It raises LaunchFailed (PW704, PW713)."""
-    node_ids: dict[Reservation, dict[int, str]] = {}
-    for seat in seats:
-        node_ids.setdefault(seat.reservation, {})[seat.node_rank] = seat.node.node_id
-    monitors = [Monitor(group.port, reservation.hold, ids, [group]) for reservation, ids in node_ids.items()]
+    monitors = [Monitor(group.port, hold, ids, [group]) for hold, ids in holds_of(seats)]
 
     def look() -> None:
         for monitor in monitors:

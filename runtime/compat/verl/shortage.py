@@ -23,8 +23,10 @@ def hopeless(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str) -> bool
 def shortage(port: Port, nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str) -> Refusal:
     """Build the refusal (PW702) of a pool from the first sum that shows the shortage."""
     message, help, amount = _sums(nodes, name, needs, lead)
-    notes = _nodes(nodes, lead) if hopeless(nodes, needs, lead) else _held(port, nodes, lead)
-    return refused("PW702", name, message, help, amount=max(1, round(amount)), notes=notes)
+    holders = None if hopeless(nodes, needs, lead) else held_on(port.holdings(), lead)
+    notes = [_node(node, lead, None if holders is None else holders.get(node.node_id, {})) for node in nodes[:SHOWN]]
+    notes += [f"and {len(nodes) - SHOWN} more nodes"] if len(nodes) > SHOWN else []
+    return refused("PW702", name, message, help, amount=max(1, round(amount)), notes=tuple(notes))
 
 
 def _sums(nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str) -> tuple[str, str, float]:
@@ -33,9 +35,10 @@ def _sums(nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str)
     later = "wait for what holds them, or end it"
     for field, free in (("total", ""), ("free", " free")):
         for resource in resources:
-            need, has = sum(part_need.get(resource, 0.0) for part_need in needs), _sum(nodes, resource, field)
+            need = sum(part_need.get(resource, 0.0) for part_need in needs)
+            has, total = (sum(getattr(node, amounts).get(resource, 0.0) for node in nodes) for amounts in (field, "total"))
             if need > has + NOISE:
-                rest = f"{has:g} of {_sum(nodes, resource, 'total'):g} are free" if free else f"the cluster has {has:g}"
+                rest = f"{has:g} of {total:g} are free" if free else f"the cluster has {has:g}"
                 message = f"pool `{name}` needs {amount_of(resource, need)}{_per_accelerator(needs, resource, lead)}, {rest}"
                 return message, _either(resource, lead, later if free else "ask for a smaller pool, or start more nodes"), need - has
         for resource in [lead] if free else resources:
@@ -51,11 +54,6 @@ def _sums(nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str)
             message = f"the parts {_parts(needs, lead)} of pool `{name}` do not fit the nodes together"
             return message, "give the pool parts that fit the nodes", 1
     return f"the parts {_parts(needs, lead)} of pool `{name}` do not fit what is free on the nodes", later, 1
-
-
-def _sum(nodes: Sequence[RayNode], resource: str, field: str) -> float:
-    amounts: list[float] = [getattr(node, field).get(resource, 0.0) for node in nodes]
-    return sum(amounts)
 
 
 def _either(resource: str, lead: str, help: str) -> str:
@@ -75,23 +73,11 @@ def _parts(needs: Sequence[Need], lead: str) -> str:
     return f"[{', '.join(f'{need.get(lead, 0.0):g}' for need in needs)}]"
 
 
-def _nodes(nodes: Sequence[RayNode], lead: str) -> tuple[str, ...]:
-    """Return the total capacity of every node; the holders do not matter here."""
-    cpus = ["" if lead == "CPU" else f", {amount_of('CPU', node.total.get('CPU', 0.0))}" for node in nodes]
-    return _shown([f"`{name_of(node)}`: {amount_of(lead, node.total.get(lead, 0.0))}{cpu_text}" for node, cpu_text in zip(nodes, cpus)])
-
-
-def _held(port: Port, nodes: Sequence[RayNode], lead: str) -> tuple[str, ...]:
-    """Return the free amount of every node, and the holders of the rest."""
-    amounts = held_on(port.holdings(), lead)
-    return _shown([_node(node, amounts.get(node.node_id, {}), lead) for node in nodes])
-
-
-def _shown(notes: Sequence[str]) -> tuple[str, ...]:
-    return (*notes[:SHOWN], f"and {len(notes) - SHOWN} more nodes") if len(notes) > SHOWN else tuple(notes)
-
-
-def _node(node: RayNode, amounts: Mapping[str, float], lead: str) -> str:
-    holders = f", held: {by_holders(amounts)}" if amounts else ""
-    cpus = "" if lead == "CPU" else f", {node.free.get('CPU', 0.0):g} of {node.total.get('CPU', 0.0):g} CPUs"
-    return f"`{name_of(node)}`: {node.free.get(lead, 0.0):g} of {amount_of(lead, node.total.get(lead, 0.0))} free{cpus}{holders}"
+def _node(node: RayNode, lead: str, holders: Mapping[str, float] | None) -> str:
+    """Format the total capacity of a node, or with `holders` also what is free and who holds the rest."""
+    total, cpus = amount_of(lead, node.total.get(lead, 0.0)), node.total.get("CPU", 0.0)
+    if holders is None:
+        return f"`{name_of(node)}`: {total}" + ("" if lead == "CPU" else f", {amount_of('CPU', cpus)}")
+    held = f", held: {by_holders(holders)}" if holders else ""
+    free_cpus = "" if lead == "CPU" else f", {node.free.get('CPU', 0.0):g} of {cpus:g} CPUs"
+    return f"`{name_of(node)}`: {node.free.get(lead, 0.0):g} of {total} free{free_cpus}{held}"

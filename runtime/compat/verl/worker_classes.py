@@ -9,38 +9,26 @@ import os
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator, Mapping
 
-from ...failure import kind_of, refused
+from ...failure import refused
 from ...workers.inside.base import Worker
 from .calls import methods_of
 from .dispatch import MARK, Dispatch, Registered
-from .pool import RayResourcePool
 
 FOLLOWED = ("num_cpus", "num_gpus", "resources", "runtime_env", "max_concurrency", "lifetime")
 IN_ENVIRONMENT = ("env_vars", "py_executable")
 HELP = "use num_cpus, num_gpus, max_concurrency, lifetime, and runtime_env with env_vars and py_executable"
-_PLACED = "the pool says where the workers are"
-NOT_FOLLOWED: Mapping[str, tuple[tuple[Any, ...], str]] = {
-    "name": ((), "workers are named after the group's `name_prefix`"),
-    "namespace": ((), "workers are in the namespace of this process"),
-    "accelerator_type": ((), "the pool has that: RayResourcePool(..., accelerator_type=...)"),
-    "max_restarts": ((0,), "a worker that was started again would have no place in its group; a launch can be started again whole"),
-    "max_task_retries": ((0,), "a worker is not started again"),
-    "scheduling_strategy": (("DEFAULT",), _PLACED),
-    "placement_group": (("default",), _PLACED),
-    "placement_group_bundle_index": ((-1,), _PLACED),
-    "get_if_exists": ((False,), "every group starts its own workers"),
-}
-"""Option without effect -> (values accepted all the same, reason)."""
+NEUTRAL: Mapping[str, Any] = {
+    "max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "DEFAULT", "placement_group": "default",
+    "placement_group_bundle_index": -1, "get_if_exists": False,
+}  # fmt: skip
+"""Option without effect -> the value that is accepted all the same."""
 
 
 def check_options(worker: str, options: Mapping[str, Any]) -> None:
     """Raise ValueError (PW718) for options that would have no effect."""
     for name, value in options.items():
-        neutral, why = NOT_FOLLOWED.get(name, ((), ""))
-        if value is None or name in FOLLOWED or value in neutral or name.startswith("_"):
-            continue
-        reason = f": {why}" if why else ""
-        raise refused("PW718", worker, f"option `{name}` of {worker} would not be followed{reason}", HELP, name)
+        if value is not None and name not in FOLLOWED and value != NEUTRAL.get(name) and not name.startswith("_"):
+            raise refused("PW718", worker, f"option `{name}` of {worker} would not be followed", HELP, name)
     for name in options.get("runtime_env") or {}:
         if name not in IN_ENVIRONMENT:
             message = f"`{name}` in the runtime_env of {worker} would not be followed"
@@ -56,7 +44,7 @@ def common_options(options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     first: dict[str, str] = {}
     for key, own_options in options.items():
         process_environment = dict(own_options.get("runtime_env") or {})
-        actor_options = {name: value for name, value in own_options.items() if name != "runtime_env" and name not in NOT_FOLLOWED}
+        actor_options = {name: value for name, value in own_options.items() if name != "runtime_env" and name not in NEUTRAL}
         for target, values in (
             (variables, process_environment.pop("env_vars", None) or {}),
             (environment, process_environment),
@@ -94,15 +82,12 @@ def slots(worker: str, options: Mapping[str, Any], pool: str, limit: int, resour
 OPTIONS = ("master_addr", "master_port", "use_gpu", "device_name", "profile_steps", "worker_nsight_options", "worker_env", "on")
 
 
-def check_parameters(name_prefix: str, pool: object, cia: object, options: Mapping[str, Any]) -> None:
+def check_parameters(name_prefix: str, options: Mapping[str, Any]) -> None:
     """Raise ValueError (PW718) for unknown or contradicting parameters of a group."""
 
     def refuse(message: str, help: str) -> Exception:
         return refused("PW718", name_prefix, f"group `{name_prefix}`: {message}", help)
 
-    for name, value, kind in (("resource_pool", pool, RayResourcePool), ("ray_cls_with_init", cia, RayClassWithInitArgs)):
-        if value is not None and not isinstance(value, kind):
-            raise refuse(f"`{name}` is {kind_of(value)}, and must be a {kind.__name__}", f"give it as `{name}={kind.__name__}(...)`")
     unknown = [name for name in options if name not in OPTIONS]
     if unknown:
         raise refuse(f"there is no parameter `{unknown[0]}`", f"the others are {', '.join(OPTIONS)}")
@@ -110,9 +95,6 @@ def check_parameters(name_prefix: str, pool: object, cia: object, options: Mappi
         raise refuse("workers are not started under a profiler here", "leave worker_nsight_options out")
     if (options.get("master_addr") is None) != (options.get("master_port") is None):
         raise refuse("only one of `master_addr` and `master_port` is given", "give both or neither")
-    variables = options.get("worker_env") or {}
-    if not isinstance(variables, Mapping) or not all(isinstance(text, str) for pair in variables.items() for text in pair):
-        raise refuse(f"`worker_env` is {variables!r}", "give a dict of texts by names of variables")
 
 
 def plain(cls: Any) -> type:
@@ -131,13 +113,10 @@ class RayClassWithInitArgs:
     args, kwargs : constructor arguments.
     fused_worker_used : True if it holds several classes, which are called through it.
 
-    Raises a ValueError (PW718) for anything but a class, and for options of ``@ray.remote(...)``
-    that would have no effect.
+    Raises a ValueError (PW718) for options of ``@ray.remote(...)`` that would have no effect.
     """
 
     def __init__(self, cls: Any, *args: Any, **kwargs: Any) -> None:
-        if not isinstance(plain(cls), type):
-            raise refused("PW718", "", f"{cls!r} is not a class of workers", "give the class itself, plain or made by @ray.remote")
         self.cls = cls
         self.args = args
         self.kwargs = kwargs
@@ -169,9 +148,7 @@ class RayClassWithInitArgs:
         check_options(self.worker.__name__, options)
         self._options.update(options)
 
-    def set_additional_resource(self, additional_resource: Mapping[str, Any]) -> None:
-        """Add actor options, even a single entry; verl's other name for `update_options`."""
-        self.update_options(additional_resource)
+    set_additional_resource = update_options  # verl's name for even a single entry
 
 
 BASES = ("MegatronWorker", "Worker")
@@ -200,7 +177,8 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
         base.__init__(self)  # type: ignore[misc]
         self.worker_dict = {key: constructed(cls, *init_arguments[key]) for key, cls in classes.items()}
 
-    base = _base(next(iter(classes.values())))
+    first = next(iter(classes.values()))
+    base = next((base for base in first.__mro__ if base.__name__ in BASES and base is not first), Worker)
     body: dict[str, Any] = {
         "__init__": construct,
         "__module__": base.__module__,
@@ -222,13 +200,9 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
 
 
 def must_be_some(class_dict: Mapping[str, RayClassWithInitArgs]) -> Mapping[str, RayClassWithInitArgs]:
-    """Return the classes; ValueError (PW718) for none, or other types."""
+    """Return the classes; ValueError (PW718) for none."""
     if not class_dict:
         raise refused("PW718", "", "there is no class of workers to colocate", "give a class for at least one key, or leave the pool out")
-    for key, cia in class_dict.items():
-        if not isinstance(cia, RayClassWithInitArgs):
-            message = f"`{key}` is {cia!r}, and must be a RayClassWithInitArgs"
-            raise refused("PW718", str(key), message, "give it as RayClassWithInitArgs(cls, ...)")
     return class_dict
 
 
@@ -249,11 +223,6 @@ def _set(name: str, value: str) -> Iterator[None]:
             os.environ.pop(name, None)
         else:
             os.environ[name] = previous
-
-
-def _base(cls: type) -> type:
-    """Return the worker base class that `cls` derives from; by default our Worker."""
-    return next((base for base in cls.__mro__ if base.__name__ in BASES and base is not cls), Worker)
 
 
 def _delegate(key: str, name: str, is_async: bool, mode: Registered) -> Callable[..., Any]:

@@ -57,7 +57,7 @@ class RayWorkerGroup(Executing):
         worker_handles: Sequence[Actor] | None = None, ray_wait_register_center_timeout: float = READY_LIMIT, **options: Any,
     ) -> None:  # fmt: skip
         prefix = secrets.token_hex(3) if name_prefix is None else str(name_prefix)
-        check_parameters(prefix, resource_pool, ray_cls_with_init, options)
+        check_parameters(prefix, options)
         self.resource_pool = resource_pool
         self.ray_cls_with_init = ray_cls_with_init
         self.name_prefix = prefix
@@ -92,9 +92,15 @@ class RayWorkerGroup(Executing):
         """Return a view per key, with the original names. Unknown key: ValueError (PW718)."""
         views = {}
         for key in prefix_set:
-            view = self._view()
+            view = copy.copy(self)
+            for name in self._bound:  # the same workers without the methods that their class gave this group
+                delattr(view, name)
+            view._bound, view.method_names, view.wg_dict, view._dispatch_info, view._collect_info = [], [], None, {}, {}
             if self.fused_worker_used:
-                view._bind(self._raw(key))
+                raw: Mapping[str, type] = getattr(self._class().worker, HELD, {})
+                if key not in raw:
+                    raise self._unknown_key(key, "fused", raw)
+                view._bind(raw[key])
             else:
                 view._bind_under(key)
             view.sub_cls_name = key
@@ -174,12 +180,6 @@ class RayWorkerGroup(Executing):
             raise self._refused("no class of workers is given", "give ray_cls_with_init")
         return self.ray_cls_with_init
 
-    def _raw(self, key: str) -> type:
-        raw: Mapping[str, type] = getattr(self._class().worker, HELD, {})
-        if key not in raw:
-            raise self._unknown_key(key, "fused", raw)
-        return raw[key]
-
     def _bind_under(self, key: str) -> None:
         """Bind all methods, and those of a key also under their own names."""
         cls = self._class().worker
@@ -194,14 +194,6 @@ class RayWorkerGroup(Executing):
 
     def _unknown_key(self, key: str, how: str, keys: Collection[str]) -> Exception:
         return self._refused(f"no class is {how} as `{key}`; these are: {', '.join(keys) or 'none'}", "spawn one of these")
-
-    def _view(self) -> RayWorkerGroup:
-        """Return the same workers without the methods that their class gave this group."""
-        view = copy.copy(self)
-        for name in self._bound:
-            delattr(view, name)
-        view._bound, view.method_names, view.wg_dict, view._dispatch_info, view._collect_info = [], [], None, {}, {}
-        return view
 
     def _bind(self, cls: type) -> list[str]:
         names = []

@@ -80,36 +80,11 @@ class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
     _accelerator_model = FromEnvironment("ACCELERATOR_MODEL", str)
     _isolate_gpu = FromEnvironment("ISOLATE_ACCELERATOR", lambda text: text == "1")
 
-    def __init__(
-        self, cuda_visible_devices: str | None = None, world_size: int | None = None, rank: int | None = None,
-        parent_address: WorkerAddress | None = None,
-    ) -> None:  # fmt: skip
-        """Construct a process of a group, or with `parent_address` a worker's child.
-
-        `cuda_visible_devices` overrides the visible devices, as in verl; RLinf has `parent_address`
-        in that position.
-        """
-        if isinstance(cuda_visible_devices, WorkerAddress):
-            parent_address, cuda_visible_devices = cuda_visible_devices, None
+    def __init__(self, cuda_visible_devices: str | None = None) -> None:
+        """Construct a process of a group; `cuda_visible_devices` overrides its visible devices, as in verl."""
         if cuda_visible_devices is not None:
             os.environ["CUDA_VISIBLE_DEVICES"] = os.environ["VISIBLE_DEVICES"] = cuda_visible_devices
-        if parent_address is not None:
-            self._become_child(parent_address, world_size, rank)
         self.fused_worker_dict: dict[str, Any] = {}
-
-    def _become_child(self, parent: WorkerAddress, world_size: int | None, rank: int | None) -> None:
-        """Take the name of a child and, if both numbers are given, the child's rank.
-
-        A numbered child has no device of its own. Source of the rule: RLinf,
-        rlinf/scheduler/worker/worker.py.
-        """
-        self._worker_address = parent.get_child_address(self._rank if rank is None else rank)
-        self.worker_name = self._worker_name = self._worker_address.get_name()
-        self.group_name = self._group_name = parent.get_name()
-        if rank is not None and world_size is not None:
-            self.rank = self._rank = rank
-            self.world_size = self._world_size = world_size
-            self.local_rank = self._local_rank = self.local_world_size = self._local_world_size = -1
 
     @classmethod
     def create_group(cls, *arguments: Any, **named: Any) -> Any:
@@ -131,16 +106,11 @@ class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
     @AssignableProperty
     def worker_address(self) -> WorkerAddress:
         """Return this process's name as a path. No path, as in verl: ValueError."""
-        address: WorkerAddress | None = self.__dict__.get("_worker_address")
-        return address or WorkerAddress.from_name(self._worker_name)
+        return WorkerAddress.from_name(self._worker_name)
 
     def get_name(self) -> str:
         """Return the name of this process; RLinf's form."""
         return self.worker_name
-
-    def get_parent_rank(self) -> int:
-        """Return the rank of the worker that started this worker; 0 without a parent worker."""
-        return self.worker_address.get_parent_rank()
 
     @AssignableProperty
     def hardware_infos(self) -> list[HardwareInfo]:

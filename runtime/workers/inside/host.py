@@ -33,22 +33,12 @@ def prepare() -> None:
     rlinf/scheduler/cluster/utils.py, `load_user_extension_module`.
     """
     if os.environ.get(CATCH) == "1":
-        show_stacks()
+        faulthandler.enable(file=STANDARD_ERROR, all_threads=True)
+        for signal_name in ENDING:
+            faulthandler.register(getattr(signal, signal_name), file=STANDARD_ERROR, all_threads=True, chain=True)
     name = os.environ.get(EXTENSION)
-    if name:
-        register(name)
-
-
-def show_stacks() -> None:
-    """Print all stacks to standard error before a signal's previous handlers run."""
-    faulthandler.enable(file=STANDARD_ERROR, all_threads=True)
-    if hasattr(faulthandler, "register"):  # not on Windows
-        for name in ENDING:
-            faulthandler.register(getattr(signal, name), file=STANDARD_ERROR, all_threads=True, chain=True)
-
-
-def register(name: str) -> None:
-    """Import a user's module and call `register()`, if there is one."""
+    if not name:
+        return
     log = logging.getLogger(os.environ.get("WORKER_NAME", EXTENSION))
     try:
         extension = importlib.import_module(name)

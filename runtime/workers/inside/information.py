@@ -16,7 +16,7 @@ SEPARATOR = ":"
 
 @total_ordering
 class WorkerAddress:
-    """Name of a group plus ranks that lead to a worker: ``actor:3``, child ``actor:3:0``.
+    """Name of a group plus ranks that lead to a worker: ``actor:3``.
 
     Attributes
     ----------
@@ -42,26 +42,9 @@ class WorkerAddress:
         group, *ranks = worker_name.split(SEPARATOR)
         return cls(group, [int(rank) for rank in ranks])
 
-    @classmethod
-    def from_parent_name_rank(cls, parent_name: str, rank: int) -> WorkerAddress:
-        """Return the address of a child, by parent name and rank."""
-        return cls.from_name(parent_name).get_child_address(rank)
-
     def get_name(self) -> str:
         """Return the address as text."""
         return SEPARATOR.join([self.root_group_name, *map(str, self.rank_path)])
-
-    def get_parent_rank(self) -> int:
-        """Return the rank of the worker that started this worker; 0 without a parent worker."""
-        return self.rank_path[-2] if len(self.rank_path) > 1 else 0
-
-    def get_parent_address(self) -> WorkerAddress | None:
-        """Return the parent worker or the group; None for a group."""
-        return WorkerAddress(self.root_group_name, self.rank_path[:-1]) if self.rank_path else None
-
-    def get_child_address(self, rank: int) -> WorkerAddress:
-        """Return the address of the child with this rank."""
-        return WorkerAddress(self.root_group_name, [*self.rank_path, rank])
 
     def _key(self) -> tuple[str, tuple[int, ...]]:
         return self.root_group_name, tuple(self.rank_path)

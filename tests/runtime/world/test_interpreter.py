@@ -23,13 +23,13 @@ def program(path: Path, *lines: str) -> str:
 
 
 def test_this_interpreter_runs_workers_here_and_one_that_is_not_there_does_not(tmp_path: Path) -> None:
-    assert tried([(sys.executable, {}), (str(tmp_path / "python"), {})], 60.0) == ["", "it does not exist there"]
+    assert tried([(sys.executable, {}), (str(tmp_path / "python"), {})], 60.0) == ["", "it cannot be started: No such file or directory"]
 
 
 def test_what_is_no_program_says_so(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("hello")
-    assert fault(str(tmp_path), {}, 5.0) == "it is a directory"
-    assert fault(str(tmp_path / "text"), {}, 5.0) == "it is not executable"
+    assert fault(str(tmp_path), {}, 5.0) == "it cannot be started: Permission denied"
+    assert fault(str(tmp_path / "text"), {}, 5.0) == "it cannot be started: Permission denied"
     assert fault(program(tmp_path / "other", "echo hello"), {}, 5.0) == "it is no Python interpreter"
     (tmp_path / "binary").write_bytes(b"\x7fELF")
     (tmp_path / "binary").chmod(0o755)

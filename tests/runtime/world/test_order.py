@@ -43,7 +43,7 @@ def test_the_variable_of_rlinf_goes_before_that_of_roll() -> None:
 
 def test_a_variable_on_some_nodes_alone_is_refused() -> None:
     nodes = ray_node("a", address="10.0.0.1"), ray_node("b", address="10.0.0.2")
-    assert failure(*nodes, a={"RLINF_NODE_RANK": "0"}) == ["1 of 2 nodes have `RLINF_NODE_RANK`, 10.0.0.2 has not"]
+    assert failure(*nodes, a={"RLINF_NODE_RANK": "0"}) == ["1 of 2 nodes have `RLINF_NODE_RANK`, b not"]
     assert failure(*nodes, a={"NODE_RANK": "0"}) == ["1 of 2 nodes have `NODE_RANK`, b not"]
 
 
@@ -51,8 +51,10 @@ def test_ranks_that_are_none_or_given_twice_are_refused() -> None:
     nodes = ray_node("a"), ray_node("b", address="10.0.0.2")
     assert failure(*nodes, a={"NODE_RANK": "0"}, b={"NODE_RANK": "0"}) == ["`NODE_RANK` is 0 on 2 nodes: a, b"]
     assert failure(*nodes, a={"NODE_RANK": "x"}, b={"NODE_RANK": "0"}) == ["`NODE_RANK` of node `a` is `x`, which is no rank"]
-    (twice,) = failure(*nodes, a={"RLINF_NODE_RANK": "0"}, b={"RLINF_NODE_RANK": "0"})
-    assert twice == "the ranks of the 2 nodes must be 0-1, but 0 is given twice and 1 is missing"
+    assert failure(*nodes, a={"RLINF_NODE_RANK": "0"}, b={"RLINF_NODE_RANK": "0"}) == ["`RLINF_NODE_RANK` is 0 on 2 nodes: a, b"]
+    assert failure(*nodes, a={"RLINF_NODE_RANK": "0"}, b={"RLINF_NODE_RANK": "2"}) == [
+        "`RLINF_NODE_RANK` of node `b` is `2`, which is no rank of 2 nodes, 0-1"
+    ]
 
 
 def test_slurms_variable_counts_only_where_all_have_it() -> None:

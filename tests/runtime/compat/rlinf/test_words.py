@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
@@ -123,7 +122,7 @@ def test_workers_know_their_place_as_rlinfs_do() -> None:
     assert (info.node_ip, info.available_accelerators, info.accelerator_type) == ("10.0.0.2", [3], "NV_GPU")
     assert [its.type for its in info.hardware_infos] == ["Accelerator"]
     group = Actor.create_group().launch(machines, NodePlacementStrategy([1]), name="agent")
-    assert told(group, "hardware_type", "hardware_infos", "get_parent_rank")[0][:2] == ["Accelerator", []]
+    assert told(group, "hardware_type", "hardware_infos")[0] == ["Accelerator", []]
 
 
 def test_robots_come_with_their_settings() -> None:
@@ -138,16 +137,6 @@ def test_robots_come_with_their_settings() -> None:
     assert [(its.type, its.count, its.infos[0].config.robot_ip) for its in node.hardware_resources] == [("Franka", 1, "10.0.0.9")]
     with pytest.raises(ValueError, match="there is no node 2: the cluster has 2"):
         machines.get_node_info(2)
-
-
-def test_a_process_that_a_worker_starts_by_other_means_has_the_name_of_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"RANK": "3", "WORLD_SIZE": "4", "WORKER_NAME": "actor:3", "GROUP_NAME": "actor"}.items():
-        monkeypatch.setenv(name, value)
-    parent = Worker()
-    child = Worker(parent_address=parent.worker_address, world_size=2, rank=1)
-    assert (child.get_name(), child.rank, child._world_size, child.get_parent_rank()) == ("actor:3:1", 1, 2, 3)
-    assert Worker(parent.worker_address).get_name() == "actor:3:3"  # type: ignore[arg-type]
-    assert os.environ["WORKER_NAME"] == "actor:3"
 
 
 def test_what_is_not_here_is_said_where_it_is_imported() -> None:

@@ -93,8 +93,6 @@ def test_the_class_of_several_is_named_after_them(pool: RayResourcePool) -> None
 def test_no_class_at_all_is_said(create: object) -> None:
     with pytest.raises(ValueError, match="there is no class of workers to colocate"):
         create({})  # type: ignore[operator]
-    with pytest.raises(ValueError, match=r"`actor` is .*, and must be a RayClassWithInitArgs"):
-        create({"actor": Worker})  # type: ignore[operator]
 
 
 def test_methods_that_are_called_at_the_workers_keep_their_names(pool: RayResourcePool) -> None:

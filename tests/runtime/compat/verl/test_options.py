@@ -31,9 +31,9 @@ def pool(port: FakePort, slots: int = 3, **named: Any) -> RayResourcePool:
     ("options", "words"),
     [
         ({"memory": 1 << 30}, "option `memory` of Actor would not be followed"),
-        ({"name": "mine"}, "option `name` of Actor would not be followed: workers are named after the group's `name_prefix`"),
-        ({"max_restarts": -1}, "option `max_restarts` of Actor would not be followed: a worker that was started again"),
-        ({"scheduling_strategy": "SPREAD"}, "option `scheduling_strategy` of Actor would not be followed: the pool says"),
+        ({"name": "mine"}, "option `name` of Actor would not be followed"),
+        ({"max_restarts": -1}, "option `max_restarts` of Actor would not be followed"),
+        ({"scheduling_strategy": "SPREAD"}, "option `scheduling_strategy` of Actor would not be followed"),
         ({"label_selector": {"a": "b"}}, "option `label_selector` of Actor would not be followed"),
         ({"runtime_env": {"pip": ["x"]}}, "`pip` in the runtime_env of Actor would not be followed"),
     ],

@@ -133,17 +133,6 @@ def test_a_pool_cannot_be_merged_with_itself() -> None:
         merge_resource_pool(pool, pool)
 
 
-@pytest.mark.parametrize(("other", "words"), [(None, "None"), ([2], "a list"), (RayResourcePool, "RayResourcePool")])
-def test_what_is_no_pool_is_neither_merged_nor_split(other: Any, words: str) -> None:
-    pool = RayResourcePool([2], on=FakePort(4))
-    with pytest.raises(ValueError, match=f"`rp2` is {words}, and must be a RayResourcePool"):
-        merge_resource_pool(pool, other)
-    with pytest.raises(ValueError, match=f"`rp1` is {words}, and must be a RayResourcePool"):
-        merge_resource_pool(other, pool)
-    with pytest.raises(LaunchFailed, match=f"`resource_pool` is {words}, and must be a RayResourcePool"):
-        split_resource_pool(other, 1)
-
-
 def test_pools_that_differ_cannot_be_one() -> None:
     port = FakePort(8)
     with pytest.raises(ValueError, match="pools `a` and `b` cannot be merged: max_colocate_count is 10 and 3"):
@@ -181,19 +170,15 @@ def test_pools_are_created_once_and_anew_when_they_were_closed() -> None:
     manager.close()
 
 
-@pytest.mark.parametrize("wrong", [2, "8", 1.5, [True], ["8"], [2.0]])
+@pytest.mark.parametrize("wrong", [[True], ["8"], [2.0]])
 def test_what_is_no_list_of_numbers_is_no_pool(wrong: Any) -> None:
     port = FakePort(8)
     for ask in (lambda: RayResourcePool(wrong, on=port).seats(), ResourcePoolManager({"p": wrong}, None, on=port).create_resource_pool):
         with pytest.raises(LaunchFailed) as caught:
             ask()
         assert caught.value.findings[0].code == "PW718"
-    with pytest.raises(LaunchFailed, match=r"lets (1\.5|True) groups share its places"):
-        RayResourcePool([2], max_colocate_count=wrong if isinstance(wrong, float) else True, on=port).seats()
-    with pytest.raises(LaunchFailed, match="the pools are given as"):
-        ResourcePoolManager(wrong, None, on=port).create_resource_pool()
-    with RayResourcePool([2], on=port) as pool, pytest.raises(LaunchFailed, match="split_size must"):
-        split_resource_pool(pool, "2" if wrong == 2 else wrong)
+    with pytest.raises(LaunchFailed, match="lets True groups share its places"):
+        RayResourcePool([2], max_colocate_count=True, on=port).seats()
     assert port.left_over() == {}
 
 

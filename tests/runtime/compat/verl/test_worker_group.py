@@ -237,26 +237,6 @@ def test_options_of_an_actor_class_are_followed_too() -> None:
     assert (port.actors[0].start.concurrency, its.execute_all_sync("foo", 1)) == (4, [4])
 
 
-@pytest.mark.parametrize(
-    ("named", "words"),
-    [
-        ({"ray_cls_with_init": Actor}, "`ray_cls_with_init` is Actor, and must be a RayClassWithInitArgs"),
-        ({"resource_pool": [2]}, "`resource_pool` is a list, and must be a RayResourcePool"),
-        ({"worker_env": {"X": 1}}, "`worker_env` is {'X': 1}"),
-        ({"worker_env": ["X"]}, r"`worker_env` is \['X'\]"),
-    ],
-)
-def test_parameters_of_another_kind_are_refused_before_anything_is_held(named: dict[str, Any], words: str) -> None:
-    port = FakePort(8)
-    parameters: dict[str, Any] = {"resource_pool": RayResourcePool([2], on=port), "ray_cls_with_init": RayClassWithInitArgs(Actor)}
-    with pytest.raises(ValueError, match=words):
-        RayWorkerGroup(**(parameters | named))
-    for wrong in ("module:Class", object()):
-        with pytest.raises(ValueError, match="is not a class of workers"):
-            RayClassWithInitArgs(wrong)
-    assert port.left_over() == {}
-
-
 def test_unknown_parameters_and_devices_are_refused() -> None:
     port = FakePort(8)
     with pytest.raises(ValueError, match="there is no parameter `bin_packed`"):

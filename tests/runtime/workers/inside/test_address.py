@@ -6,18 +6,13 @@ import pytest
 from placewright.runtime.workers.inside.information import WorkerAddress
 
 
-def test_a_worker_is_called_by_its_group_and_its_rank_and_its_children_by_theirs() -> None:
+def test_a_worker_is_called_by_its_group_and_its_rank() -> None:
     address = WorkerAddress("actor", 5)
     assert (address.root_group_name, address.rank, address.rank_path, address.get_name()) == ("actor", 5, [5], "actor:5")
-    child = address.get_child_address(0)
-    assert (child.get_name(), child.rank, child.get_parent_rank(), address.get_parent_rank()) == ("actor:5:0", 0, 5, 0)
-    assert child.get_parent_address() == address
-    assert WorkerAddress("actor").get_parent_address() is None
 
 
 def test_what_is_written_is_read_again() -> None:
     assert WorkerAddress.from_name("actor:5:0") == WorkerAddress("actor", [5, 0])
-    assert WorkerAddress.from_parent_name_rank("actor:5", 2).get_name() == "actor:5:2"
     with pytest.raises(ValueError, match="the name of a group has no `:`"):
         WorkerAddress("a:b")
 
