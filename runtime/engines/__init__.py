@@ -1,1 +1,1 @@
-"""Inference engines on the accelerators of a replica."""
+"""Inference engines with work spread over the workers of a replica."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import importlib.util
+import itertools
 import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -65,6 +65,18 @@ class Tokenizer(Protocol):
         """Convert tokens to text; U+FFFD stands for an incomplete character."""
 
 
+class Workers(Protocol):
+    """Workers of a replica, seen by the server half; named as vLLM's `collective_rpc`."""
+
+    async def collective_rpc(
+        self, method: str, args: Sequence[Any] = (), ranks: Sequence[int] | None = None, limit: float | None = None
+    ) -> list[Any]:
+        """Call a method on every worker, or on some ranks; return answers in rank order."""
+
+    def tell(self, method: str, args: Sequence[Any] = (), ranks: Sequence[int] | None = None) -> None:
+        """Call a method without waiting for its answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """Choice of tokens. `temperature` 0: always the likeliest; else drawn, repeatable by `seed`."""
@@ -97,15 +109,37 @@ Message = Mapping[str, str]
 """Turn of a conversation: `role` and `content`."""
 
 
+class EngineWorker:
+    """Worker half of an engine. The server may call every public method; all pass plain data.
+
+    `rank` is the rank in the replica, from 0 to `shape.world_size - 1`, whatever the rank of the
+    process in its own group.
+    """
+
+    def __init__(self, settings: Mapping[str, Any], shape: ReplicaShape, rank: int) -> None:
+        self.settings = settings
+        self.shape = shape
+        self.rank = rank
+
+    def sleep(self) -> None:
+        """Release the memory that only answering needs."""
+
+    def wake_up(self) -> None:
+        """Take the memory again."""
+
+
 class Engine(ABC):
-    """Engine in the server of a replica's first node: turns a prompt into tokens, step by step.
+    """Server half of an engine: turns a prompt into tokens, step by step, with the workers'
+    answers.
 
     Parameters
     ----------
-    settings : of the model, by the engine's names.
-    shape : number of accelerators, and their parts.
+    settings : of the model, by the engine's names; plain data.
+    shape : number of workers, and their parts.
     """
 
+    worker: type[EngineWorker] = EngineWorker
+    """Class of the worker half."""
     longest: int | None = None
     """Maximal number of tokens of a prompt and its answer; None: unlimited."""
 
@@ -124,13 +158,13 @@ class Engine(ABC):
         """Return the command for nodes other than the first, beside their server; () for none."""
         return ()
 
-    async def open(self, meeting: Meeting | None = None) -> None:
-        """Load the model on the accelerators of the replica; most engines take minutes."""
-        return
+    async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
+        """Prepare the server half, which sees its node's accelerators, after all worker halves."""
+        self.workers = workers
 
     @property
     def failure(self) -> str:
-        """Reason why no answer is possible, lost processes of the replica apart; "" without one."""
+        """Reason why no answer is possible, lost workers apart; "" if there is none."""
         return ""
 
     @abstractmethod
@@ -143,23 +177,23 @@ class Engine(ABC):
         return self.tokenizer.encode("".join(turns) + "assistant: ")
 
     async def sleep(self) -> None:
-        """Release the memory that only answering needs, until `wake_up`."""
-        return
+        """Release, on every worker, the memory that only answering needs, until `wake_up`."""
+        await self.workers.collective_rpc("sleep")
 
     async def wake_up(self) -> None:
         """Take the memory again."""
-        return
+        await self.workers.collective_rpc("wake_up")
 
     async def clear(self) -> None:
         """Clear caches of earlier prompts; most engines have none."""
         return
 
     async def close(self) -> None:
-        """End what the engine has started."""
+        """End what the server half has started. The replica ends the workers."""
         return
 
 
-SERVING = ("fastapi", "uvicorn")
+SERVING = ("zmq", "fastapi", "uvicorn", "httptools")
 
 
 def need(module: str, noun: str) -> ModuleType:
@@ -207,12 +241,36 @@ def engine_class(name: str) -> type[Engine]:
     return engine
 
 
-TOKEN_SECONDS = 0.0005
-"""Seconds between two tokens of the echo."""
+class EchoWorker(EngineWorker):
+    """Worker that stores every `world_size`-th token of a prompt: no answer without all workers."""
+
+    def __init__(self, settings: Mapping[str, Any], shape: ReplicaShape, rank: int) -> None:
+        super().__init__(settings, shape, rank)
+        self._held: dict[int, list[int]] = {}
+
+    def begin(self, sequence: int, prompt: list[int]) -> None:
+        """Store this rank's part of a prompt."""
+        self._held[sequence] = prompt[self.rank :: self.shape.world_size]
+
+    def step(self, sequence: int, position: int) -> int | None:
+        """Return the token at a position of the prompt; None if another rank stores it."""
+        index, owner = divmod(position, self.shape.world_size)
+        return self._held[sequence][index] if owner == self.rank else None
+
+    def forget(self, sequence: int) -> None:
+        """Remove an ended answer."""
+        self._held.pop(sequence, None)
+
+    def sleep(self) -> None:
+        """Clear all prompts; see EngineWorker."""
+        self._held.clear()
 
 
 class EchoEngine(Engine):
     """Deterministic engine for tests and demos: it answers with the prompt, or the last turn."""
+
+    worker = EchoWorker
+    _sequences = itertools.count()
 
     @classmethod
     def check(cls, settings: Mapping[str, Any], shape: ReplicaShape, nodes: int = 1) -> None:
@@ -220,9 +278,16 @@ class EchoEngine(Engine):
 
     async def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:
         """Generate the prompt; see Engine. Of the sampling only the length counts."""
-        for token in [*prompt, BYTES][: sampling.max_tokens]:
-            await asyncio.sleep(TOKEN_SECONDS)
-            yield token
+        sequence = next(self._sequences)
+        try:  # the caller may stop before all workers have begun
+            await self.workers.collective_rpc("begin", [sequence, list(prompt)])
+            for position in range(min(len(prompt), sampling.max_tokens)):
+                answers = await self.workers.collective_rpc("step", [sequence, position])
+                yield next(token for token in answers if token is not None)
+            if len(prompt) < sampling.max_tokens and self.tokenizer.end is not None:
+                yield self.tokenizer.end
+        finally:
+            self.workers.tell("forget", [sequence])
 
     def chat(self, messages: Sequence[Message]) -> list[int]:
         """Return the last turn."""

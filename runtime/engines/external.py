@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
 import os
 import secrets
 import sys
-import threading
 from abc import abstractmethod
-from concurrent.futures import Future
 from types import ModuleType
-from typing import Any, AsyncGenerator, Callable, ClassVar, Mapping, Sequence, TypeVar
+from typing import Any, AsyncGenerator, ClassVar, Mapping, Sequence
 
 from ..failure import failed
 from ..workers.inside.host import meeting_port
-from .engine import Engine, Meeting, Message, ReplicaShape, Sampling, need, need_installed
+from .engine import Engine, Meeting, Message, ReplicaShape, Sampling, Workers, need, need_installed
+from .thread import in_daemon
 
 
 def options(arguments: Mapping[str, Any], no: str = "") -> list[str]:
@@ -37,28 +35,6 @@ def options(arguments: Mapping[str, Any], no: str = "") -> list[str]:
         else:
             words.append(f"--{option}={json.dumps(value) if isinstance(value, Mapping) else value}")
     return words
-
-
-Result = TypeVar("Result")
-
-
-async def in_daemon(function: Callable[[], Result]) -> Result:
-    """Run a blocking function in a daemon thread; a cancellation abandons it.
-
-    Neither the loop nor the end of the process waits for the thread. `SystemExit` would end the
-    loop: it is raised as RuntimeError.
-    """
-    outcome: Future[Result] = Future()
-    outcome.set_running_or_notify_cancel()
-
-    def work() -> None:
-        try:
-            outcome.set_result(function())
-        except (Exception, SystemExit) as problem:  # told to whoever waits
-            outcome.set_exception(problem if isinstance(problem, Exception) else RuntimeError(f"SystemExit: {problem}"))
-
-    threading.Thread(target=work, daemon=True, name="placewright-engine-load").start()
-    return await asyncio.wrap_future(outcome)
 
 
 REPLICA_SETTINGS = ("path", "served_model_name")
@@ -92,7 +68,7 @@ class HuggingFaceTokenizer:
 
 
 class ExternalEngine(Engine):
-    """Engine of another library, whose processes compute on the accelerators of the workers.
+    """Engine of another library, whose processes take the place of the workers' own work.
 
     Settings: `path` is the model, all others are the library's, by its names.
     """
@@ -131,7 +107,8 @@ class ExternalEngine(Engine):
     def _module(cls, name: str = "") -> ModuleType:
         return need(name or cls.library, f"the engine `{cls.library}`")
 
-    async def open(self, meeting: Meeting | None = None) -> None:
+    async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
+        await super().open(workers, meeting)
         self._engine, tokenizer, self.longest = await in_daemon(lambda: self._loaded(meeting))
         self.tokenizer = HuggingFaceTokenizer(await tokenizer if hasattr(tokenizer, "__await__") else tokenizer)
 
@@ -203,8 +180,8 @@ class VllmEngine(ExternalEngine):
         engine = vllm.AsyncLLMEngine.from_engine_args(args)
         return engine, engine.get_tokenizer(), int(engine.model_config.max_model_len)
 
-    async def open(self, meeting: Meeting | None = None) -> None:
-        await super().open(meeting)
+    async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
+        await super().open(workers, meeting)
         await self._engine.is_sleeping()  # the first call of a loop is what makes vLLM notice deaths from then on
 
     @property

@@ -99,9 +99,6 @@ class RayPort:
         self.namespace = namespace
         self._ray = need_ray()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.namespace,)
-
     def nodes(self) -> list[RayNode]:
         free = free_resources()
         return [_node(entry, free.get(entry["NodeID"], {})) for entry in alive_nodes()]

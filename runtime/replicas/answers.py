@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import AsyncGenerator, Sequence
 
 from ..engines.engine import Engine, Sampling, Tokenizer
+from .channel import ChannelFailed
 
 BROKEN = "\N{REPLACEMENT CHARACTER}"
 
@@ -123,11 +124,18 @@ async def together(engine: Engine, wanted: Sequence[WantedChoices], lost: asynci
         while unfinished:
             index, piece = await queue.get()
             if piece is None:
-                if problem := tasks[index].exception():
-                    raise problem if isinstance(problem, GenerationFailed) else GenerationFailed(f"{type(problem).__name__}: {problem}")
+                _raise_failure(tasks[index].exception())
                 unfinished -= 1
             else:
                 yield index, piece
     finally:
         for task in tasks:
             task.cancel()
+
+
+def _raise_failure(problem: BaseException | None) -> None:
+    """Raise a failure of the replica unchanged, other exceptions as GenerationFailed."""
+    if isinstance(problem, (ChannelFailed, GenerationFailed)):
+        raise problem
+    if problem is not None:
+        raise GenerationFailed(f"{type(problem).__name__}: {problem}") from problem

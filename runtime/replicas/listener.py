@@ -1,4 +1,4 @@
-"""Addresses, and uvicorn on a bound socket with limits for strangers."""
+"""uvicorn on a bound socket, with limits for strangers."""
 
 from __future__ import annotations
 
@@ -6,64 +6,59 @@ import asyncio
 import socket
 from typing import Any
 
-import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
-
-
-def bare(host: str) -> str:
-    """Strip the brackets of an IPv6 address; Ray and users write both forms."""
-    return host[1:-1] if host.startswith("[") and host.endswith("]") else host
-
-
-def host_port(host: str, port: int) -> str:
-    """Format ``ip:port``, with brackets around an IPv6 address."""
-    host = bare(host)
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def bound(host: str, port: int = 0) -> socket.socket:
-    """Return a bound TCP socket (port 0: any free). Raises OSError naming a taken address."""
-    tcp_socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        tcp_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # before old connections time out
-        tcp_socket.bind((host, port))
-    except OSError as problem:
-        tcp_socket.close()
-        raise OSError(problem.errno, f"{problem.strerror}: {host_port(host, port)}") from problem
-    return tcp_socket
-
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 LARGEST_HEAD, HEAD_LIMIT = 1 << 16, 10.0
 """Bytes and seconds for the request line and the headers, which come before the key."""
 
 
-class BoundedHead(H11Protocol):
-    """Connection with a limit of time for the head of a request, for which uvicorn itself waits forever."""
+class BoundedHead(HttpToolsProtocol):
+    """Connection with limits for the head of a request.
 
+    uvicorn itself waits forever, and joins the parts of a header at quadratic cost.
+    """
+
+    _size = 0
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Expect the first head."""
         super().connection_made(transport)
-        self._expect(True)
-
-    def data_received(self, data: bytes) -> None:
-        """Parse; expect the rest of a head that has begun."""
-        super().data_received(data)
-        self._expect(self.conn.their_state is h11.IDLE)
+        self._expect()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Expect nothing any more."""
-        self._expect(False)
+        self._expect_nothing()
         super().connection_lost(exc)
 
-    def _expect(self, head: bool) -> None:
-        if not head and self._deadline is not None:
+    def on_message_begin(self) -> None:
+        """Expect the rest of a head."""
+        self._expect()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """Expect the body, which has a limit of its own."""
+        self._expect_nothing()
+        super().on_headers_complete()
+
+    def data_received(self, data: bytes) -> None:
+        """Parse; a part that only continues a head counts."""
+        expected = self._deadline
+        super().data_received(data)
+        if expected is not None and self._deadline is expected:
+            self._size += len(data)
+            if self._size > LARGEST_HEAD:
+                self.send_400_response(f"The head of a request has at most {LARGEST_HEAD} bytes.")
+
+    def _expect(self) -> None:
+        self._expect_nothing()
+        self._size, self._deadline = 0, self.loop.call_later(HEAD_LIMIT, self.transport.close)
+
+    def _expect_nothing(self) -> None:
+        if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
-        elif head and self._deadline is None:
-            self._deadline = self.loop.call_later(HEAD_LIMIT, self.transport.close)
 
 
 END_LIMIT = 2.0
@@ -74,14 +69,7 @@ class Listener:
 
     def __init__(self, app: Any, bound: socket.socket) -> None:
         config = uvicorn.Config(
-            app,
-            http=BoundedHead,
-            ws="none",
-            log_level="error",
-            access_log=False,
-            lifespan="off",
-            timeout_graceful_shutdown=1,
-            h11_max_incomplete_event_size=LARGEST_HEAD,
+            app, http=BoundedHead, ws="none", log_level="error", access_log=False, lifespan="off", timeout_graceful_shutdown=1
         )
         self._server = uvicorn.Server(config)
         self._socket = bound

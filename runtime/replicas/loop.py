@@ -28,17 +28,6 @@ async def in_thread(function: Callable[..., Result], *arguments: Any, stop: Call
         raise
 
 
-async def unless(stop: Coroutine[Any, Any, object], work: Coroutine[Any, Any, Result], stopped: Callable[[], Result]) -> Result:
-    """Return the result of the work; once `stop` has ended, cancel it and return `stopped()`."""
-    task, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop)
-    try:
-        await asyncio.wait({task, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        return task.result() if task.done() else stopped()
-    finally:
-        task.cancel()
-        stopping.cancel()
-
-
 END_LIMIT = 5.0
 
 
@@ -58,10 +47,6 @@ class Loop:
     def begin(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
         """Start a coroutine and return a future of its result."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
-
-    def call(self, function: Callable[..., None], *arguments: Any) -> None:
-        """Call a function in the loop, without waiting."""
-        self._loop.call_soon_threadsafe(function, *arguments)
 
     def run(self, work: Coroutine[Any, Any, Result], limit: float | None = None) -> Result:
         """Return the result of a coroutine; cancel it after `limit` s (TimeoutError)."""

@@ -7,8 +7,7 @@ import hmac
 import time
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from functools import partial
-from typing import AsyncGenerator, Sequence
+from typing import Any, AsyncGenerator, Callable, Coroutine, Sequence
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -18,8 +17,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...models.findings.wording import with_noun
 from ..engines.engine import Engine, Sampling
+from . import openai_format as requests
 from .answers import GenerationFailed, TextPiece, WantedChoices, together
-from .loop import unless
+from .channel import ChannelFailed
 from .openai_format import (
     CHAT,
     COMPLETION,
@@ -43,7 +43,7 @@ from .settings import Limits
 
 @dataclass
 class Serving:
-    """Engine and its state. `failure`: description of lost processes, "" without any; `lost`: set with it."""
+    """Engine and its state. `failure`: description of lost workers, "" without any; `lost`: set with it."""
 
     name: str
     engine: Engine
@@ -53,11 +53,6 @@ class Serving:
     lost: asyncio.Event = field(default_factory=asyncio.Event)
     asleep: bool = False
     created: int = field(default_factory=lambda: int(time.time()))
-
-    def fail(self, failure: str) -> None:
-        """Refuse all requests from now on, and end those under way."""
-        self.failure = self.failure or failure
-        self.lost.set()
 
     @property
     def trouble(self) -> str:
@@ -214,10 +209,11 @@ def _model(serving: Serving) -> Body:
     return {"id": serving.name, "object": "model", "created": serving.created, "owned_by": "placewright"}
 
 
-async def _answer(serving: Serving, request: Request, body: GenerationRequest, kind: BodyKind, wanted: Sequence[WantedChoices]) -> Response:
+async def _answer(
+    serving: Serving, request: Request, body: requests.GenerationRequest, kind: BodyKind, wanted: Sequence[WantedChoices]
+) -> Response:
     prompts = [len(answer_request.prompt) for answer_request in wanted[:: body.n]]
     answer = AnswerBody(kind, serving.name, prompts)
-    disconnected = partial(Response, status_code=CLOSED)
     if body.stream:
         coming = together(serving.engine, wanted, serving.lost)
 
@@ -226,7 +222,7 @@ async def _answer(serving: Serving, request: Request, body: GenerationRequest, k
             events = _events(serving, answer, first, coming, body.stream_options.include_usage)
             return StreamingResponse(events, media_type="text/event-stream")
 
-        return await unless(_disconnected(request), begun(), disconnected)
+        return await _unless_disconnected(request, begun)
 
     async def whole() -> Response:
         async with aclosing(together(serving.engine, wanted, serving.lost)) as coming:
@@ -234,7 +230,7 @@ async def _answer(serving: Serving, request: Request, body: GenerationRequest, k
                 answer.add(index, piece)
         return JSONResponse(answer.whole())
 
-    return await unless(_disconnected(request), whole(), disconnected)
+    return await _unless_disconnected(request, whole)
 
 
 async def _events(
@@ -246,6 +242,9 @@ async def _events(
             yield event(answer.add(*first))
             async for index, piece in coming:
                 yield event(answer.add(index, piece))
+    except ChannelFailed as problem:
+        yield event(_failed(problem).body)
+        return
     except GenerationFailed as problem:
         yield event(serving.broken(str(problem)).body)
         return
@@ -254,9 +253,24 @@ async def _events(
     yield END
 
 
+async def _unless_disconnected(request: Request, work: Callable[[], Coroutine[Any, Any, Response]]) -> Response:
+    """Return the result of the work; cancel it if the client hangs up."""
+    task, disconnecting = asyncio.create_task(work()), asyncio.create_task(_disconnected(request))
+    try:
+        await asyncio.wait({task, disconnecting}, return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else Response(status_code=CLOSED)
+    finally:
+        task.cancel()
+        disconnecting.cancel()
+
+
 async def _disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
+
+
+def _failed(problem: ChannelFailed) -> RequestRefused:
+    return RequestRefused(503 if problem.lost else 500, str(problem), SERVER, None, "replica_failed" if problem.lost else "worker_failed")
 
 
 def _errors(app: FastAPI, serving: Serving) -> None:
@@ -274,6 +288,10 @@ def _errors(app: FastAPI, serving: Serving) -> None:
     async def elsewhere(request: Request, problem: HTTPException) -> JSONResponse:
         kind = NOT_FOUND if problem.status_code == 404 else INVALID
         return RequestRefused(problem.status_code, f"{request.method} {request.url.path}: {problem.detail}", kind).response
+
+    @app.exception_handler(ChannelFailed)
+    async def failed(request: Request, problem: ChannelFailed) -> JSONResponse:
+        return _failed(problem).response
 
     @app.exception_handler(GenerationFailed)
     @app.exception_handler(Exception)

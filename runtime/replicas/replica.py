@@ -13,9 +13,10 @@ from ..compat.verl.worker_group import RayWorkerGroup
 from ..engines.engine import ReplicaShape, engine_class, need_serving
 from ..failure import LaunchFailed, refused
 from ..port.port import Actor
-from ..workers.inside.host import Reporter
 from .loop import in_thread
 from .settings import Limits
+from .wire import Malformed, encode
+from .worker import ReplicaWorker
 
 
 def nodes_of(world_size: int, gpus_per_node: int, subject: str) -> tuple[int, int]:
@@ -68,10 +69,6 @@ class Replica:
     device_name : ``cuda`` (AMD's too), ``npu``, ``xpu`` or ``musa``; default: the cluster's own
         accelerators.
 
-    `server_address` is the HTTP endpoint ``ip:port``, with brackets around an IPv6 address, and
-    `server_handle` the actor of the master, for token input and output; "" and None before the
-    launch.
-
     It ends, with all that it started, by `close`, at the end of an `async with` block, or with this
     process. Raises LaunchFailed: PW741 (a ValueError) for a degree that is no positive whole number,
     for a size that does not fill nodes evenly, and for a configuration that the engine cannot
@@ -96,6 +93,7 @@ class Replica:
         self.shape = ReplicaShape(*(degree(config, name, self.subject) for name in DEGREES))
         self.nnodes, self.gpus_per_replica_node = nodes_of(self.world_size, gpus_per_node, self.subject)
         self.model = _plain(model_config)
+        check_plain(self.model, self.subject)
         self.limits = Limits.of(lambda name, default: setting(config, name, default), self.subject)
         engine_class(self.engine).check(self.model, self.shape, self.nnodes)
         self.rollout_mode: RolloutMode | None = None
@@ -106,8 +104,8 @@ class Replica:
         self._seats: list[Seat] = []
         self._own_pool: RayResourcePool | None = None
         self._own_group: RayWorkerGroup | None = None
-        self.server_address = ""
-        self.server_handle: Actor = None
+        self._server_address = ""
+        self._server_handle: Actor = None
         self._servers: Any = None
 
     @property
@@ -126,6 +124,16 @@ class Replica:
         return f"{'reward ' if self.is_reward_model else ''}replica {self.replica_rank}"
 
     @property
+    def server_address(self) -> str:
+        """HTTP endpoint ``ip:port``, with brackets around an IPv6 address; "" before the launch."""
+        return self._server_address
+
+    @property
+    def server_handle(self) -> Actor:
+        """Actor of the master server, for token input and output; None before the launch."""
+        return self._server_handle
+
+    @property
     def model_name(self) -> str:
         """Name of the served model."""
         path = str(self.model.get("path") or self.engine).rstrip("/")
@@ -133,37 +141,42 @@ class Replica:
 
     def get_ray_class_with_init_args(self) -> RayClassWithInitArgs:
         """Return the class of the workers, for the modes that start workers."""
-        return RayClassWithInitArgs(Reporter)
+        return RayClassWithInitArgs(ReplicaWorker)
 
     async def launch_servers(self) -> None:
         """Start a server on every node; set `servers` and the endpoint."""
-        from .listener import host_port
+        from .channel import host_port
 
-        host, port = await in_thread(
-            self._launch_servers, stop=lambda: self._servers and self._servers.kill()
-        )  # it may load for half an hour
+        host, port = await in_thread(self._launch_servers, stop=self._stop_launching)
         self.servers = self._servers.handles
-        self.server_handle = self.servers[0]
-        self.server_address = host_port(host, port)
+        self._server_handle = self.servers[0]
+        self._server_address = host_port(host, port)
+
+    def _stop_launching(self) -> None:
+        """End the servers: a model may take half an hour to load."""
+        if self._servers is not None:
+            self._servers.kill()
 
     def _launch_servers(self) -> tuple[str, int]:
-        from .servers import Servers
+        from .servers import Servers, access
         from .settings import ServerSettings
 
         group = self.worker_group
         if group is None:
             raise refused("PW741", self.subject, f"{self.subject} has no workers", "call one of its init methods")
         first = self.world_size * self.replica_rank if self._own_group is None else 0
+        master = self._seats[0].node.address
+        workers = access(group.group, range(first, first + self.world_size), master if self.nnodes > 1 else "")
         settings = [
             ServerSettings(
-                self.engine, self.model, self.model_name, self.shape, node, self.nnodes, seats[0].node.address,
-                str(setting(self.config, "host", "")), int(setting(self.config, "port", 0)), setting(self.config, "api_key", None), self.limits,
+                self.engine, self.model, self.model_name, self.shape, node, self.nnodes,
+                () if node else tuple(workers), str(setting(self.config, "host", "")), master, int(setting(self.config, "port", 0)),
+                setting(self.config, "api_key", None), self.limits,
             )
-            for node, seats in enumerate(self.node_seats)
+            for node in range(self.nnodes)
         ]  # fmt: skip
-        workers = group.group.members[first : first + self.world_size]
         name = f"{self.engine}_server_{'reward_' if self.is_reward_model else ''}{self.replica_rank}"
-        self._servers = Servers(group.port, name, self.node_seats, settings, (group.group.component, workers))
+        self._servers = Servers(group.port, name, self.node_seats, settings)
         address: tuple[str, int] = self._servers.launch()
         return address
 
@@ -276,7 +289,7 @@ class Replica:
                 if owned is not None:
                     ends.push_async_callback(in_thread, owned.close)
             ends.push_async_callback(self.stop_servers)
-        self.servers, self.workers, self.server_address, self.server_handle = [], [], "", None
+        self.servers, self.workers, self._server_address, self._server_handle = [], [], "", None
 
     async def __aenter__(self) -> Replica:
         return self
@@ -329,6 +342,16 @@ def get_replica_class(name: str) -> type[Replica]:
 
 get_rollout_replica_class = get_replica_class
 """verl's name of the function."""
+
+
+def check_plain(model: Mapping[str, Any], subject: str) -> None:
+    """Raise ValueError (PW741) for model settings that cannot be sent to workers."""
+    for name, value in model.items():
+        try:
+            encode(value)
+        except Malformed as problem:
+            message = f"`{name}` of the model of {subject} {problem}"
+            raise refused("PW741", subject, message, "give numbers, text, and lists and dicts of them", name) from None
 
 
 def _plain(model_config: Any) -> dict[str, Any]:

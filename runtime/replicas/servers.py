@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import Any, Sequence
 
 from ..compat.verl.pool import Seat
-from ..compat.verl.processes import PoolProcesses, holds_of, placements_on
+from ..compat.verl.processes import PoolProcesses, placements_on
 from ..failure import LaunchFailed, failed
 from ..port.port import Actor, Port, gathered
-from ..running.monitor import Watch
 from ..shield import shielded
-from ..workers.group import Gang
+from ..workers.group import Gang, WorkerGroup
 from ..workers.member import Member, rank_environment
 from .server import END_LIMIT, ReplicaServer
 from .settings import ServerSettings
@@ -19,18 +18,14 @@ from .settings import ServerSettings
 ASK_LIMIT = 30.0
 CONCURRENCY = 256
 """Number of simultaneous calls of a server, each with a thread: a trainer generates by handle."""
+ACCESS = ("get_zeromq_address", "get_zeromq_key")
 
 
 class Servers:
     """Server actors of a replica, which see the accelerators of the node's workers."""
 
-    def __init__(
-        self, port: Port, component: str, node_seats: Sequence[Sequence[Seat]], settings: Sequence[ServerSettings],
-        workers: tuple[str, Sequence[Member]],
-    ) -> None:  # fmt: skip
+    def __init__(self, port: Port, component: str, node_seats: Sequence[Sequence[Seat]], settings: Sequence[ServerSettings]) -> None:
         self._limits = settings[0].limits
-        self._workers = workers
-        self._holds = holds_of([seat for seats in node_seats for seat in seats])
         first = [seats[0] for seats in node_seats]
         members = []
         for rank, (seats, server_settings) in enumerate(zip(node_seats, settings)):
@@ -54,18 +49,12 @@ class Servers:
         """Start the servers; return the HTTP (ip, port). LaunchFailed: PW742, as Gang.start."""
         self._gang.start(self._limits.start_seconds)
         try:
-            group, later = self._group, self._group.ranks[1:]
-            address, ports = group.on(0).call("get_master_address", timeout=ASK_LIMIT)[0]
-            watched = [
-                (component, [Member(member.placement, member.name, {}) for member in members])
-                for component, members in (self._workers, (group.component, group.members))
-            ]
-            watch = Watch(group.port, watched, self._holds)
-            launching = group.call_async("launch_server", address, ports, watch, timeout=self._limits.load_seconds + ASK_LIMIT)
-            for rank, _ in launching.as_completed():
-                if rank == 0 and later:
-                    group.on(later).call("set_opened", timeout=ASK_LIMIT)
-            host, number = group.on(0).call("get_server_address", timeout=ASK_LIMIT)[0]
+            address, ports = self._group.on(0).call("get_master_address", timeout=ASK_LIMIT)[0]
+            later = self._group.ranks[1:]
+            headless = self._group.on(later).call("get_access", timeout=ASK_LIMIT) if later else []
+            limit = self._limits.load_seconds + self._limits.join_seconds
+            self._group.call("launch_server", address, ports, headless, timeout=limit)
+            host, number = self._group.on(0).call("get_server_address", timeout=ASK_LIMIT)[0]
         except LaunchFailed as problem:
             if problem.findings[0].code != "PW709":
                 raise
@@ -92,3 +81,9 @@ class Servers:
             for _ in gathered(self._group.port, tickets, END_LIMIT):
                 pass
             self._gang.kill()
+
+
+def access(group: WorkerGroup, ranks: Sequence[int], towards: str) -> list[tuple[str, str]]:
+    """Return (ZeroMQ address, key) of workers; `towards`: another node from which they are called, or ""."""
+    address, key = (group.on(ranks).call(method, towards, timeout=ASK_LIMIT) for method in ACCESS)
+    return list(zip(address, key))

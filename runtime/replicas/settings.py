@@ -19,6 +19,9 @@ class Limits:
     max_body_bytes : of a request; a larger one is refused with 413.
     max_choices : answers per request, its prompts times `n`.
     default_max_tokens : of a chat answer limited by neither the request nor the model's context.
+    call_seconds : for the workers to answer a call of their server, after which the replica has
+        failed.
+    join_seconds : for the workers and the servers of the other nodes to answer the first one.
     load_seconds : for the engine to load its model.
     start_seconds : for the processes of the servers to start.
     """
@@ -26,6 +29,8 @@ class Limits:
     max_body_bytes: int = 16 << 20
     max_choices: int = 128
     default_max_tokens: int = 4096
+    call_seconds: float = 60.0
+    join_seconds: float = 30.0
     load_seconds: float = 1800.0
     start_seconds: float = 300.0
 
@@ -67,7 +72,7 @@ def sampling(parameters: Mapping[str, Any], room: int) -> Sampling:
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Settings of a server.
+    """Settings of a server, as plain data.
 
     Attributes
     ----------
@@ -75,8 +80,8 @@ class ServerSettings:
     name : name of the served model.
     shape : tensor, data and pipeline parallelism.
     node_rank, nnodes : rank of this node in the replica, and number of nodes.
-    address : address of this node.
-    host : listening address of the master; "": that of the node.
+    workers : (address, key) of all workers, in rank order; for the first node alone.
+    host : listening address; "": that of this node on the way to `towards`.
     port : listening port of the master; 0: any.
     api_key : key that clients must send; None: no key.
     limits : request limits and time limits.
@@ -88,8 +93,9 @@ class ServerSettings:
     shape: ReplicaShape
     node_rank: int
     nnodes: int
-    address: str = "127.0.0.1"
+    workers: tuple[tuple[str, str], ...] = ()
     host: str = ""
+    towards: str = "127.0.0.1"
     port: int = 0
     api_key: str | None = None
     limits: Limits = field(default_factory=Limits)

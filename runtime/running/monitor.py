@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from dataclasses import dataclass
 from typing import Callable, Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
@@ -12,7 +11,7 @@ from ..failure import LaunchFailed, quoted
 from ..port.port import CREATED, AnswerFailed, Hold, Port, gathered
 from ..reserving.reservation import REACH_LIMIT
 from ..workers.calls import rank_failure, ranks_by_component
-from ..workers.group import WorkerGroup, attached
+from ..workers.group import WorkerGroup
 from ..workers.inside.host import REPORT
 from ..workers.member import Member
 
@@ -148,17 +147,3 @@ class Monitor:
 
 PERIOD = 0.5
 """Seconds between two checks in the background."""
-
-
-@dataclass(frozen=True)
-class Watch:
-    """What to monitor from another process: members by component, and (reservation, its nodes by rank)."""
-
-    port: Port
-    groups: Sequence[tuple[str, Sequence[Member]]]
-    holds: Sequence[tuple[Hold, Mapping[int, str]]]
-
-    def monitors(self) -> list[Monitor]:
-        """Return a monitor per reservation. Raises LaunchFailed (PW704) if a process is gone."""
-        groups = [attached(self.port, component, members, object) for component, members in self.groups]
-        return [Monitor(self.port, hold, nodes, groups) for hold, nodes in self.holds]

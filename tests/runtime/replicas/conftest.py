@@ -1,49 +1,40 @@
-"""Replicas in this process: servers as objects, with real sockets between them and their clients."""
+"""Replicas in this process: workers and servers as objects, with real sockets between them and to their clients."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
-from contextlib import ExitStack, aclosing
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, AsyncGenerator, Callable, Iterator
+from typing import Any, Callable, Iterator
 
 import openai
 import pytest
-from placewright.runtime.engines.engine import EchoEngine, ReplicaShape, Sampling
-from placewright.runtime.failure import LaunchFailed, failed
-from placewright.runtime.replicas import server as servers_module
-from placewright.runtime.replicas.listener import host_port
+from placewright.runtime.engines.engine import ReplicaShape
+from placewright.runtime.replicas.channel import host_port
 from placewright.runtime.replicas.server import ReplicaServer
 from placewright.runtime.replicas.settings import ServerSettings
+from placewright.runtime.replicas.worker import ReplicaWorker
 
-from ..engines import drawn  # noqa: F401  # an engine of the tests
+from ..engines import transformer  # noqa: F401  # an engine of the tests
 
 MODEL = "tiny"
-
-
-class Losses:
-    """Watch and monitor in one, of processes that a test loses."""
-
-    def __init__(self) -> None:
-        self.failure: LaunchFailed | None = None
-
-    def monitors(self) -> list[Losses]:
-        return [self]
-
-    def step(self) -> LaunchFailed | None:
-        return self.failure
-
-    def lose(self, words: str = "rank 1 died") -> None:
-        self.failure = failed("PW704", "", words, "")
+WORKER = (
+    "import sys\n"
+    "from placewright.runtime.replicas.worker import ReplicaWorker\n"
+    "worker = ReplicaWorker()\n"
+    "print(worker.get_zeromq_address(), worker.get_zeromq_key(), flush=True)\n"
+    "sys.stdin.read()"
+)
 
 
 @dataclass
 class Replica:
-    """Servers, the master first; what is lost of them; and the answers of the echo that are under way."""
+    """Servers, the master first, and the workers or processes behind them."""
 
     servers: list[ReplicaServer]
-    losses: Losses
-    running: set[object]
+    workers: list[Any]
 
     @property
     def url(self) -> str:
@@ -56,45 +47,48 @@ class Replica:
 Maker = Callable[..., Replica]
 
 
-def counted(running: set[object]) -> Any:
-    """The generator of the echo, which notes what is under way."""
-    generate = EchoEngine.generate
-
-    async def noted(engine: EchoEngine, prompt: list[int], sampling: Sampling) -> AsyncGenerator[int, None]:
-        answer = object()
-        running.add(answer)
-        try:
-            async with aclosing(generate(engine, prompt, sampling)) as tokens:
-                async for token in tokens:
-                    yield token
-        finally:
-            running.discard(answer)
-
-    return noted
-
-
 @pytest.fixture
-def replica(monkeypatch: pytest.MonkeyPatch) -> Iterator[Maker]:
-    """Starts a replica of an engine over nodes that are all this machine."""
-    running: set[object] = set()
-    monkeypatch.setattr(EchoEngine, "generate", counted(running))
+def replica() -> Iterator[Maker]:
+    """Starts a replica of an engine over nodes that are all this machine; `processes`: workers are processes of their own."""
     with ExitStack() as stack:
 
-        def make(engine: str = "echo", tensor: int = 2, nnodes: int = 1, model: Any = None, **more: Any) -> Replica:
-            losses = Losses()
-            monkeypatch.setattr(servers_module, "leave", losses.lose)
-            settings = [ServerSettings(engine, model or {}, MODEL, ReplicaShape(tensor), node, nnodes, **more) for node in range(nnodes)]
-            servers = [ReplicaServer(of_node) for of_node in settings]
-            for server in servers:
-                stack.callback(server.shutdown)
+        def make(
+            engine: str = "echo", tensor: int = 2, nnodes: int = 1, processes: bool = False, model: Any = None, **more: Any
+        ) -> Replica:
+            workers: list[Any] = []
+            accesses = []
+            for _ in range(tensor):
+                worker = process(stack) if processes else ReplicaWorker()
+                workers.append(worker)
+                if processes:
+                    accesses.append(tuple(worker.stdout.readline().split()))
+                else:
+                    towards = "127.0.0.1" if nnodes > 1 else ""
+                    accesses.append((worker.get_zeromq_address(towards), worker.get_zeromq_key(towards)))
+                    stack.callback(worker._endpoint.close)
+            servers = []
+            for node in range(nnodes):
+                workers_called = () if node else tuple(accesses)
+                settings = ServerSettings(engine, model or {}, MODEL, ReplicaShape(tensor), node, nnodes, workers_called, **more)
+                servers.append(ReplicaServer(settings))
+                stack.callback(servers[-1].shutdown)
             meeting = servers[0].get_master_address()
+            others = [server.get_access() for server in servers[1:]]
             headless = [threading.Thread(target=server.launch_server, args=meeting) for server in servers[1:]]
             for thread in headless:
                 thread.start()
-            servers[0].launch_server(*meeting, losses)  # type: ignore[arg-type]
-            for server, thread in zip(servers[1:], headless):
-                server.set_opened()
+            servers[0].launch_server(*meeting, others)
+            for thread in headless:
                 thread.join()
-            return Replica(servers, losses, running)
+            return Replica(servers, workers)
 
         yield make
+
+
+def process(stack: ExitStack) -> Any:
+    made = subprocess.Popen([sys.executable, "-c", WORKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    stack.callback(made.wait)
+    stack.callback(made.kill)
+    for stream in (made.stdin, made.stdout):
+        stack.callback(stream.close)  # type: ignore[union-attr]
+    return made

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.replicas.launching import divide, num_replicas
-from placewright.runtime.replicas.replica import EchoReplica, RolloutMode, VllmReplica, get_replica_class, nodes_of
+from placewright.runtime.replicas.replica import EchoReplica, Replica, RolloutMode, get_replica_class, nodes_of
 
 DEGREE = st.integers(1, 4)
 
@@ -71,8 +71,11 @@ def test_the_name_under_which_a_model_is_served(model: Any, name: str) -> None:
 
 
 def test_what_the_engine_cannot_serve_is_refused_before_anything_starts() -> None:
-    with pytest.raises(LaunchFailed, match="the engine `vllm` needs a model"):
-        VllmReplica(0, {"tensor_model_parallel_size": 8}, {})
+    class TransformerReplica(Replica):
+        engine = "transformer"
+
+    with pytest.raises(LaunchFailed, match="4 heads of the transformer cannot be dealt to 8 workers evenly"):
+        TransformerReplica(0, {"tensor_model_parallel_size": 8}, {})
 
 
 def test_replicas_by_the_name_of_their_engine() -> None:

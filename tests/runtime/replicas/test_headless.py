@@ -16,6 +16,7 @@ from urllib.request import urlopen
 import openai
 import pytest
 from placewright.runtime.engines.engine import ReplicaShape
+from placewright.runtime.replicas.channel import ChannelFailed
 from placewright.runtime.replicas.server import ReplicaServer
 from placewright.runtime.replicas.settings import ServerSettings
 
@@ -139,16 +140,16 @@ def test_the_replica_has_failed_when_the_process_of_the_other_node_dies(replica:
 
 
 def test_an_answer_that_the_engine_would_go_on_with_ends_when_a_worker_is_lost(replica: Maker) -> None:
-    made = replica("vllm", 2, 2, model=PLAIN)
+    made = replica("vllm", 2, 2, model=PLAIN, processes=True)
     stream = made.client().completions.create(model=MODEL, prompt="!", max_tokens=500, stream=True)
     next(stream)
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(made.servers[0].generate, [ord("!")], {"max_tokens": 500})
-        made.losses.lose()
+        made.workers[1].kill()
         began = unhindered()
         with pytest.raises(openai.APIError, match="rank 1 died"):
             list(stream)
-        with pytest.raises(RuntimeError, match="rank 1 died"):
+        with pytest.raises(ChannelFailed, match="rank 1 died"):
             asked.result(60)
         assert unhindered() - began < 3
 

@@ -1,4 +1,4 @@
-"""What a replica accepts is in its config; what is no limit is refused before anything starts."""
+"""What a replica accepts is in its config; what is no limit, and a model that cannot be sent, are refused before anything starts."""
 
 from __future__ import annotations
 
@@ -21,11 +21,17 @@ def test_they_are_those_of_the_config_and_else_the_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("max_body_bytes", 0), ("max_choices", 1.5), ("load_seconds", "long"), ("start_seconds", float("inf"))]
+    ("name", "value"), [("max_body_bytes", 0), ("max_choices", 1.5), ("load_seconds", "long"), ("call_seconds", float("inf"))]
 )
 def test_what_is_no_limit_is_refused(name: str, value: Any) -> None:
     with pytest.raises(LaunchFailed, match=f"`{name}` of replica 3 is {value!r}") as caught:
         EchoReplica(3, {name: value}, {})
+    assert caught.value.findings[0].code == "PW741"
+
+
+def test_a_model_that_cannot_be_sent_is_refused_before_anything_starts() -> None:
+    with pytest.raises(LaunchFailed, match="`hf_config` of the model of replica 0 cannot be sent: object") as caught:
+        EchoReplica(0, {}, {"path": "org/model", "hf_config": object()})
     assert caught.value.findings[0].code == "PW741"
 
 

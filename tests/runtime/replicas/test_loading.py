@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-import time
 from contextlib import ExitStack
 from typing import Any, Iterator
 
 import pytest
 from placewright.runtime.engines.engine import ReplicaShape
+from placewright.runtime.replicas.channel import ChannelFailed, bound, new_key
 from placewright.runtime.replicas.server import ReplicaServer
 from placewright.runtime.replicas.servers import CONCURRENCY
 from placewright.runtime.replicas.settings import Limits, ServerSettings
 
 from ...unhindered import unhindered
 from ..engines import stand_ins
-from .conftest import MODEL, Losses
+from .conftest import MODEL, process
 
 MODELS = {"vllm": {"path": "org/model", "max_model_len": 128}, "sglang": {"path": "org/model", "context_length": 128}}
 
@@ -28,8 +28,9 @@ class Loading:
     def __init__(self, engine: str, stack: ExitStack, limits: Limits) -> None:
         self.begun, self.end = threading.Event(), threading.Event()
         self.problem: BaseException | None = None
-        self.losses = Losses()
-        self.server = ReplicaServer(ServerSettings(engine, MODELS[engine], MODEL, ReplicaShape(), 0, 1, limits=limits))
+        self.worker = process(stack)
+        workers = (tuple(self.worker.stdout.readline().split()),)
+        self.server = ReplicaServer(ServerSettings(engine, MODELS[engine], MODEL, ReplicaShape(), 0, 1, workers, limits=limits))
         stack.callback(self.server.shutdown)
         stack.callback(self.end.set)
         self.thread = threading.Thread(target=self._launch)
@@ -40,7 +41,7 @@ class Loading:
 
     def _launch(self) -> None:
         try:
-            self.server.launch_server("", (), self.losses)  # type: ignore[arg-type]
+            self.server.launch_server("", ())
         except BaseException as problem:
             self.problem = problem
 
@@ -90,9 +91,10 @@ def test_the_loop_of_the_server_is_free(loading: Any) -> None:
 def test_a_worker_that_dies_fails_the_start_at_once(loading: Any) -> None:
     made = loading()
     made.begin()
-    made.losses.lose("rank 0 died")
+    made.worker.kill()
     failure = made.failure()
-    assert (type(failure), str(failure)) == (RuntimeError, "rank 0 died")
+    assert isinstance(failure, ChannelFailed)
+    assert "rank 0 died" in str(failure)
 
 
 def test_the_limit_holds(loading: Any) -> None:
@@ -128,19 +130,14 @@ def test_an_actor_of_a_server_has_threads_and_no_loop_that_a_launch_would_block(
 def test_on_ray_too_a_server_answers_while_it_is_launched(address: str) -> None:
     import ray
 
-    class Slow:
-        """Watch that takes its time to begin."""
-
-        def monitors(self) -> list[Any]:
-            time.sleep(3)
-            return []
-
-    server: Any = ray.remote(ReplicaServer).options(num_cpus=0, max_concurrency=CONCURRENCY).remote(
-        ServerSettings("echo", {}, MODEL, ReplicaShape(2), 0, 1)
-    )  # fmt: skip
-    launching = server.launch_server.remote("127.0.0.1", (), Slow())
-    assert ray.get(server.get_log.remote(), timeout=60)[0] > 0
-    assert ray.wait([launching], timeout=0)[0] == []
-    ray.get(launching, timeout=60)
+    settings = ServerSettings("echo", {}, MODEL, ReplicaShape(2), 0, 2)
+    server: Any = ray.remote(ReplicaServer).options(num_cpus=0, max_concurrency=CONCURRENCY).remote(settings)
+    with bound("127.0.0.1") as silent:
+        silent.listen()
+        launching = server.launch_server.remote("127.0.0.1", (), [(f"tcp://127.0.0.1:{silent.getsockname()[1]}", new_key())])
+        assert ray.get(server.get_log.remote(), timeout=60)[0] > 0
+        assert ray.wait([launching], timeout=0)[0] == []
+    with pytest.raises(ChannelFailed, match="rank 1"):
+        ray.get(launching, timeout=60)
     ray.get(server.shutdown.remote(), timeout=60)
     ray.kill(server)

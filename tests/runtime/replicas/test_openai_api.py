@@ -44,9 +44,9 @@ def curl(replica: Replica, path: str, body: Any = None, *more: str) -> tuple[int
 
 
 def wait_until_forgotten(replica: Replica) -> float:
-    """Seconds until the engine generates nothing."""
+    """Seconds until no worker holds anything of an answer."""
     began = unhindered()
-    while replica.running:
+    while any(worker._engine_worker._held for worker in replica.workers):
         assert unhindered() - began < 5
         time.sleep(0.01)
     return unhindered() - began
@@ -116,7 +116,7 @@ def test_stop_strings_end_an_answer(echo: Replica) -> None:
 
 
 def test_greedy_and_seeded_answers_are_the_same_again_and_others_are_not(replica: Maker) -> None:
-    client = replica("drawn").client()
+    client = replica("transformer").client()
 
     def ask(**how: Any) -> list[str]:
         return [choice.text for choice in client.completions.create(model=MODEL, prompt="Hello", max_tokens=12, **how).choices]
@@ -215,7 +215,7 @@ def test_a_body_that_is_too_large_is_refused_and_the_next_request_is_served(echo
 
 @pytest.mark.parametrize(("path", "body"), [("completions", {"prompt": "a"}), ("chat/completions", {"messages": HELLO})])
 def test_an_answer_longer_than_the_context_is_refused(replica: Maker, path: str, body: dict[str, Any]) -> None:
-    made = replica("drawn", model={"longest": 64})
+    made = replica("transformer", model={"longest": 64})
     status, text = curl(made, f"/v1/{path}", {"model": MODEL, "max_tokens": 65, **body})
     error = json.loads(text)["error"]
     assert (status, error["param"], error["code"]) == (400, "max_tokens", "invalid_value")
@@ -224,7 +224,7 @@ def test_an_answer_longer_than_the_context_is_refused(replica: Maker, path: str,
 
 
 def test_more_than_the_context_holds_is_refused(replica: Maker) -> None:
-    made = replica("drawn", model={"longest": 16})
+    made = replica("transformer", model={"longest": 16})
     status, text = curl(made, "/v1/completions", {"model": MODEL, "prompt": "0123456789", "max_tokens": 7})
     assert (status, json.loads(text)["error"]["code"]) == (400, "context_length_exceeded")
     got = made.client().completions.create(model=MODEL, prompt="0123456789", max_tokens=6, temperature=0)
@@ -278,7 +278,7 @@ def test_an_assistant_that_said_nothing_is_heard(echo: Replica) -> None:
 def test_a_client_that_hangs_up_ends_a_stream(echo: Replica) -> None:
     stream = echo.client().completions.create(model=MODEL, prompt=LONG, max_tokens=len(LONG), stream=True)
     next(iter(stream))
-    assert echo.running
+    assert all(worker._engine_worker._held for worker in echo.workers)
     stream.close()
     assert wait_until_forgotten(echo) < 2
 
@@ -289,7 +289,7 @@ def test_a_client_that_hangs_up_ends_an_answer_that_is_no_stream(echo: Replica) 
     with socket.create_connection((address.hostname, address.port)) as client:
         head = f"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         client.sendall((head + body).encode())
-        while not echo.running:
+        while not all(worker._engine_worker._held for worker in echo.workers):
             time.sleep(0.01)
     assert wait_until_forgotten(echo) < 2
     assert echo.client().completions.create(model=MODEL, prompt="ab").choices[0].text == "ab"
