@@ -49,9 +49,10 @@ class Filling:
         return sum(self._space(domain_cells, narrower) // many * many for domain_cells in self._domains(cells, level))
 
     def place(self, wanted: int, counts: dict[Cell, int]) -> None:
-        """Add the wanted units to the counts per cell, and take their resources out of the room.
+        """Add the wanted units to the counts per cell.
 
-        Whole groups of the widest level that `counts` holds in part are completed or given up.
+        Takes their resources out of the room. Whole groups of the widest level that `counts` holds
+        in part are completed or given up.
         """
         for number, level in enumerate(self._levels if counts else ()):
             if self._many[level] > 1:
@@ -61,7 +62,7 @@ class Filling:
         self._take(self._cells, self._levels, wanted, self._shares(wanted), counts)
 
     def _complete(self, cells: Sequence[Cell], levels: Sequence[str], many: int, most: int, counts: dict[Cell, int]) -> int:
-        """Complete the last group of a domain, or give it up; return the units added, negative if given up."""
+        """Complete the last group of a domain or give it up; return the units added."""
         odd = left = sum(counts.get(cell, 0) for cell in cells) % many
         if not odd or many - odd <= min(most, self._space(cells, levels)):
             return self._take(cells, levels, many - odd, {}, counts) if odd else 0
@@ -227,7 +228,7 @@ def _begun(layout: Layout, bundle: Bundle, room: Room) -> dict[Cell, int]:
 
 
 def _staying(layout: Layout, bundles: Sequence[Bundle], free: Masks, room: Room) -> dict[Bundle, dict[Cell, int]]:
-    """Return the units per cell of each bundle that can stay, and take their resources out of the room."""
+    """Return the units per cell that can stay; take their resources out of the room."""
     staying: dict[Bundle, dict[Cell, int]] = {}
     left, sets = dict(free), movable(layout.problem)
     for bundle in sorted((bundle for bundle in bundles if bundle.components in sets), key=lambda bundle: -bundle.unit):
