@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .runtime.launch import Launch
     from .solver.alternatives import Alternatives
     from .solver.explaining.explain import Explanation
-    from .solver.pricing.price import Pricing
+    from .solver.pricing.result import Pricing
     from .solver.searching.progress import OnProgress
 
 

@@ -24,7 +24,8 @@ from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.sharing import restricted
 from ..solver.choosing.pool_layouts import with_ranks
-from ..solver.pricing.price import BETTER, effect
+from ..solver.pricing.price import effect
+from ..solver.pricing.result import BETTER
 from ..solver.sandbox.end_reasons import Stopped, interrupted
 from ..solver.session import Session
 from .check import faults

@@ -10,7 +10,7 @@ from ..models.answer import Answer
 from ..models.findings.finding import Unchecked
 from ..models.findings.wording import plural, with_noun
 from ..models.planning.workload import SECOND
-from ..solver.pricing.price import LARGER, RESIZED, SAME, SMALLER, PricedChange, Pricing, accelerators_of, sizes_of, terms_of
+from ..solver.pricing.result import LARGER, RESIZED, SAME, SMALLER, PricedChange, Pricing, accelerators_of, sizes_of, terms_of
 from ..solver.wording import with_unit
 from .json import SCHEMA, finding_to_data, unchecked_to_data
 from .planning.words import seconds

@@ -19,11 +19,11 @@ from .rules import RULES
 def compile(
     problem: Problem, rules: Iterable[Rule[Any]] = RULES, minimise: bool = True, cuts: Iterable[Cut] = CUTS, layout: Layout | None = None
 ) -> Variables:  # fmt: skip
-    """Build the CP-SAT model of a problem under some rules; `layout` if there is one already.
+    """Build the CP-SAT model of a problem under some rules.
 
     `minimise` adds the objective as one weighted sum, and the cuts that tighten its bound. The sum
     is for small problems: it overflows with many tiers and large amounts. The search minimises one
-    tier after the other instead.
+    tier after the other instead. `layout`: that of the problem, if known.
     """
     variables = Variables(problem, layout)
     for rule in rules:

@@ -49,9 +49,10 @@ class Filling:
         return sum(self._space(domain_cells, narrower) // many * many for domain_cells in self._domains(cells, level))
 
     def place(self, wanted: int, counts: dict[Cell, int]) -> None:
-        """Add the wanted units to the counts per cell, and take their resources out of the room.
+        """Add the wanted units to the counts per cell.
 
-        Whole groups of the widest level that `counts` holds in part are completed or given up.
+        Takes their resources out of the room. Whole groups of the widest level that `counts` holds
+        in part are completed or given up.
         """
         for number, level in enumerate(self._levels if counts else ()):
             if self._many[level] > 1:
@@ -61,7 +62,7 @@ class Filling:
         self._take(self._cells, self._levels, wanted, self._shares(wanted), counts)
 
     def _complete(self, cells: Sequence[Cell], levels: Sequence[str], many: int, most: int, counts: dict[Cell, int]) -> int:
-        """Complete the last group of a domain, or give it up; return the units added, negative if given up."""
+        """Complete the last group of a domain or give it up; return the units added."""
         odd = left = sum(counts.get(cell, 0) for cell in cells) % many
         if not odd or many - odd <= min(most, self._space(cells, levels)):
             return self._take(cells, levels, many - odd, {}, counts) if odd else 0
@@ -94,18 +95,18 @@ class Filling:
             return wanted - left
         level, narrower, many = levels[0], levels[1:], self._many[levels[0]]
         share = shares.get(level, wanted)
-        waiting = [
-            (min(self._space(domain_cells, narrower), share) // many * many, domain_cells) for domain_cells in self._domains(cells, level)
-        ]
+        waiting: list[tuple[bool, int, list[Cell]]] = []
+        for domain_cells in self._domains(cells, level):
+            space = min(self._space(domain_cells, narrower), share) // many * many
+            waiting.append((any(map(counts.get, domain_cells)), space, domain_cells))
         while left >= many and waiting:
-            # Best fit: the smallest domain with space for the rest, else the largest; one that holds some first.
-            used = [any(map(counts.get, domain_cells)) for _, domain_cells in waiting]
-            enough = [number for number, (space, _) in enumerate(waiting) if space >= left]
+            # Best fit: the smallest domain with space for the rest, else the largest; those in use first.
+            enough = [number for number, (_, space, _) in enumerate(waiting) if space >= left]
             if enough:
-                number = min(enough, key=lambda candidate: (not used[candidate], waiting[candidate][0]))
+                number = min(enough, key=lambda candidate: (not waiting[candidate][0], waiting[candidate][1]))
             else:
-                number = max(range(len(waiting)), key=lambda candidate: (used[candidate], waiting[candidate][0]))
-            space, domain_cells = waiting.pop(number)
+                number = max(range(len(waiting)), key=lambda candidate: waiting[candidate][:2])
+            _, space, domain_cells = waiting.pop(number)
             left -= self._take(domain_cells, narrower, min(left, space) // many * many, shares, counts)
         return wanted - left
 
@@ -227,10 +228,10 @@ def _begun(layout: Layout, bundle: Bundle, room: Room) -> dict[Cell, int]:
 
 
 def _staying(layout: Layout, bundles: Sequence[Bundle], free: Masks, room: Room) -> dict[Bundle, dict[Cell, int]]:
-    """Return the units per cell of each bundle that can stay, and take their resources out of the room."""
+    """Return the units per cell that can stay; take their resources out of the room."""
     staying: dict[Bundle, dict[Cell, int]] = {}
-    left = dict(free)
-    for bundle in sorted((bundle for bundle in bundles if bundle.components in movable(layout.problem)), key=lambda bundle: -bundle.unit):
+    left, sets = dict(free), movable(layout.problem)
+    for bundle in sorted((bundle for bundle in bundles if bundle.components in sets), key=lambda bundle: -bundle.unit):
         counts, old, block = staying.setdefault(bundle, {}), survivors(layout.problem, bundle.components).at, blocks(bundle)[0]
         left_of_block = Counter(number // block for number in old.values())  # what is given up first is of torn blocks
         for node, mask in sorted(old, key=lambda piece: (-left_of_block[old[piece] // block], old[piece])):

@@ -22,7 +22,6 @@ from .layout.previous import Members, piece_size
 from .rules.sharing.no_overlap import NoOverlap
 from .structure import level_of
 
-NO_OVERLAP = NoOverlap.code
 MOST_ASKED = 3
 """Largest number of domains re-solved without."""
 
@@ -62,7 +61,7 @@ class NodeExclusions:
         indexes = sorted([*bits(free), *bits(whole & ~free)][: self.size])
         if len(indexes) < self.size:
             message = f"{node.name} has {len(indexes)}, and a group needs {self.size}"
-            return error(NO_OVERLAP, self.members[0].name, message, amount=self.size - len(indexes))
+            return error(NoOverlap.code, self.members[0].name, message, amount=self.size - len(indexes))
         runs = {}
         for component in self.members:
             starts = range(0, self.size, component.per_process)

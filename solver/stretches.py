@@ -89,7 +89,7 @@ def sweep(covered: Iterable[tuple[range, T]]) -> Iterator[tuple[range, list[T]]]
 
 
 def domains_of_first(cluster: Cluster, level: str, assignment: Assignment, pair: tuple[str, str], met: bool) -> DomainCount | None:
-    """Return the domains of a first component with some (`met`) or none of a second; None without any.
+    """Return the domains of a component with some (`met`) or none of another.
 
     Cost grows with runs and distinct kinds of nodes, not with the number of nodes.
     """

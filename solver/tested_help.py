@@ -40,7 +40,7 @@ def with_tested_edits(reading: Reading, findings: Sequence[Finding], found_in: E
     remaining = list(findings)
     before = Counter(map(_identity, findings))
     for edit in _offered(reading, findings):
-        after = found_in(reading.session.read(_with(reading, edit)))
+        after = found_in(reading.session.read(apply_edits(reading.source.text, [edit])))
         left = Counter(map(_identity, after))
         mended = [finding for finding in remaining if finding.edit == edit]
         if not mended:
@@ -52,7 +52,9 @@ def with_tested_edits(reading: Reading, findings: Sequence[Finding], found_in: E
             ]
             continue
         still = {(finding.code, finding.subject) for finding in after if finding.severity is Severity.ERROR}
-        follows = [finding for finding in remaining if _follows(finding, mended[0], still)] if _is_cause(mended[0]) else []
+        # Errors may follow from errors, and from warnings of misread text.
+        is_cause = mended[0].severity is Severity.ERROR or mended[0].code in MISSPELT
+        follows = [finding for finding in remaining if is_cause and _follows(finding, mended[0], still)]
         if follows:
             remaining = [_because(finding, follows) if finding is mended[0] else finding for finding in remaining if finding not in follows]
     return remaining
@@ -71,10 +73,6 @@ def _offered(reading: Reading, findings: Sequence[Finding]) -> list[Edit]:
     of_file = [finding for finding in findings if finding.edit is not None and finding.edit.span.file == reading.source.name]
     of_file.sort(key=lambda finding: (_phase(finding), finding.severity is not Severity.ERROR))
     return list(dict.fromkeys(finding.edit for finding in of_file if finding.edit is not None))[:MOST_TRIED]
-
-
-def _with(reading: Reading, edit: Edit) -> str:
-    return apply_edits(reading.source.text, [edit])
 
 
 def _identity(finding: Finding) -> tuple[str, str, str]:
@@ -112,11 +110,6 @@ def _phase(finding: Finding) -> int:
     if code < "PW2" or code in ("PW215", "PW404"):
         return 2
     return 3 if code < "PW4" else 4
-
-
-def _is_cause(finding: Finding) -> bool:
-    """Return True if errors may follow from a finding: errors, and warnings of misread text."""
-    return finding.severity is Severity.ERROR or finding.code in MISSPELT
 
 
 def _follows(finding: Finding, cause: Finding, still: Collection[tuple[str, str]]) -> bool:

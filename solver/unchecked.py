@@ -32,7 +32,12 @@ def missing_in(reading: Reading, unchecked: Iterable[Unchecked]) -> tuple[Missin
 
     Empty for a file with errors alone.
     """
-    missing_facts = [Missing(_missing_fact(item), item.add) for item in unchecked if item.decides]
+    decisive = [
+        (item.why if item.rule in _WHOLE else f"{topic_of(item.rule)} not checked: {item.why}", item.add)
+        for item in unchecked
+        if item.decides
+    ]
+    missing_facts = [Missing(*fact) for fact in decisive]
     problem = reading.problem
     if problem is None:
         if not reading.failed and not missing_facts:
@@ -46,10 +51,6 @@ def missing_in(reading: Reading, unchecked: Iterable[Unchecked]) -> tuple[Missin
     ):  # verl has programs that run on CPUs alone
         missing_facts.append(Missing("placement not checked: no component is placed", "Write what is placed in this file"))
     return tuple(dict.fromkeys(sorted((_with_folder(missing, reading) for missing in missing_facts), key=_urgency)))
-
-
-def _missing_fact(item: Unchecked) -> str:
-    return item.why if item.rule in _WHOLE else f"{topic_of(item.rule)} not checked: {item.why}"
 
 
 def _with_folder(missing: Missing, reading: Reading) -> Missing:

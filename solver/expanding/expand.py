@@ -51,7 +51,8 @@ def expand(layout: Layout, values: Values) -> Assignment:
         assign_counts(pool, wanted, resources, enclosed)
     _share_out(layout, counts, held)
     held.update((bundle, dict(masks)) for bundle, masks in layout.fixed.items())
-    return _assemble(layout, held, {**layout.on_nodes, **distributed_runs(layout, values)})
+    distributed = {name: distributed_runs(layout, dealt, values) for name, dealt in layout.dealt.items()}
+    return _assemble(layout, held, {**layout.on_nodes, **distributed})
 
 
 def beside_enclosed(layout: Layout, bundle: Bundle, held: Mapping[Bundle, NodeMasks]) -> NodeMasks:

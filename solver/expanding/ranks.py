@@ -130,18 +130,14 @@ def may_be_renumbered(component: Component) -> bool:
     return component.runs is None and (component.any_order or not component.contiguous)
 
 
-def distributed_runs(layout: Layout, values: Values) -> dict[str, Sequence[Run]]:
-    """Return the runs of every component of distributed processes."""
-    return {name: _runs(layout, dealt, values) for name, dealt in layout.dealt.items()}
-
-
 def labels_of(layout: Layout, component: Component) -> dict[int, str]:
     """Return node rank -> first node group of the component that contains the node."""
     groups = layout.problem.cluster.groups
     return {node: label for label in reversed(component.node_groups) for node in groups[label].node_ranks}
 
 
-def _runs(layout: Layout, dealt: Dealt, values: Values) -> tuple[Run, ...]:
+def distributed_runs(layout: Layout, dealt: Dealt, values: Values) -> tuple[Run, ...]:
+    """Return the runs of a component with distributed processes."""
     component, processes_on = dealt.bundle.components[0], dict[int, int]()
     for cell in layout.cells:
         count = values.get(Count(dealt.bundle, cell), 0)

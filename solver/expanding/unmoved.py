@@ -81,7 +81,7 @@ def without_unmoved(counts: Counts, kept: UnmovedPieces, layout: Layout) -> Coun
 
 
 class _OneNode:
-    """Search for the most unmoved pieces of a node; `asked` holds the decided units per bundle."""
+    """Search for the most unmoved pieces of a node, beside the units `asked` for."""
 
     def __init__(self, layout: Layout, pool: NodePool, cell: Cell, free: int, asked: Mapping[Bundle, int]) -> None:
         self.layout, self.pool, self.cell, self.free, self.asked = layout, pool, cell, free, asked

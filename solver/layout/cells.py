@@ -218,8 +218,9 @@ def cells_of(parts: Parts, pools: Sequence[NodePool], eligible: Eligible) -> tup
     """
     single = alone(parts.problem) | {node for pool in shared(pools) for node, mask in pool.free.items() if mask}
     single |= {node for masks in parts.enclosed.values() for node in masks}
-    for bundle in (bundle for pool in pools for bundle in pool.counted if bundle.components in movable(parts.problem)):
-        single |= {node for node, _ in survivors(parts.problem, bundle.components).at}
+    if parts.problem.previous is not None:
+        counted = (members for members in movable(parts.problem) if parts.problem.solid_in(members) is None)
+        single |= {node for members in counted for node, _ in survivors(parts.problem, members).at}
     reserved = reservations(parts)
     groups: list[tuple[Node, ...]] = []
     for nodes in _alike(parts):

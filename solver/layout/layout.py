@@ -217,9 +217,4 @@ def even(problem: Problem, component: Component, resources: int) -> bool:
 
 def is_uneven(component: Component) -> bool:
     """Return True if the component may exclude some of its multiples."""
-    return bool(component.counts) or in_groups(component)
-
-
-def in_groups(component: Component) -> bool:
-    """Return True if the component's ranks shard in groups."""
-    return component.divided_among > 0
+    return bool(component.counts) or component.divided_among > 0

@@ -178,10 +178,6 @@ class Census:
         """Return the number of nodes of the kinds in a mask."""
         return sum(kind.count for kind in self.of(mask))
 
-    def all_nodes(self) -> int:
-        """Return the number of nodes."""
-        return sum(self._counted.values())
-
     def pieces(self, resource: str, size: int) -> list[int]:
         """Return the pieces of `size` resources per kind; no piece crosses nodes."""
         if (resource, size) not in self._pieces:

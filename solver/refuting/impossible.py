@@ -203,7 +203,7 @@ def _histograms(question: CountingProblem, row: CountingRow | None) -> tuple[str
             reasons = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
             text = ", ".join(f"{count} {reason}" for reason, count in reasons)
             alike.setdefault((usable, text), []).append(bundle.components[0].name)
-    total = question.census.all_nodes()
+    total = len(question.problem.cluster.nodes)
     lines = [
         f"{usable}/{total} {plural('node', total)} can hold {'each of ' if len(names) > 1 else ''}{listed_briefly(names)}: {text}"
         for (usable, text), names in alike.items()

@@ -15,7 +15,7 @@ from ...models.machines.topology import LEVELS
 from ...models.quantity import nearest, write_counts, write_memory
 from ...models.sharing import given_part
 from ..layout.bundle import Bundle
-from ..layout.layout import allowed, even, in_groups
+from ..layout.layout import allowed, even
 from ..layout.ranges import longest_free
 from ..memory import peak
 from ..rules.amounts.all_placed import amount_of
@@ -90,7 +90,7 @@ def _node_row(
 ) -> CountingRow:  # fmt: skip
     (kind, size), (need, have), members = piece, sums, members_of(short)
     nodes, problem, place = question.census.nodes(usable), question.problem, "the cluster has"
-    if nodes != question.census.all_nodes():
+    if nodes != len(question.problem.cluster.nodes):
         place = f"the {with_noun(nodes, 'node')} that may be used {'has' if nodes == 1 else 'have'}"
     is_partly_used = any(problem.given().held(component.name, kind) for component in given_part(problem).components)
     capacity = f", {place} {have}{' free' * is_partly_used}" if nodes else ", and there is no node that may be used"
@@ -174,7 +174,7 @@ def _share_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     dealt = {share.component for share in question.problem.shares}
     if not any(component.name in dealt for component in bundle.components):
         return None
-    if any(map(in_groups, bundle.components)):  # then the groups may leave no amount
+    if any(component.divided_among for component in bundle.components):  # then the groups may leave no amount
         return None
     capacity = question.problem.cluster.total(bundle.kind) // bundle.unit
     if bundle.fixed:

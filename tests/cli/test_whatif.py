@@ -15,7 +15,8 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
 from placewright.solver import process
 from placewright.solver.pricing.changes import demands_named, names, on_machines, without_named
-from placewright.solver.pricing.price import BETTER, IMPOSSIBLE_NOW, POSSIBLE_NOW, SAME, WORSE, price, without
+from placewright.solver.pricing.price import price, without
+from placewright.solver.pricing.result import BETTER, IMPOSSIBLE_NOW, POSSIBLE_NOW, SAME, WORSE
 from placewright.solver.process import Child
 from placewright.solver.searching.search import solve
 

@@ -9,7 +9,7 @@ import placewright as pw
 import pytest
 from placewright.models.answer import Answer
 from placewright.planner.placing.placing import decided
-from placewright.solver.pricing.price import BETTER, WORSE
+from placewright.solver.pricing.result import BETTER, WORSE
 
 FILE = """cluster: 2x8xH100
 components:

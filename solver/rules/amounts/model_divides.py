@@ -128,7 +128,7 @@ def _stage_finding(problem: Problem, component: Component, card: ModelCard, spli
 
 
 def _finding(problem: Problem, use: Use, split: Split, message: str, notes: tuple[str, ...] = (), **fields: Any) -> Finding:
-    """Return a finding at the split; a warning if the model is assumed, or the framework may go on."""
+    """Return a finding at the split; a warning if the failure is not proved."""
     component, card, _ = use
     notes += (f"the model is taken for `{card.name}`, by the last part of its path",) if card.assumed else ()
     notes += (split.when,) if split.when else ()
