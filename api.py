@@ -371,7 +371,7 @@ def account(
         if answer.plan is None:
             raise UnusableInput(answer.findings)
         if answer.planned is None:
-            result = account_of_given_ranks(question.problem, limit, search, session)
+            result = account_of_given_ranks(question.problem, search)
         else:
             result = found(question.problem, answer.planned, searches, limit, search, answer.plan.assignment, session)
     if result is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Iterable, Mapping
 
-from ..models.account import KEEP, Account, BusyInterval, ReportedAlternative, Usage
+from ..models.account import Account, BusyInterval, ReportedAlternative, Usage
 from ..models.answer import Solve
 from ..models.derivation import Derivation
 from ..models.machines.shorthand import AsDeclared
@@ -25,13 +25,9 @@ from ..solver.explaining.explain import explain as explained
 from ..solver.session import Session
 from .assumptions import assumed, bases, emptied
 from .baseline import baseline_of, baseline_of_file, left_open
-from .benders import as_listed
 from .bills import bills
-from .check import price
-from .costs import cost_model, costed
-from .memory import without_estimates
+from .costs import cost_model
 from .problem import planning_problem
-from .search.search import search
 from .sensitivity import SEARCHES, SPENT, sensitivity
 from .verify import verify
 
@@ -172,64 +168,29 @@ def _adds(question: PlanningProblem, model: CostModel, best: CostedDesign, alter
     return tuple(sorted(differences, key=lambda difference: -difference[1]))
 
 
-def account_of_given_ranks(
-    problem: Problem, limit: float = 10.0, solve: Solve | None = None, session: Session | None = None
-) -> Account | None:
+def account_of_given_ranks(problem: Problem, solve: Solve | None = None) -> Account | None:
     """Return the account of the file's own ranks. None without a price, or with timed ranks open.
 
-    The designs beside the ranks are the best with open counts, within estimates of memory if any
-    design is. Only if they are far better, `solve` places them. `limit` : deterministic seconds.
+    `solve` plans the problem with open counts: its plan is compared with the ranks.
     """
-    workload = problem.job.planning.workload
     timed = [component for component in problem.components if component.timed]
-    if workload is None or any(component.runs is None for component in timed):
+    if problem.job.planning.workload is None or any(component.runs is None for component in timed):
         return None
     own = {component.name: component.runs for component in timed if component.runs is not None}
     parts = tuple(left_open(component) if component.timed else component for component in problem.components)
     opened = replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, own=own)))
     opened = evenly(opened) or opened
-    question, model = planning_problem(opened), cost_model(workload.model)
-    searched = search(question, model, limit, OTHERS, session)
-    bare = without_estimates(opened) if searched.best is None and searched.proved else None
-    if bare is not None:  # nothing fits by the estimates
-        opened, question = bare, planning_problem(bare)
-        searched = search(question, model, limit, OTHERS, session)
-    baseline = baseline_of(opened, question, model)
-    priced = baseline.priced
-    if priced is None:
+    plan, model = solve(opened).planned if solve is not None else None, cost_model(problem.workload.model)
+    baseline = baseline_of_file(opened, plan) if plan is not None else baseline_of(opened, planning_problem(opened), model)
+    if baseline is None or baseline.priced is None:
         return None
-    designs = [as_listed(alternative.design, question, model, question) for alternative in searched.found]
-    alternatives = tuple(costed(model, question, design) for design in designs)
-    by_time = question.aim == SECONDS
-    held = 0 if by_time else question.given.held
-    value = priced.total if by_time else price(question, model, priced.design)[0] + held
-    least = value if searched.bound is None else searched.bound + held
-    spans = baseline.question.scope.over_kinds  # what was searched is on one kind each
-    bound, alternatives = (0, ()) if spans else (least, alternatives)
-    # What is near enough to the bound of what was not placed stays as it is: then no placement is looked for.
-    far = (value - bound) * 100 > bound * KEEP
-    placed = _placed(opened, baseline.question, solve) if solve is not None and far else None
-    unsure = alternatives
-    if placed is not None:
-        plan, known = placed
-        every = known if known and plan.proved else (*known, *alternatives)
-        by_cost = sorted(every, key=lambda alternative: _costs(question, alternative), reverse=True)
-        cheapest = {alternative.design.structure(): alternative for alternative in by_cost if _costs(question, alternative) >= plan.bound}
-        alternatives = tuple(sorted(cheapest.values(), key=lambda alternative: _costs(question, alternative)))[:OTHERS]
-        unsure = tuple(alternative for alternative in alternatives if alternative not in known or alternative in plan.not_placed)
-        bound = max(bound, min(value, plan.bound))
-    planned = PlanningResult(question, model.name, priced, bound, value <= bound, alternatives, (), searched.structures, not_placed=unsure)
-    return replace(account_of(baseline.problem, replace(planned, question=baseline.question), problem.given()), given=True)
-
-
-def _placed(opened: Problem, question: PlanningProblem, solve: Solve) -> tuple[PlanningResult, tuple[CostedDesign, ...]] | None:
-    """Return the plan of a problem with open counts, and designs beside the ranks."""
-    planned = solve(opened).planned
-    if planned is None:
-        return None
-    is_alike = planned.question.kinds == question.kinds and planned.question.scope.over_kinds == question.scope.over_kinds
-    return planned, (planned.best,) * (is_alike and not planned.is_own) + planned.alternatives * is_alike
-
-
-def _costs(question: PlanningProblem, priced: CostedDesign) -> int:
-    return priced.total if question.aim == SECONDS else priced.accelerators(question)
+    question, priced = baseline.question, baseline.priced
+    value = priced.total if question.aim == SECONDS else priced.accelerators(question)
+    bound, structures, beside = 0, (0, 0), tuple[CostedDesign, ...]()
+    if plan is not None:
+        bound, structures = min(value, plan.bound), plan.structures
+        is_alike = plan.question.kinds == question.kinds and plan.question.scope.over_kinds == question.scope.over_kinds
+        beside = ((plan.best,) * (not plan.is_own) + plan.alternatives)[:OTHERS] * is_alike
+    unsure = tuple(alternative for alternative in beside if plan is None or alternative in plan.not_placed)
+    planned = PlanningResult(question, model.name, priced, bound, value <= bound, beside, (), structures, not_placed=unsure)
+    return replace(account_of(baseline.problem, planned, problem.given()), given=True)

@@ -87,7 +87,7 @@ class Solver:
         laid = in_pool_layouts(self.place, judge)
         plan_one = partial(self._plan, laid, refused)
         with_ties = over_leading_choices(plan_one, self.limit, self.session)
-        answer = within_estimates(problem, with_even_degrees(with_companions(with_ties, self.session)), self.limit, self.session)
+        answer = within_estimates(problem, with_even_degrees(with_companions(with_ties, self.session)), self.session)
         if answer.plan is not None and answer.planned is not None:
             answer = replace(answer, plan=_with_degrees(answer.plan, answer.planned.best.design, problem))
         return _as_proved(answer)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Iterator, NamedTuple, Sequence
+from typing import Iterator, Sequence
 
 from ..models.account import BlockBill
 from ..models.answer import IMPOSSIBLE, Answer, Solve
 from ..models.findings.finding import Finding, error
-from ..models.placements.assignment import Assignment
 from ..models.planning.option import NO_KIND
 from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem
@@ -20,74 +19,41 @@ from ..solver.session import Session
 from ..solver.wording import listed
 from .benders import ALTERNATIVES
 from .bills import bills, decides, none_fits
-from .check import price
-from .costs import cost_model, costed
+from .costs import cost_model
 from .memory import without_estimates
-from .problem import planning_problem, source_of
+from .problem import planning_problem
 from .scope import choices_of_models
 from .search.found import ENDLESS
 from .search.search import search
 from .unplaced import not_all_read
 
 
-def within_estimates(problem: Problem, plan: Solve, limit: float, session: Session) -> Answer:
+def within_estimates(problem: Problem, plan: Solve, session: Session) -> Answer:
     """Return the best plan within all memory estimates; without one, the best regardless.
 
     Estimates are not demands: they never make a problem infeasible. A finding names the plan that
     would win without them.
     """
-    open_ = without_estimates(problem)
-    if open_ is None:
-        return plan(problem)
-    answer = plan(problem)
-    if answer.planned is None:
-        if answer.verdict != IMPOSSIBLE:
-            return answer  # A plan within the estimates may still exist.
-        relaxed = plan(open_)
-        if relaxed.planned is None:
-            return relaxed
-        block_bills = _bills(
-            problem, _Without(relaxed.planned.best, relaxed.planned.question, relaxed.plan.assignment if relaxed.plan else None)
-        )
-        return replace(relaxed, findings=(*relaxed.findings, none_fits(problem, block_bills)))
-    better = session.unless_cancelled(partial(_better, open_, answer.planned, plan, limit, session), lambda: None)
-    if better is None:
+    open_, answer = without_estimates(problem), plan(problem)
+    if open_ is None or (answer.planned is None and answer.verdict != IMPOSSIBLE):
+        return answer  # without a plan, one within the estimates may still exist
+    best = answer.planned
+    relaxed = plan(open_) if best is None else session.unless_cancelled(partial(plan, open_), lambda: answer)
+    without = relaxed.planned
+    if best is None or without is None:
+        findings = (none_fits(problem, _bills(problem, without, relaxed)),) if without is not None else ()
+        return replace(relaxed, findings=(*relaxed.findings, *findings)) if best is None else answer
+    if without.price >= best.price:
         return answer
-    planned = replace(answer.planned, without_estimates=better.priced, without_question=better.question)
-    finding = decides(problem, planned.question, planned.best, better.priced, _bills(problem, better))
+    planned = replace(best, without_estimates=without.best, without_question=without.question)
+    finding = decides(problem, best.question, best.best, without.best, _bills(problem, without, relaxed))
     return replace(answer, planned=planned, findings=(*answer.findings, finding))
 
 
-class _Without(NamedTuple):
-    """Design, problem and placement (if placed) of the winner without estimates."""
-
-    priced: CostedDesign
-    question: PlanningProblem
-    placed: Assignment | None = None
-
-
-def _better(open_: Problem, planned: PlanningResult, plan: Solve, limit: float, session: Session) -> _Without | None:
-    """Return the winner without estimates, if it is better than the plan."""
-    heeding = source_of(planned.question)
-    source = without_estimates(heeding) if heeding is not None else None
-    if source is None:
-        return None
-    if source.workload.bandwidth or planned.parts or planned.question.scope.over_kinds:
-        answer = plan(open_)
-        relaxed = answer.planned
-        if relaxed is None or answer.plan is None or relaxed.price >= planned.price:
-            return None
-        return _Without(relaxed.best, relaxed.question, answer.plan.assignment)
-    question, model = planning_problem(source, planned.question.barred), cost_model(source.workload.model)
-    incumbent = search(question, model, limit, session=session).best
-    if incumbent is None or incumbent.price >= price(planned.question, model, planned.compared):
-        return None
-    return _Without(costed(model, question, incumbent.design), question)
-
-
-def _bills(problem: Problem, winner: _Without) -> tuple[BlockBill, ...]:
+def _bills(problem: Problem, planned: PlanningResult, answer: Answer) -> tuple[BlockBill, ...]:
     """Return the memory bills of all planned blocks of accelerators."""
-    return tuple(bill for bill in bills(problem, winner.question, winner.priced.design, winner.placed) if bill.block.kind != NO_KIND)
+    placed = answer.plan.assignment if answer.plan else None
+    return tuple(bill for bill in bills(problem, planned.question, planned.best.design, placed) if bill.block.kind != NO_KIND)
 
 
 SHARE = 0.1

@@ -36,7 +36,7 @@ def account_of(question: Problem, answer: Answer, limit: float, solve: Solver, v
     searches = 0 if any(finding.code == "PW602" for finding in answer.findings) else SEARCHES  # who ended the search wants no further ones
     planned, session = answer.planned, solve.session
     if planned is None:
-        account_found = session.unless_cancelled(lambda: account_of_given_ranks(question, limit, solve, session), lambda: None)
+        account_found = session.unless_cancelled(lambda: account_of_given_ranks(question, solve), lambda: None)
     else:  # after Ctrl-C the answer is there; what a wrong hint would change is not told
         placed = answer.plan.assignment if answer.plan is not None else None
         account_found = session.unless_cancelled(

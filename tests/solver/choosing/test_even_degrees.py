@@ -13,7 +13,9 @@ from placewright.models.model_cards.card import read_model_config
 from placewright.models.reading import Reading
 from placewright.models.resolving import with_models
 from placewright.planner.accounting import account_of_given_ranks
+from placewright.planner.answer import Solver
 from placewright.planner.verify import verify
+from placewright.solver.searching.search import solve
 
 ROWS = "{accelerators: 8, pp: 1, seconds: 100}, {accelerators: 8, pp: 2, seconds: 60}, {accelerators: 8, pp: 4, seconds: 20}"
 LAYERS = 30
@@ -77,7 +79,7 @@ def test_given_ranks_are_compared_with_what_would_be_planned(tmp_path: Path) -> 
     solved(tmp_path, "[2, 1, 4]", ", placement: 0-7")
     problem = with_models(pw.load(tmp_path / "job.yaml"), read_model_config(str(tmp_path / "config.json"))).problem
     assert problem is not None
-    account = account_of_given_ranks(problem)
+    account = account_of_given_ranks(problem, Solver(solve))
     assert account is not None
     assert {each.parallel.pp for each in account.planned.question.options["actor"]} == {1, 2}
 

@@ -13,7 +13,9 @@ from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run
 from placewright.planner.accounting import account_of_given_ranks
+from placewright.planner.answer import Solver
 from placewright.planner.write_back import edits_of
+from placewright.solver.searching.search import solve
 
 NAMES = ("rollout", "actor", "judge")
 
@@ -67,7 +69,7 @@ def test_what_is_written_is_what_was_planned(seed: int, tmp_path: Path) -> None:
     options = answer.planned.best.design.options
     assert {each.name: each.parallel for each in again.components} == {name: its.parallel for name, its in options.items()}
     assert {name: again.given().amount(name) for name in options} == {name: its.amount for name, its in options.items()}
-    fixed = account_of_given_ranks(again)
+    fixed = account_of_given_ranks(again, Solver(solve))
     assert fixed is not None
     assert fixed.planned.best.nanoseconds == answer.planned.best.nanoseconds
 
