@@ -115,7 +115,8 @@ def paired(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, Ray
     pairs: dict[int, RayNode] = {}
     for node in nodes:
         need = plan_accelerators(node)
-        ray = min(remaining, key=lambda ray: (ray_accelerators(node, ray) != need, ray_accelerators(node, ray) < need), default=None)
+        exact = next((ray for ray in remaining if ray_accelerators(node, ray) == need), None)
+        ray = exact or min(remaining, key=lambda ray: ray_accelerators(node, ray) < need, default=None)
         if ray is not None:
             pairs[node.rank] = ray
             remaining.remove(ray)

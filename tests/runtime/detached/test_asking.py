@@ -49,7 +49,7 @@ def record(name: str, state: str = RUNNING, *findings: Finding) -> Record:
 def recovering(name: str) -> Record:
     """A launch that is starting again."""
     lost = failed("PW713", "b", "node `b` is lost, and with it ranks `actor` 4-7", "launch with restarts", 1)
-    return replace(record(name), allowed=2, recoveries=("running again after 4.0 s",)).recovering(lost)
+    return replace(record(name, RECOVERING, *lost.findings), restarts=1, allowed=2, recoveries=("running again after 4.0 s",))
 
 
 def of_unseen_robots(name: str) -> Record:
