@@ -6,7 +6,7 @@ No rule encoding is used, so a wrong row of a model cannot hide an answer.
 from __future__ import annotations
 
 from itertools import islice
-from typing import Iterator, Sequence
+from typing import Iterable, Iterator, Sequence
 
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell
@@ -60,7 +60,7 @@ def _found(standing: ChoiceState, every: Sequence[Values]) -> bool:
 
 def combinations(layout: Layout, most: int) -> list[Values] | None:
     """Return all combinations of values within the cells' capacities; None beyond `most`."""
-    every: list[Iterator[Values]] = [({bundle: place} for place in whole_places(layout, bundle)) for bundle in layout.ranged]
+    every: list[Iterable[Values]] = [[{bundle: place} for place in whole_places(layout, bundle)] for bundle in layout.ranged]
     every += [_counted(layout, bundle) for bundle in layout.counted]
     every += [_spread(layout, dealt.bundle, range(dealt.fewest, dealt.processes + 1), dealt.processes) for dealt in layout.dealt.values()]
     partial: list[tuple[Values, Load]] = [({}, {})]

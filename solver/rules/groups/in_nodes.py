@@ -115,7 +115,8 @@ class ReplicaOnWholeNodes(ComponentRule):
         for _, node, amount in visits:
             totals[node] += amount
         number, begun = 0, list[tuple[int, int]]()
-        for node, amount in _merged(visits):
+        for node, same in groupby(visits, key=lambda visit: visit[1]):
+            amount = sum(amount for _, _, amount in same)
             if begun:
                 part = min(amount, size - sum(count for _, count in begun))
                 begun.append((node, part))
@@ -133,12 +134,6 @@ class ReplicaOnWholeNodes(ComponentRule):
             f"a replica of {component.name} needs {size} accelerators of one node (the largest node has {largest_node(problem, component)})"
         )
         return self.clause(component, text, "parallel")
-
-
-def _merged(visits: Iterable[Visit]) -> Iterator[tuple[int, int]]:
-    """Yield (node, accelerators) in rank order, with repeated nodes merged."""
-    for node, same in groupby(visits, key=lambda visit: visit[1]):
-        yield node, sum(amount for _, _, amount in same)
 
 
 class GroupInNode(ComponentRule):
