@@ -295,11 +295,13 @@ class Sensitivity:
     flips : at most two per component, one slower and one quicker.
     left : (component, percent) of the first undecided factor; factors beyond it are unknown.
     searches : number of searches.
+    traffic : True if traffic takes time: that of another plan is unknown until it is placed.
     """
 
     flips: tuple[Flip, ...] = ()
     left: tuple[tuple[str, int], ...] = ()
     searches: int = 0
+    traffic: bool = False
 
 
 @dataclass(frozen=True)

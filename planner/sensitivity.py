@@ -57,7 +57,7 @@ def sensitivity(
         run.session.unless_cancelled(lambda: run.judge_all(ways), lambda: None)
     flips = tuple(way.flip for way in ways if way.flip is not None)
     left = tuple((way.component, way.open[0]) for way in ways if way.open and way.flip is None)
-    return Sensitivity(flips, left, run.searches)
+    return Sensitivity(flips, left, run.searches, traffic)
 
 
 def _factors(between: tuple[int, int] | None) -> tuple[Sequence[int], Sequence[int]]:

@@ -23,8 +23,8 @@ def sensitivities(account: Account) -> str:
     lines = [_change(account, flip) for flip in flips[:LINES]]
     if found.left:
         names = listed(list(dict.fromkeys(name for name, _ in found.left)))
-        by_traffic = account.planned.question.crossing is not None
-        why = "the traffic of another plan is unknown until it is placed" if by_traffic else f"the search ended before it decided {names}"
+        ended = f"the search ended before it decided {names}"
+        why = "the traffic of another plan is unknown until it is placed" if found.traffic else ended
         lines.append(f"not all changes are known: {why}")
     ranges = {basis.task.component: basis.range for basis in account.bases if basis.bounds}
     if ranges and not found.left:
