@@ -88,7 +88,7 @@ def said_of_plan(block: Value | None) -> frozenset[str]:
 
 
 def without(block: Value | None, names: Collection[str]) -> Value | None:
-    """Return the block without the hints of some components; None if nothing else is in it."""
+    """Return the block without the hints of some components; None if empty."""
     entries, inner = hinted_entries(block), find(block, COMPONENTS)
     if not isinstance(block, MapNode) or not isinstance(inner, MapNode) or entries.keys().isdisjoint(names):
         return block

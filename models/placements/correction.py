@@ -70,7 +70,7 @@ def _pieces(text: str, size: int | None) -> list[RankRange] | None:
 
 
 def _cut(piece: RankRange, free: int, size: int | None) -> RankRange | None:
-    """Return the part of a piece from rank `free` on, among `size` resources; None if empty."""
+    """Return the existing part of a piece from rank `free` on; None if empty."""
     first, stop = max(piece.start, free), piece.stop if size is None else min(piece.stop, size)
     if stop <= first:
         return None

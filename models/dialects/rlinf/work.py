@@ -33,10 +33,12 @@ def inference_replicas(mode: Mode) -> Iterator[tuple[str, ParallelSettings]]:
     if mode.placer is not Placer.MODEL_PARALLEL or mode.settings.flag("cluster.auto_scheduler", DEGREE):
         return
     for name, role in INFERENCE.items():
-        component, degrees = mode.components.get(name), mode.degrees(name)
-        # With other degrees the component has no shape, or is not started.
-        if component and mode.backend(role) == MEGATRON and degrees.parallel == component.parallel:
-            yield name, degrees
+        component = mode.components.get(name)
+        if component and mode.backend(role) == MEGATRON:
+            degrees = mode.degrees(name)
+            # With other degrees the component has no shape, or is not started.
+            if degrees.parallel == component.parallel:
+                yield name, degrees
 
 
 TRAINED = {Placer.MODEL_PARALLEL: ("actor", "critic"), Placer.MULTI_AGENT: ("actor",)}
