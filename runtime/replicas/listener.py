@@ -39,7 +39,7 @@ LARGEST_HEAD, HEAD_LIMIT = 1 << 16, 10.0
 
 
 class BoundedHead(H11Protocol):
-    """Connection with a limit of time for the head of a request, for which uvicorn itself waits forever."""
+    """Connection with a time limit for request heads, which uvicorn itself lacks."""
 
     _deadline: asyncio.TimerHandle | None = None
 
