@@ -35,7 +35,7 @@ NOT_LAUNCHED, FAILED = "not launched: nothing is left running", "failed: nothing
 
 
 def echo_workers(workers: Sequence[Worker], given: Iterable[object], unchecked: Iterable[Unchecked]) -> None:
-    """Print a row for each worker, accelerators that differ from the plan, and what was not checked."""
+    """Print a row for each worker, replaced accelerators, and unchecked demands."""
     from ..report.table import table
     from ..report.text import render_unchecked
 

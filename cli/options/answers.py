@@ -70,8 +70,7 @@ class Previous:
         """Return the moves from the running plan to `plan`; None without a running plan.
 
         `chosen` is the problem with the chosen counts; `question` is the problem for the searches
-        of
-        `--trade`.
+        of `--trade`.
         """
         if self.plan is None:
             return None

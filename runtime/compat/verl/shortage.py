@@ -74,7 +74,7 @@ def _parts(needs: Sequence[Need], lead: str) -> str:
 
 
 def _node(node: RayNode, lead: str, holders: Mapping[str, float] | None) -> str:
-    """Format the total capacity of a node, or with `holders` also what is free and who holds the rest."""
+    """Format the capacity of a node; with `holders` also the free part and its holders."""
     total, cpus = amount_of(lead, node.total.get(lead, 0.0)), node.total.get("CPU", 0.0)
     if holders is None:
         return f"`{name_of(node)}`: {total}" + ("" if lead == "CPU" else f", {amount_of('CPU', cpus)}")
