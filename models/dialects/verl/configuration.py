@@ -205,12 +205,16 @@ class Configuration(Settings):
         """
         if self.until("0.4.0"):
             return True  # main_ppo of 0.3.0 always starts it
-        uses, keys = self.uses_reference, ("actor_rollout_ref.model.lora.rank", "actor_rollout_ref.model.lora_rank")
-        if not uses:
+        if not (uses := self.uses_reference):
             return uses
+        return self.adapter_rank is None and not self.is_set("actor_rollout_ref.model.lora_adapter_path", ROLES)
+
+    @property
+    def adapter_rank(self) -> Amount | None:
+        """Rank of the actor's LoRA adapter; None without one."""
+        keys = ("actor_rollout_ref.model.lora.rank", "actor_rollout_ref.model.lora_rank")
         ranks = (self.whole(key, ROLES, 0, least=-(10**6)) for key in keys)
-        has_adapter = any(rank is not None and rank.value > 0 for rank in ranks)
-        return not has_adapter and not self.is_set("actor_rollout_ref.model.lora_adapter_path", ROLES)
+        return next((rank for rank in ranks if rank is not None and rank.value > 0), None)
 
     @property
     def uses_reference(self) -> bool | None:

@@ -182,8 +182,8 @@ def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str
         return whole and replica % server == 0 and part % server == 0
 
     help_, edit = f"make {work.assigned(per_node.name, part)}", None
-    tensor, tp = amounts.get("tp"), parallel.tp  # with prefill and decode apart, tp is no factor
-    if tensor and tensor.value == tp and (better := near(tp, [value for value in divisors(pool.size) if fits(value * (size // tp))])):
+    tensor, tp = amounts["tp"], parallel.tp
+    if better := near(tp, [value for value in divisors(pool.size) if fits(value * (size // tp))]):
         close = min(better, key=lambda value: abs(value - tp))
         help_, edit = work.set(tensor, *better), tensor.becomes(close)
     fixes = dict(component.fixes)
@@ -217,8 +217,6 @@ def mend_degrees(work: VerlWork) -> None:
         if not fits(size):
             degrees = {name: amounts[name].value for name in ("tp", "pp", "cp", "dp") if name in amounts}
             help_, edit = f"give {component.name} a number of accelerators that {size} divides", None
-            if size != prod(degrees.values()):  # prefill and decode apart
-                help_, degrees = f"make prefill and decode together a divisor of {pool.size}", {}
             for name in (name for name in degrees if degrees[name] > 1):
                 rest = prod(value for degree, value in degrees.items() if degree != name)
                 if fitting := [value for value in range(1, pool.size + 1) if fits(value * rest)]:

@@ -10,14 +10,30 @@ from __future__ import annotations
 from ....releases.release import ALWAYS, Range
 from ...checks import Equals, Number, OneOf, Requires
 from ..configuration import NEW_WORKERS, TRAINER_MODES
-from ..degrees import LATER, engine_key, is_engine
-from ..programs import TRAINERS, ProgramKind
+from ..degrees import LATER, engine_key, engine_of, is_engine
+from ..programs import FULLY_ASYNC, TRAINERS, ProgramKind
 from .engines import when_served
-from .work import ACTOR, AT_START, BEFORE_WORKERS, IN_WORKERS, LOOPS, MODE, NUMBERS, ROLLOUT, WITH_CRITIC, WITH_TRAINER, VerlWork
+from .work import (
+    ACTOR,
+    AFTER_WEIGHTS,
+    AT_START,
+    BEFORE_WORKERS,
+    DEGREES,
+    IN_ROLLOUTER,
+    IN_WORKERS,
+    LOOPS,
+    MODE,
+    NUMBERS,
+    REFERENCE,
+    ROLLOUT,
+    WITH_CRITIC,
+    WITH_TRAINER,
+    VerlWork,
+)
 
 HYBRID = "actor_rollout_ref.hybrid_engine"
 ASSERTED = "verl asserts it"
-ACTORS, CRITICS = f"{ACTOR}.strategy", "critic.strategy"
+ACTORS, CRITICS, REFERENCES = f"{ACTOR}.strategy", "critic.strategy", f"{REFERENCE}.strategy"
 FSDP, KNOWN = ("fsdp", "fsdp2"), ("fsdp", "fsdp2", "megatron")
 DYNAMIC, INFERRED = f"{ACTOR}.use_dynamic_bsz", f"{ROLLOUT}.log_prob_use_dynamic_bsz"
 PADDING = (("actor", ACTOR, "actor_rollout_ref.model.use_remove_padding"), ("critic", "critic", "critic.model.use_remove_padding"))
@@ -32,6 +48,8 @@ def judge_modes(work: VerlWork) -> None:
     if work.entry.kind in (*TRAINERS, ProgramKind.SIMULATION):
         for step in (_hybrid, _strategies, _configuration, _new_workers, _padding, _v1):
             step(work)
+    if work.entry.kind is ProgramKind.SEPARATE and not work.entry.own_trainer and work.settings.since("0.7.1"):
+        _apart(work)
 
 
 def _engines(work: VerlWork) -> None:
@@ -86,8 +104,10 @@ def _configuration(work: VerlWork) -> None:
     settings, table = work.settings, work.settings.table
     if table is None or not work.is_whole:
         return
-    for name, key in (("actor", ACTORS), ("critic", CRITICS)):
-        word, stated = settings.word(key, MODE), table.defaults.get(key)
+    # Since 0.8.0 the reference's engine has a strategy of its own, but the configuration of FSDP.
+    own = settings.since("0.8.0") and settings.word(REFERENCES, MODE) == "megatron" != settings.word(ACTORS, MODE)
+    for name, key in (("actor", ACTORS), ("critic", CRITICS), *([("ref", REFERENCES)] if own else [])):
+        word, stated = settings.word(key, MODE), table.defaults.get(ACTORS if name == "ref" else key)
         owner, megatron = key.removesuffix(".strategy"), word == "megatron"
         if stated is not None and work.setup.component(name) is not None and (choice := work.missing_group(owner)):
             message = f"`{key}` is {word}, but the configuration `{table.name}` is for {stated.value}"
@@ -101,6 +121,41 @@ def _configuration(work: VerlWork) -> None:
             help_ = f"start with a configuration for {word}, or set {work.assigned(key, stated.value)}"
             edit = settings.becomes(key, str(stated.value))
             work.tell(MODE, name, message, settings.place(key), help_, edit, "", AT_START if first else IN_WORKERS)
+
+
+def _apart(work: VerlWork) -> None:
+    """Check what trainers with servers apart lack: critics, and reward models beside them.
+
+    Source: verl, experimental/separation/ray_trainer.py (_create_critic_class) and utils.py
+    (create_role_worker_mapping), one_step_off_policy/ray_trainer.py and fully_async_trainer.py
+    (_init_models), fully_async_rollouter.py (__init__; trainer as rollout since `ActorRollout`).
+    """
+    settings, served = work.settings, engine_of(work.settings, "rollout")
+    enabled, own = map(settings.reward_key, ("enable", "enable_resource_pool"))
+    if work.setup.component("critic"):
+        key = "critic.enable" if settings.has("critic.enable") else "algorithm.adv_estimator"
+        message = "this program has no workers that train a critic"
+        help_ = f"choose an estimator without one, such as {work.assigned('algorithm.adv_estimator', 'grpo')}"
+        work.tell(MODE, "critic", message, settings.place(key), help_, None, "a critic", WITH_CRITIC)
+    if work.setup.component("reward_model"):
+        if work.entry.program == FULLY_ASYNC and settings.since("0.8.0"):
+            message = "servers apart never pause, so a reward model needs a pool of its own: verl asserts it"
+            source = "verl, fully_async_policy/fully_async_rollouter.py (__init__)"
+            work.check("reward_model", Requires(code=MODE, source=source, key=own, value=True, message=message, when=IN_ROLLOUTER))
+        else:
+            message = "this program places no reward model in this release: verl raises a KeyError"
+            work.demand(MODE, "reward_model", message, enabled, False, WITH_TRAINER)
+    keys = ("async_training.use_trainer_do_validate", "async_training.use_dynamic_resource_scheduling")
+    ranks = work.setup.world_size("actor") if any(settings.flag(key, DEGREES) for key in keys) else None
+    if ranks and served is not None:
+        trainer = Number(ranks, f"the {ranks} ranks of the trainer, which generates too,")
+        replica = Number(
+            served[0].replica, f"replicas of {served[0].replica}", served[1]["tp"] if served[0].replica == served[0].tp else None
+        )
+        message = "{left} cannot be divided into {right}"
+        work.divides(
+            "rollout", DEGREES, trainer, replica, AFTER_WEIGHTS, (), message, change="right", source="verl, workers/engine_workers.py"
+        )
 
 
 def _new_workers(work: VerlWork) -> None:
