@@ -96,6 +96,9 @@ K7 = [
     Instance("K7", "run.sh", f"export CUDA_VISIBLE_DEVICES=0,0\n{RUN}job\n", "ok", absent=("twice",), beside={"conf/job.yaml": RLINF}),
     Instance("K7", "run.sh", "export CUDA_VISIBLE_DEVICES=0-7\n" + VERL, "faulty", ("the script shows Ray 1 accelerator of this node",)),
     Instance("K7", "run.sh", "export CUDA_VISIBLE_DEVICES='0 1 2 3'\n" + SFT, "faulty", ("shows 1 accelerator, but torchrun starts 8",)),
+    Instance("K7", "run.sh", "#SBATCH --gpus=4\n" + VERL, "faulty", ("the script shows Ray 4 accelerators of this node",)),
+    Instance("K7", "run.sh", "#SBATCH -N1\n#SBATCH -G h100:4\n" + VERL, "faulty", ("the script shows Ray 4 accelerators of this node",)),
+    Instance("K7", "run.sh", "#SBATCH -N 2\n#SBATCH --gpus 16\n" + VERL, "ok"),
     Instance("K7", "run.sh", "CUDA_VISIBLE_DEVICES=0,1,-1,1 " + SFT.replace("node=8", "node=2"), "ok"),
 ]  # fmt: skip
 
@@ -236,6 +239,11 @@ K9 = [
     Instance("K9", "run.sh", f"cat tp.txt | xargs -n1 -I@ {VERL.replace('parallel_size=2', 'parallel_size=@')}\n", "incomplete", ("unchecked PW208", "`xargs` reads it"), ("error",)),
     Instance("K9", "run.sh", f"{VERL} $(cat <<EOF\ntrainer.nnodes=2\nEOF\n)\n", "faulty", ("`global_pool` needs 16 accelerators (2 x 8)",)),
     Instance("K9", "run.sh", f"{VERL} $(cat <<EOF | tr a b\ntrainer.nnodes=2\nEOF\n)\n", "incomplete"),
+    *(
+        Instance("K9", "run.sh", f"for tp in {words}; do\n{VERL} actor_rollout_ref.rollout.tensor_model_parallel_size=$tp\ndone\n", "faulty", ("tp x pp x cp = 3",), ("unchecked PW208",))
+        for words in ("{2..4}", "{2,3}", "$(seq 3)", "$(seq 3 3)", "$(seq 3 2 5)", "$(echo 3)")
+    ),
+    Instance("K9", "run.sh", f"for tp in $(seq -w 3); do\n{VERL} actor_rollout_ref.rollout.tensor_model_parallel_size=$tp\ndone\n", "incomplete"),
     Instance("K9", "run.sh", f"sbatch -N1 <<EOF\n#!/bin/bash\n{THREE}\nEOF\n", "faulty", ("cannot be divided by tp x pp x cp = 3",)),
     Instance("K9", "run.sh", f"own-launcher -n 8 {THREE}\n", "faulty", ("cannot be divided by tp x pp x cp = 3", "it depends on `own-launcher`")),
     Instance("K9", "run.sh", VERL + "--resume\n", "faulty", ("`--resume` is no option of Hydra", "take it out")),
