@@ -21,7 +21,7 @@ from ....pools import Pool
 from ....releases.release import Range
 from ...checks import MULTIPLE, Equals, Number, OneOf, divisors, near
 from ..degrees import APART, Degrees, engine_key, engine_of, is_engine, is_teacher
-from ..programs import TRAINERS, ProgramKind
+from ..programs import TRAINERS, ProgramKind, facts, releases
 from .work import (
     ACCELERATORS,
     AFTER_WEIGHTS,
@@ -41,17 +41,12 @@ REGISTRY = "verl, verl/workers/rollout/replica.py (RolloutReplicaRegistry)"
 REPLICAS = {"vllm": Range("0.6.0"), "sglang": Range("0.6.0"), "trtllm": Range("b178a3cd")}
 """Engine -> releases that have servers of the engine (`REGISTRY`) and refuse pipeline stages."""
 MOE = "moe_tensor_parallel_size"
-GONE = ("hf", "naive", "vllm_async", "sglang_async")
-"""Engines of older releases."""
-MODES = (
-    OneOf(code=MODE, source=SOURCE, key=f"{ROLLOUT}.mode", values=("async",), renamed=(("sync", "async"),), releases=Range("0.7.0"),
-          only_if=lambda facts: facts.settings.word(f"{ROLLOUT}.mode", MODE) == "sync", when=IN_WORKERS,
-          message="{left} is `{right}`, which verl has removed: it raises a ValueError"),
-    OneOf(code=MODE, source=REGISTRY, key=f"{ROLLOUT}.name", values=tuple(REPLICAS), releases=Range("0.7.0"), when=AFTER_WEIGHTS,
-          only_if=lambda facts: facts.settings.word(f"{ROLLOUT}.name", MODE) in GONE,
-          message="{left} is `{right}`, which has no server in verl: it raises a ValueError"),
+MODES = OneOf(
+    code=MODE, source=SOURCE, key=f"{ROLLOUT}.mode", values=("async",), renamed=(("sync", "async"),), releases=Range("0.7.0"),
+    only_if=lambda facts: facts.settings.word(f"{ROLLOUT}.mode", MODE) == "sync", when=IN_WORKERS,
+    message="{left} is `{right}`, which verl has removed: it raises a ValueError",
 )  # fmt: skip
-"""Checks of the generation mode; since 0.7.0 only servers generate."""
+"""Check of the generation mode; since 0.7.0 only servers generate."""
 
 
 def judge_engines(work: VerlWork) -> None:
@@ -66,7 +61,11 @@ def judge_engines(work: VerlWork) -> None:
     # An engine's refusals do not depend on the number of accelerators.
     names = [component.name for component in setup.components if is_engine(work.settings, component.name)]
     if entry.kind in (*TRAINERS, ProgramKind.SERVER):
-        work.check("rollout", *MODES)
+        known = releases().chosen({"": facts("settings")["engines"]["values"]}, settings.choice.release.index)[""].split()
+        message, own = "{left} is `{right}`, an engine that this release of verl does not have", "actor_rollout_ref.model.external_lib"
+        work.check("rollout", MODES, *([] if settings.has(own) else [  # which may register one
+            OneOf(code=MODE, source=REGISTRY, key=f"{ROLLOUT}.name", values=known, when=AFTER_WEIGHTS, message=message),
+        ]))  # fmt: skip
         names = ["rollout", *(name for name in names if name != "rollout")]
     else:
         names = []
