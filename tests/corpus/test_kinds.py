@@ -203,6 +203,24 @@ K11 = [
     Instance("K11", "job.yaml", NATIVE.replace("*a", "{placement: 0-7, paralel: {tp: 2}}"), "faulty", ("the hints of `rollout`",), (), ""),
 ]
 
+OF_VERL = (
+    "actor_rollout_ref:\n  rollout: {name: vllm, tensor_model_parallel_size: 2}\n  actor: {strategy: fsdp}\n"
+    "algorithm: {adv_estimator: grpo}\ntrainer: {nnodes: 1, n_gpus_per_node: 8}\ncritic: {enable: false}\n"
+)
+K11 += [
+    Instance(
+        "K11",
+        "job.yaml",
+        "x: &s {tensor_model_parallel_size: 2}\n" + OF_VERL.replace("tensor_model_parallel_size: 2", "<<: *s"),
+        "ok",
+        absent=("x.tensor",),
+    ),
+    Instance(
+        "K11", "job.yaml", "x: {num_nodes: 1}\n" + OF_VERL.replace("nnodes: 1", 'nnodes: "${x.num_nodes}"'), "ok", absent=("x.num_nodes",)
+    ),
+    Instance("K2", "job.yaml", "x: {num_nodes: 1}\n" + OF_VERL, "incomplete", ("`x.num_nodes` sizes something on accelerators",)),
+]
+
 TUNED = f"{SFT.strip()} data.train_batch_size="
 OLD = "torchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer data.train_files=/d data.train_batch_size=12 data.micro_batch_size_per_gpu=4\n"
 TEACHER = (
@@ -258,6 +276,8 @@ K12 = [
 ]
 
 K12 += [
+    Instance("K12", "run.sh", VERL.replace("name=vllm", "name=hf") + "\n", "ok"),  # engines tell the release
+    Instance("K12", "run.sh", VERL.replace("name=vllm", "name=hf") + "\n", "faulty", ("an engine that this release of verl does not have",), release="verl==0.9.0"),
     *(
         Instance("K12", "run.sh", f"{VERL}actor_rollout_ref.actor.strategy={engine}\n", "faulty", (f"set `model_engine={engine}`, which makes",), ("data_parallel_shard_size",))
         for engine in ("torchtitan", "veomni")
