@@ -19,6 +19,7 @@ from ....findings.finding import Fix, Severity
 from ....findings.wording import with_noun
 from ....pools import Pool
 from ....releases.release import Range
+from ....text.tree import MANDATORY
 from ...checks import MULTIPLE, Equals, Number, OneOf, divisors, near
 from ..degrees import APART, Degrees, engine_key, engine_of, is_engine, is_teacher
 from ..programs import TRAINERS, ProgramKind, facts, releases
@@ -61,19 +62,26 @@ def judge_engines(work: VerlWork) -> None:
     # An engine's refusals do not depend on the number of accelerators.
     names = [component.name for component in setup.components if is_engine(work.settings, component.name)]
     if entry.kind in (*TRAINERS, ProgramKind.SERVER):
-        known = releases().chosen({"": facts("settings")["engines"]["values"]}, settings.choice.release.index)[""].split()
-        message, own = "{left} is `{right}`, an engine that this release of verl does not have", "actor_rollout_ref.model.external_lib"
-        work.check("rollout", MODES, *([] if settings.has(own) else [  # which may register one
-            OneOf(code=MODE, source=REGISTRY, key=f"{ROLLOUT}.name", values=known, when=AFTER_WEIGHTS, message=message),
-        ]))  # fmt: skip
+        work.check("rollout", MODES)
         names = ["rollout", *(name for name in names if name != "rollout")]
     else:
         names = []
     for name in names:
+        _known(work, name)
         if (known := engine_of(settings, name)) is not None:
             if name != APART:
                 _refused(work, name, known)
             _servers(work, name, *known)
+
+
+def _known(work: VerlWork, name: str) -> None:
+    """Check that the release has the engine, unless code of the user's own may register it."""
+    engines = releases().chosen({"": facts("settings")["engines"]["values"]}, work.settings.choice.release.index)[""]
+    key = engine_key(work.settings, name)("name")
+    if work.settings.word(key, MODE) != MANDATORY and not work.settings.has("actor_rollout_ref.model.external_lib"):
+        message = "{left} is `{right}`, an engine that this release of verl does not have"
+        when, values = when_served(work, name), engines.split()
+        work.check(name, OneOf(code=MODE, source=REGISTRY, key=key, values=values, when=when, message=message))
 
 
 def _per_node(work: VerlWork, name: str) -> Amount | None:

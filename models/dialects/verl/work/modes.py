@@ -11,7 +11,7 @@ from ....releases.release import ALWAYS, Range
 from ...checks import Equals, Number, OneOf, Requires
 from ..configuration import NEW_WORKERS, TRAINER_MODES
 from ..degrees import LATER, engine_key, engine_of, is_engine
-from ..programs import FULLY_ASYNC, TRAINERS, ProgramKind
+from ..programs import FULLY_ASYNC, ONE_STEP_OFF, TRAINERS, ProgramKind
 from .engines import when_served
 from .work import (
     ACTOR,
@@ -38,7 +38,7 @@ FSDP, KNOWN = ("fsdp", "fsdp2"), ("fsdp", "fsdp2", "megatron")
 DYNAMIC, INFERRED = f"{ACTOR}.use_dynamic_bsz", f"{ROLLOUT}.log_prob_use_dynamic_bsz"
 PADDING = (("actor", ACTOR, "actor_rollout_ref.model.use_remove_padding"), ("critic", "critic", "critic.model.use_remove_padding"))
 V1, STEPS = "trainer.v1.trainer_mode", "trainer.v1.separate_async.parameter_sync_step"
-BACKEND = f"{ROLLOUT}.checkpoint_engine.backend"
+BACKEND, BACKENDS = f"{ROLLOUT}.checkpoint_engine.backend", ("nccl", "nixl", "hccl", "mooncake")
 
 
 def judge_modes(work: VerlWork) -> None:
@@ -132,8 +132,10 @@ def _apart(work: VerlWork) -> None:
     """
     settings, served = work.settings, engine_of(work.settings, "rollout")
     enabled, own = map(settings.reward_key, ("enable", "enable_resource_pool"))
-    if work.setup.component("critic"):
-        key = "critic.enable" if settings.has("critic.enable") else "algorithm.adv_estimator"
+    key = "critic.enable" if settings.has("critic.enable") else "algorithm.adv_estimator"
+    if work.setup.component("critic") and not work.is_said(key):
+        work.notes.unsure(MODE, "critic", f"`{key}` is not in this file; the command line may set it")
+    elif work.setup.component("critic"):
         message = "this program has no workers that train a critic"
         help_ = f"choose an estimator without one, such as {work.assigned('algorithm.adv_estimator', 'grpo')}"
         work.tell(MODE, "critic", message, settings.place(key), help_, None, "a critic", WITH_CRITIC)
@@ -145,8 +147,13 @@ def _apart(work: VerlWork) -> None:
         else:
             message = "this program places no reward model in this release: verl raises a KeyError"
             work.demand(MODE, "reward_model", message, enabled, False, WITH_TRAINER)
+    if work.entry.program == ONE_STEP_OFF and settings.since("0.8.0"):
+        message = "{left} is `{right}`, which reaches no server apart: the actor has no rollout to give weights to"
+        source = "verl, verl/checkpoint_engine/base.py (CheckpointEngineManager.update_weights)"
+        work.check("rollout", OneOf(code=MODE, source=source, key=BACKEND, values=BACKENDS, message=message, when=AFTER_WEIGHTS,
+                                    only_if=lambda facts: facts.settings.word(BACKEND, MODE) == "naive"))  # fmt: skip
     keys = ("async_training.use_trainer_do_validate", "async_training.use_dynamic_resource_scheduling")
-    ranks = work.setup.world_size("actor") if any(settings.flag(key, DEGREES) for key in keys) else None
+    ranks = work.setup.world_size("actor") if any(settings.has(key) and settings.flag(key, DEGREES) for key in keys) else None
     if ranks and served is not None:
         trainer = Number(ranks, f"the {ranks} ranks of the trainer, which generates too,")
         replica = Number(
@@ -231,7 +238,7 @@ def _v1(work: VerlWork) -> None:
         work.check("actor", Equals(code=NUMBERS, source=source, left="data.train_batch_size", right=product, when=WITH_TRAINER))
     message = "{left} is `{right}`, which cannot send weights to servers apart: verl asserts another one"
     work.check("standalone_rollout", OneOf(
-        code=MODE, source=source, key=BACKEND, values=("nccl", "nixl", "hccl", "mooncake"), message=message, when=WITH_TRAINER,
+        code=MODE, source=source, key=BACKEND, values=BACKENDS, message=message, when=WITH_TRAINER,
         only_if=lambda facts: facts.settings.word(BACKEND, MODE) in ("naive", ""),
     ))  # fmt: skip
     if work.setup.component("reward_model") or settings.flag(settings.reward_key("enable"), MODE):

@@ -14,7 +14,18 @@ from ....findings.finding import Severity
 from ....releases.release import Range
 from ...checks import AtLeast, Check, Equals, Number, OneOf, Requires
 from ..programs import TRAINERS, ProgramKind, facts, releases
-from .work import ACTOR, AT_START, BEFORE_WORKERS, FIRST_STEP, MODE, NUMBERS, ROLLOUT, WITH_TRAINER, VerlWork
+from .work import (
+    ACTOR,
+    AFTER_WEIGHTS,
+    AT_START,
+    BEFORE_WORKERS,
+    FIRST_STEP,
+    MODE,
+    NUMBERS,
+    ROLLOUT,
+    WITH_TRAINER,
+    VerlWork,
+)
 
 VALIDATED = "verl, verl/utils/config.py (validate_config)"
 SAMPLER, GROUPS = "trainer.v1.sampler", "algorithm.filter_groups"
@@ -39,6 +50,9 @@ CHECKED: tuple[Check, ...] = (
             only_if=lambda facts: facts.settings.word(f"{ROLLOUT}.name", MODE) == "vllm" and not facts.settings.flag(
                 "actor_rollout_ref.model.lora.merge", MODE),
             message="vLLM takes adapters of rank {left} at most, but {right}"),
+    Requires(code=MODE, source="verl, verl/workers/rollout/llm_server.py", key=f"{ROLLOUT}.disable_log_stats", value=False,
+             releases=Range("0.7.0"), only_if=lambda facts: facts.settings.flag(f"{ROLLOUT}.prometheus.enable", MODE), when=AFTER_WEIGHTS,
+             message="Prometheus gets no statistics of the engines: verl raises a ValueError"),
 )  # fmt: skip
 """Checks of every program that validates its configuration at the start."""
 SAMPLED: tuple[Check, ...] = (

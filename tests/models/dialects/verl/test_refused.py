@@ -135,7 +135,12 @@ RECIPE, SEPARATE = (
 )
 STREAMS = {**SEPARATE, "data.train_batch_size": 0, "data.gen_batch_size": 1}
 SAMPLER, GROUPS, REWARD = "trainer.v1.sampler", "algorithm.filter_groups", "reward.reward_model"
-SERVED = {f"{REWARD}.enable": True, f"{REWARD}.rollout.name": "vllm", f"{REWARD}.nnodes": 1, f"{REWARD}.n_gpus_per_node": 8}
+SERVED = {
+    f"{REWARD}.enable": True,
+    f"{REWARD}.rollout.name": "vllm",
+    f"{REWARD}.nnodes": 1,
+    f"{REWARD}.n_gpus_per_node": 8,
+}
 CRITIC = {"algorithm.adv_estimator": "gae", "critic.ppo_micro_batch_size_per_gpu": 1}
 TOKENS, LONG = f"{ACTOR}.ppo_max_token_len_per_gpu", {f"{ACTOR}.use_dynamic_bsz": True, "data.max_response_length": 16384}
 SAMPLED, COLD, ADAPTER = {f"{ROLLOUT}.val_kwargs.do_sample": True}, {f"{ROLLOUT}.temperature": 0}, "actor_rollout_ref.model.lora_rank"
@@ -175,6 +180,10 @@ SINGLE: list[tuple[str, str, dict[str, object], str]] = [
     ("0.7.0", RECIPE, {**APART, **CRITIC}, ""),
     ("0.8.0", ONE_STEP, {**APART, **CRITIC}, "this program has no workers that train a critic"),
     ("0.9.0", FULLY, {**STREAMS, **CRITIC}, "this program has no workers that train a critic"),
+    ("0.9.0", ONE_STEP, {**APART, f"{ROLLOUT}.checkpoint_engine.backend": "naive"}, "is `naive`, which reaches no server apart"),
+    ("0.9.0", MAIN, {**SERVED, f"{REWARD}.rollout.name": "hf"}, "`reward.reward_model.rollout.name` is `hf`, an engine"),
+    ("0.9.0", MAIN, {f"{ROLLOUT}.prometheus.enable": True}, "Prometheus gets no statistics"),
+    ("0.9.0", MAIN, {f"{ROLLOUT}.prometheus.enable": True, f"{ROLLOUT}.disable_log_stats": False}, ""),
     ("0.9.0", ONE_STEP, {**APART, **SERVED, f"{REWARD}.enable_resource_pool": True}, "this program places no reward model"),
     ("0.9.0", FULLY, {**STREAMS, **SERVED}, "servers apart never pause"),
     ("0.9.0", FULLY, {**STREAMS, **SERVED, f"{REWARD}.enable_resource_pool": True}, ""),
