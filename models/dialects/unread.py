@@ -55,7 +55,7 @@ def report_unread(notes: Notes, code: str, keys: Iterable[tuple[str, Span]], pla
 
 
 def is_used(notes: Notes, path: str, at: Span) -> bool:
-    """Return True if an alias repeats a value, or an interpolation refers to its path or map."""
+    """Return True if an alias repeats a value, or an interpolation refers to it."""
     if any(meet(at, span) for span in notes.document.shared):
         return True
     text, names = notes.document.source.text, path.split(".")

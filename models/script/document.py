@@ -358,7 +358,7 @@ def _task(source: Source) -> tuple[Script, dict[str, VariableValue], ShellMachin
 
 
 def _slurm(source: Source) -> ShellMachine | None:
-    """Return the accelerators of a node that the directives of `sbatch` ask for; None without any.
+    """Return the accelerators of a node that directives of `sbatch` ask for.
 
     `--gpus` counts those of all nodes. Source: the manual of sbatch.
     """

@@ -90,11 +90,11 @@ class Expander:
     def _fields_of(self, word: Word) -> list[WordText]:
         place, fields = self._place(word), _Fields()
         if has_braces(word.parts):
-            texts = _alternatives("".join(part.text if isinstance(part, Literal) and not part.quoted else "{" for part in word.parts))
-            if texts is None:
+            words = _alternatives("".join(part.text if isinstance(part, Literal) and not part.quoted else "{" for part in word.parts))
+            if words is None:
                 return [WordText.unknown(self.script.shown(word.place), place, "braces that make several words are not followed")]
-            self.state.budget.spend(len(texts))
-            return [WordText.of(text, place) for text in texts if text]
+            self.state.budget.spend(len(words))
+            return [WordText.of(text, place) for text in words if text]
         self._spread(fields, word.parts)
         texts = fields.all()
         self.dropped |= fields.unset if not texts else set()
@@ -362,7 +362,7 @@ def has_braces(parts: Iterable[Part]) -> bool:
 
 
 def _alternatives(text: str) -> list[str] | None:
-    """Return the words that the braces of a text make; None if they are nested, or too many."""
+    """Return the words that braces make; None if they are nested, or too many."""
     if re.search("[{}]", _BRACES.sub("", text)):
         return None
     words, position = [""], 0
@@ -377,7 +377,7 @@ def _alternatives(text: str) -> list[str] | None:
 
 
 def _range(first: str, last: str, by: str | None = None) -> list[str] | None:
-    """Return the numbers from one to another, as wide as they are written; None if too many."""
+    """Return the numbers of a range, as wide as written; None if too many."""
     start, end = int(first), int(last)
     step = (abs(int(by or "1")) or 1) * (1 if end >= start else -1)
     numbers = range(start, end + (1 if step > 0 else -1), step)
@@ -386,7 +386,7 @@ def _range(first: str, last: str, by: str | None = None) -> list[str] | None:
 
 
 def _counted(words: Sequence[WordText]) -> str:
-    """Return the output of `seq`, a number a line; "" unless its arguments are plain numbers."""
+    """Return the output of `seq`; "" unless its arguments are plain numbers."""
     plain = [word.plain for word in words]
     if not 1 <= len(plain) <= 3 or not all(re.fullmatch("-?[1-9][0-9]{0,8}|0", number) for number in plain):
         return ""

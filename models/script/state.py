@@ -154,7 +154,7 @@ class State:
         return os.path.normpath(os.path.join(self.folder, path)) if path else ""
 
     def written(self, file: WordText) -> WordText | None:
-        """Return the text that the script itself writes into a file; None for any other file."""
+        """Return the text that the script itself writes into a file, or None."""
         return self.files.get(os.path.normpath(file.plain)) if file.known and file.plain else None
 
     def leave(self) -> None:

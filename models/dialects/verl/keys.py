@@ -341,17 +341,15 @@ def meant(table: Table, key: str) -> str:
     while rest:
         names = [name for name in table.sections.get(path, {}) if rest[1:] or f"{path}.{name}" not in table.sections]
         alike = [candidate for candidate in names if _may_be_meant(rest[0], candidate)]
-        name = rest[0] if rest[0] in names else closest(rest[0], alike) or closest(rest[0].replace("num_", "n"), alike)
-        # The only name that the wrong one begins, or ends too late: `n_gpus_per_node` for `num_gpu`.
+        close = rest[0] if rest[0] in names else closest(rest[0], alike) or closest(rest[0].replace("num_", "n"), alike)
+        # The only name that the wrong one begins or goes on with, such as `n_gpus_per_node` for `num_gpu`.
         start, short = rest[0].replace("num_", "n_"), _DEGREE.fullmatch(rest[0])
-        longer = [
-            each for each in names if len(start) > NEAR and (each.startswith(start) or re.fullmatch(f"{re.escape(each)}[a-z]+", start))
-        ]
-        degrees = [each for each in names if short and each[0] == start[0] and "_parallel_" in each]
-        name = name or (longer[0] if len(longer) == 1 else next(iter(degrees), None))
-        if name is None:
+        longer = [name for name in names if len(start) > NEAR and (name.startswith(start) or _is_cut(name, start))]
+        degrees = [name for name in names if short and name[0] == start[0] and "_parallel_" in name]
+        close = close or (longer[0] if len(longer) == 1 else next(iter(degrees), None))
+        if close is None:
             break
-        path, rest = f"{path}.{name}".lstrip("."), rest[1:]
+        path, rest = f"{path}.{close}".lstrip("."), rest[1:]
     if not rest and path != key:
         return path
     last, sections = key.rpartition(".")[2], set(key.split("."))
@@ -365,6 +363,11 @@ def meant(table: Table, key: str) -> str:
         return -len(sections.intersection(candidate.split("."))), distance(key, candidate)
 
     return min(same, key=far, default="")
+
+
+def _is_cut(name: str, longer: str) -> bool:
+    """Return True if a name ends within the last word of a longer one."""
+    return longer.startswith(name) and longer.removeprefix(name).isalpha()
 
 
 def _may_be_meant(name: str, candidate: str) -> bool:

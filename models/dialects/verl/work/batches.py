@@ -31,7 +31,7 @@ FILLED = (
     ("critic", "critic", "", "ppo_max_token_len_per_gpu"),
     ("critic", "critic", "", "forward_max_token_len_per_gpu"),
 )
-"""Component, section, prefix of `use_dynamic_bsz` and number of tokens that a micro batch is filled with."""
+"""Component, section, prefix of `use_dynamic_bsz`, and tokens of a micro batch."""
 
 
 @dataclass(frozen=True)
@@ -174,10 +174,10 @@ def judge_start(work: VerlWork) -> None:
 
 
 def judge_tokens(work: VerlWork) -> None:
-    """Check that micro batches fitted to the tokens hold a sample, which old workers pad to its full length.
+    """Check that micro batches fitted to the tokens hold a sample of full length.
 
-    Source: verl, verl/utils/seqlen_balancing.py (rearrange_micro_batches: the model engine's samples
-    are nested, and as long as they are), verl/workers/actor/ and critic/.
+    Old workers pad every sample to it; those of the model engine are nested. Source: verl,
+    verl/utils/seqlen_balancing.py (rearrange_micro_batches), verl/workers/actor/ and critic/.
     """
     prompt, response = (work.amount(f"{ROLLOUT}.{part}_length", NUMBERS) for part in ("prompt", "response"))
     if work.entry.kind not in TRAINERS or work.settings.has_new_workers is not False or not prompt or not response:

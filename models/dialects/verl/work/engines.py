@@ -75,7 +75,7 @@ def judge_engines(work: VerlWork) -> None:
 
 
 def _known(work: VerlWork, name: str) -> None:
-    """Check that the release has the engine, unless code of the user's own may register it."""
+    """Check that the release has the engine, unless the user's code may register it."""
     engines = releases().chosen({"": facts("settings")["engines"]["values"]}, work.settings.choice.release.index)[""]
     key = engine_key(work.settings, name)("name")
     if work.settings.word(key, MODE) != MANDATORY and not work.settings.has("actor_rollout_ref.model.external_lib"):
