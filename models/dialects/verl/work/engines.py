@@ -19,10 +19,9 @@ from ....findings.finding import Fix, Severity
 from ....findings.wording import with_noun
 from ....pools import Pool
 from ....releases.release import Range
-from ....text.tree import MANDATORY
 from ...checks import MULTIPLE, Equals, Number, OneOf, divisors, near
 from ..degrees import APART, Degrees, engine_key, engine_of, is_engine, is_teacher
-from ..programs import TRAINERS, ProgramKind, facts, releases
+from ..programs import TRAINERS, ProgramKind
 from .work import (
     ACCELERATORS,
     AFTER_WEIGHTS,
@@ -38,9 +37,8 @@ from .work import (
 )
 
 SOURCE = "verl, verl/workers/config/rollout.py (RolloutConfig.__post_init__)"
-REGISTRY = "verl, verl/workers/rollout/replica.py (RolloutReplicaRegistry)"
 REPLICAS = {"vllm": Range("0.6.0"), "sglang": Range("0.6.0"), "trtllm": Range("b178a3cd")}
-"""Engine -> releases that have servers of the engine (`REGISTRY`) and refuse pipeline stages."""
+"""Engine -> releases that have servers of the engine and refuse pipeline stages."""
 MOE = "moe_tensor_parallel_size"
 MODES = OneOf(
     code=MODE, source=SOURCE, key=f"{ROLLOUT}.mode", values=("async",), renamed=(("sync", "async"),), releases=Range("0.7.0"),
@@ -67,21 +65,10 @@ def judge_engines(work: VerlWork) -> None:
     else:
         names = []
     for name in names:
-        _known(work, name)
         if (known := engine_of(settings, name)) is not None:
             if name != APART:
                 _refused(work, name, known)
             _servers(work, name, *known)
-
-
-def _known(work: VerlWork, name: str) -> None:
-    """Check that the release has the engine, unless the user's code may register it."""
-    engines = releases().chosen({"": facts("settings")["engines"]["values"]}, work.settings.choice.release.index)[""]
-    key = engine_key(work.settings, name)("name")
-    if work.settings.word(key, MODE) != MANDATORY and not work.settings.has("actor_rollout_ref.model.external_lib"):
-        message = "{left} is `{right}`, an engine that this release of verl does not have"
-        when, values = when_served(work, name), engines.split()
-        work.check(name, OneOf(code=MODE, source=REGISTRY, key=key, values=values, when=when, message=message))
 
 
 def _per_node(work: VerlWork, name: str) -> Amount | None:

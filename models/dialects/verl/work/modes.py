@@ -8,10 +8,11 @@ Source: verl, verl/trainer/main_ppo.py (TaskRunner), verl/trainer/ppo/ray_traine
 from __future__ import annotations
 
 from ....releases.release import ALWAYS, Range
+from ....text.tree import MANDATORY
 from ...checks import Equals, Number, OneOf, Requires
 from ..configuration import NEW_WORKERS, TRAINER_MODES
 from ..degrees import LATER, engine_key, engine_of, is_engine
-from ..programs import FULLY_ASYNC, ONE_STEP_OFF, TRAINERS, ProgramKind
+from ..programs import FULLY_ASYNC, ONE_STEP_OFF, TRAINERS, ProgramKind, facts, releases
 from .engines import when_served
 from .work import (
     ACTOR,
@@ -53,14 +54,20 @@ def judge_modes(work: VerlWork) -> None:
 
 
 def _engines(work: VerlWork) -> None:
-    """Check for names of the inference engines, which have no default."""
-    when = BEFORE_WORKERS if work.entry.kind is ProgramKind.SERVER else IN_WORKERS
-    for name in ("rollout", "reward_model"):
-        if name == "rollout" or (work.setup.component(name) and is_engine(work.settings, name)):
-            key = engine_key(work.settings, name)("name")
-            if work.is_whole and not work.settings.is_open(key, MODE) and work.settings.word(key, MODE) in ("", "???"):
-                message, at = f"`{key}` is not set, and has no default", when if name == "rollout" else when_served(work, name)
-                work.tell(MODE, name, message, None, f"set {work.assigned(key, 'vllm')}", None, "", at)
+    """Check the names of inference engines: they have no default, and releases have different ones."""
+    settings, served = work.settings, [component.name for component in work.setup.components if is_engine(work.settings, component.name)]
+    engines = releases().chosen({"": facts("settings")["engines"]["values"]}, settings.choice.release.index)[""].split()
+    for name in dict.fromkeys(("rollout", *served)):
+        key, when = engine_key(settings, name)("name"), when_served(work, name, IN_WORKERS)
+        word, when = settings.word(key, MODE), BEFORE_WORKERS if work.entry.kind is ProgramKind.SERVER else when
+        if word in ("", MANDATORY) and work.is_whole and not settings.is_open(key, MODE):
+            work.tell(MODE, name, f"`{key}` is not set, and has no default", None, f"set {work.assigned(key, 'vllm')}", None, "", when)
+        elif word != MANDATORY and not settings.has("actor_rollout_ref.model.external_lib"):  # which may register engines
+            message, source = (
+                "{left} is `{right}`, an engine that this release of verl does not have",
+                "verl, verl/workers/rollout/replica.py",
+            )
+            work.check(name, OneOf(code=MODE, source=source, key=key, values=engines, when=when, message=message))
 
 
 def _hybrid(work: VerlWork) -> None:
@@ -155,14 +162,11 @@ def _apart(work: VerlWork) -> None:
     keys = ("async_training.use_trainer_do_validate", "async_training.use_dynamic_resource_scheduling")
     ranks = work.setup.world_size("actor") if any(settings.has(key) and settings.flag(key, DEGREES) for key in keys) else None
     if ranks and served is not None:
+        (parallel, amounts), message = served, "{left} cannot be divided into {right}"
         trainer = Number(ranks, f"the {ranks} ranks of the trainer, which generates too,")
-        replica = Number(
-            served[0].replica, f"replicas of {served[0].replica}", served[1]["tp"] if served[0].replica == served[0].tp else None
-        )
-        message = "{left} cannot be divided into {right}"
-        work.divides(
-            "rollout", DEGREES, trainer, replica, AFTER_WEIGHTS, (), message, change="right", source="verl, workers/engine_workers.py"
-        )
+        replica = Number(parallel.replica, f"replicas of {parallel.replica}", amounts["tp"] if parallel.replica == parallel.tp else None)
+        work.divides("rollout", DEGREES, trainer, replica, AFTER_WEIGHTS, (), message, change="right",
+                     source="verl, verl/workers/engine_workers.py")  # fmt: skip
 
 
 def _new_workers(work: VerlWork) -> None:
