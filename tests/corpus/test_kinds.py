@@ -276,6 +276,7 @@ K12 = [
 ]
 
 K12 += [
+    Instance("K12", "run.sh", VERL + "actor_rollout_ref.actor.loss_agg_mode=foo\n", "faulty", ("loss_agg_mode` is `foo`, which is unknown",)),
     Instance("K12", "run.sh", VERL.replace("name=vllm", "name=hf") + "\n", "ok"),  # engines tell the release
     Instance("K12", "run.sh", VERL.replace("name=vllm", "name=hf") + "\n", "faulty", ("an engine that this release of verl does not have",), release="verl==0.9.0"),
     *(

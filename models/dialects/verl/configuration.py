@@ -18,7 +18,7 @@ from ...releases.release import Range
 from ...text.interpolation import Interpolator
 from ...text.tree import Scalar, Value
 from .defaults import Table
-from .programs import FULLY_ASYNC, MAIN_PPO, EntryPoint, ProgramKind, choice_of, facts, module_of
+from .programs import FULLY_ASYNC, MAIN_PPO, EntryPoint, ProgramKind, choice_of, facts, module_of, releases
 
 ROLES = "PW122"
 _FACTS: Mapping[str, Any] = facts("settings")
@@ -186,6 +186,11 @@ class Configuration(Settings):
         return plain_value(self, path, usual if known is None or known.value is None else known.value)
 
     # -- differences of releases
+
+    def words(self, name: str) -> Sequence[str]:
+        """Return the words that the selected release takes for a setting of facts/settings.json."""
+        runs = _FACTS[name]["values"]
+        return str(releases().chosen({name: runs}, self.choice.release.index)[name]).split()
 
     @property
     def has_critic(self) -> bool | None:

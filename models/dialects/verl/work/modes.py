@@ -12,7 +12,7 @@ from ....text.tree import MANDATORY
 from ...checks import Equals, Number, OneOf, Requires
 from ..configuration import NEW_WORKERS, TRAINER_MODES
 from ..degrees import LATER, engine_key, engine_of, is_engine
-from ..programs import FULLY_ASYNC, ONE_STEP_OFF, TRAINERS, ProgramKind, facts, releases
+from ..programs import FULLY_ASYNC, ONE_STEP_OFF, TRAINERS, ProgramKind
 from .engines import when_served
 from .work import (
     ACTOR,
@@ -56,7 +56,7 @@ def judge_modes(work: VerlWork) -> None:
 def _engines(work: VerlWork) -> None:
     """Check the names of inference engines: they have no default, and releases have different ones."""
     settings, served = work.settings, [component.name for component in work.setup.components if is_engine(work.settings, component.name)]
-    engines = releases().chosen({"": facts("settings")["engines"]["values"]}, settings.choice.release.index)[""].split()
+    engines = settings.words("engines")
     for name in dict.fromkeys(("rollout", *served)):
         key, when = engine_key(settings, name)("name"), when_served(work, name, IN_WORKERS)
         word, when = settings.word(key, MODE), BEFORE_WORKERS if work.entry.kind is ProgramKind.SERVER else when
