@@ -44,8 +44,7 @@ def report_unread(notes: Notes, code: str, keys: Iterable[tuple[str, Span]], pla
     Values with other uses, by an alias or an interpolation, are read. `place` names the part of the
     file that could start what the section describes.
     """
-    text = notes.document.source.text
-    paths = [path for path, at in keys if not any(meet(at, span) for span in notes.document.shared) and not _is_used(path, text)]
+    paths = [path for path, at in keys if not is_used(notes, path, at)]
     if not paths:
         return
     named = ", ".join(f"`{path}`" for path in paths[:_MOST_NAMED])
@@ -55,8 +54,10 @@ def report_unread(notes: Notes, code: str, keys: Iterable[tuple[str, Span]], pla
     notes.unsure(code, paths[0], why, True, add)
 
 
-def _is_used(path: str, text: str) -> bool:
-    """Return True if an interpolation refers to a path or to its map."""
-    names = path.split(".")
+def is_used(notes: Notes, path: str, at: Span) -> bool:
+    """Return True if an alias repeats a value, or an interpolation refers to it."""
+    if any(meet(at, span) for span in notes.document.shared):
+        return True
+    text, names = notes.document.source.text, path.split(".")
     prefixes = (".".join(names[: end + 1]) for end in range(len(names)))
     return any(re.search(rf"\$\{{[^}}\n]*(?<![\w.]){re.escape(prefix)}\s*[,}}]", text) for prefix in prefixes) if "${" in text else False

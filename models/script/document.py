@@ -38,7 +38,10 @@ _COUNT = re.compile(r"(\d{1,4})")
 _BETWEEN = re.compile(r"(?:\s|\\\n|#[^\n]*)*")
 _PLAIN_SETTING = re.compile(r"[+~]{0,2}[A-Za-z_][A-Za-z0-9_.@/-]*=", re.ASCII)
 _ACCELERATORS = re.compile(r"\s*[\w.-]+(?:\s*:\s*(\d{1,4}))?\s*")
-_SLURM = re.compile(r"^#SBATCH[ \t]+(?:--gpus-per-node|--gres)[= \t]+(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})\b", re.MULTILINE)
+_SLURM = re.compile(
+    r"^#SBATCH[ \t]+(--gpus-per-node|--gres|--gpus|-G)[= \t]*(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})\b|"
+    r"^#SBATCH[ \t]+(?:--nodes|-N)[= \t]*([0-9]{1,4})\b(?!-)", re.MULTILINE
+)  # fmt: skip
 _KEPT = re.compile(r"^[^#\n]*?((?:--entrypoint-num-gpus[= \t]+|entrypointNumGpus:[ \t]*)(?!0\b)[^\s\\]+)", re.MULTILINE)
 _UNREACHED = "what the script does after this is not known; bash carries out the lines before it"
 _LOST_NOTE = "bash takes them for a command of its own, which it does not find once the program has ended"
@@ -331,9 +334,7 @@ def _task(source: Source) -> tuple[Script, dict[str, VariableValue], ShellMachin
     """Return the script of a source, its preset variables, and the machine."""
     run = task_script(source)
     if run is None:
-        match = _SLURM.search(source.text)
-        slurm = ShellMachine(int(match[1]), source.span(*match.span(1))) if match else None
-        return Script.of(source.text), {}, slurm
+        return Script.of(source.text), {}, _slurm(source)
     # the head node starts the program
     variables: dict[str, VariableValue] = {"SKYPILOT_NODE_RANK": _text(run, "0")}
     for section in ("envs", "secrets"):
@@ -354,6 +355,19 @@ def _task(source: Source) -> tuple[Script, dict[str, VariableValue], ShellMachin
         machine = ShellMachine(int(number), accelerators.span)
         variables["SKYPILOT_NUM_GPUS_PER_NODE"] = _text(accelerators, number)
     return _block(source, run, str(run.value)), variables, machine
+
+
+def _slurm(source: Source) -> ShellMachine | None:
+    """Return the accelerators of a node that directives of `sbatch` ask for.
+
+    `--gpus` counts those of all nodes. Source: the manual of sbatch.
+    """
+    directives = [*_SLURM.finditer(source.text)]
+    nodes = next((int(match[3]) for match in directives if match[3]), 1)
+    for match in (match for match in directives if match[1]):
+        number, shares = int(match[2]), nodes if match[1] in ("--gpus", "-G") else 1
+        return ShellMachine(number // shares, source.span(*match.span(2))) if shares and number % shares == 0 else None
+    return None
 
 
 def _text(value: Scalar, text: str) -> WordText:

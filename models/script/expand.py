@@ -1,7 +1,7 @@
 """Expansion of words: parameters, arithmetic, quote removal and field splitting.
 
 Source: the Bash Reference Manual, 3.5. File names are not expanded: `*` stays as written. Braces
-and the rest are unknown.
+within braces, or with variables, and the rest are unknown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 MAX_WORDS = 4_096
 MAX_WORK = 2_000_000
 _NUMBER = re.compile(r"\s*(-?(0|[1-9][0-9]{0,17}))?\s*", re.ASCII)
-_BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
+_BRACES = re.compile(r"\{([^{}]*(?:,|\.\.)[^{}]*)\}")
+_RANGE = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.(-?\d{1,9}))?")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)", re.ASCII)
 _STRETCH = re.compile(r"[ \t\n]+|[^ \t\n]+")
 
@@ -89,7 +90,11 @@ class Expander:
     def _fields_of(self, word: Word) -> list[WordText]:
         place, fields = self._place(word), _Fields()
         if has_braces(word.parts):
-            return [WordText.unknown(self.script.shown(word.place), place, "braces that make several words are not followed")]
+            words = _alternatives("".join(part.text if isinstance(part, Literal) and not part.quoted else "{" for part in word.parts))
+            if words is None:
+                return [WordText.unknown(self.script.shown(word.place), place, "braces that make several words are not followed")]
+            self.state.budget.spend(len(words))
+            return [WordText.of(text, place) for text in words if text]
         self._spread(fields, word.parts)
         texts = fields.all()
         self.dropped |= fields.unset if not texts else set()
@@ -228,6 +233,9 @@ class Expander:
                 return None, self.state.absolute(operands[0].path.rstrip("/"))
             elif name in ("dirname", "basename") and operands:
                 return _split_path(name, operands, place)
+            elif name in ("seq", "echo") and all(word.known for word in words):
+                output = _counted(words[1:]) if name == "seq" else " ".join(word.plain for word in words[1:])
+                return (derived(output, words, place) if output and output[0] != "-" else None), ""
             elif name == "cat" and len(words) == 1 and (document := _document_of(node)) is not None:
                 text = self.heredoc(document)
                 return (text.cut(0, len(text.plain.rstrip("\n"))) if text is not None else None), ""
@@ -351,6 +359,40 @@ class Expander:
 def has_braces(parts: Iterable[Part]) -> bool:
     """Return True if brace expansion makes several words of the parts."""
     return _BRACES.search("".join(part.text if isinstance(part, Literal) and not part.quoted else "\0" for part in parts)) is not None
+
+
+def _alternatives(text: str) -> list[str] | None:
+    """Return the words that braces make; None if they are nested, or too many."""
+    if re.search("[{}]", _BRACES.sub("", text)):
+        return None
+    words, position = [""], 0
+    for braces in _BRACES.finditer(text):
+        numbers = _RANGE.fullmatch(braces[1])
+        items = _range(*numbers.groups()) if numbers else braces[1].split(",") if "," in braces[1] else None
+        if items is None or len(words) * len(items) > MAX_WORDS:
+            return None
+        before, position = text[position : braces.start()], braces.end()
+        words = [f"{word}{before}{item}" for word in words for item in items]
+    return [f"{word}{text[position:]}" for word in words]
+
+
+def _range(first: str, last: str, by: str | None = None) -> list[str] | None:
+    """Return the numbers of a range, as wide as written; None if too many."""
+    start, end = int(first), int(last)
+    step = (abs(int(by or "1")) or 1) * (1 if end >= start else -1)
+    numbers = range(start, end + (1 if step > 0 else -1), step)
+    width = max(len(first), len(last)) if re.match("-?0\\d", first) or re.match("-?0\\d", last) else 0
+    return [f"{number:0{width}}" if width else str(number) for number in numbers] if len(numbers) <= MAX_WORDS else None
+
+
+def _counted(words: Sequence[WordText]) -> str:
+    """Return the output of `seq`; "" unless its arguments are plain numbers."""
+    plain = [word.plain for word in words]
+    if not 1 <= len(plain) <= 3 or not all(re.fullmatch("-?[1-9][0-9]{0,8}|0", number) for number in plain):
+        return ""
+    first, last, step = (plain[:-1] or ["1"])[0], plain[-1], plain[1] if len(plain) == 3 else "1"
+    numbers = _range(first, last, step) if int(step) * (int(last) - int(first)) >= 0 and int(step) else []
+    return "\n".join(numbers or [])
 
 
 def _commands(node: Node) -> list[Node]:

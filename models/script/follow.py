@@ -186,7 +186,7 @@ class Follower(ControlFlow):
             name = part.child_by_field_name("destination") if part.type == "file_redirect" else None
             if name is not None and part.children[0].type in (">", ">|", "&>"):
                 file = self.text(self.script.parts(*self.script.range(name)))
-                self.state.files.update({file.plain: stdin} if file.known else {})
+                self.state.files.update({os.path.normpath(file.plain): stdin} if file.known else {})
                 break
         return self._command(body, stdin)
 
@@ -217,7 +217,7 @@ class Follower(ControlFlow):
             return self._included(name, words[1:], place)
         if name in CLOSERS:
             raise Unreadable(f"`{name}` has no beginning", place[0])
-        inner = nested_text(words, stdin, self.state.files)
+        inner = nested_text(words, stdin, self.state.written)
         if inner is not None:
             shell = self.aside()
             shell.state.call(inner[1])
@@ -299,7 +299,7 @@ class Follower(ControlFlow):
     def _included(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
         """Interpret `eval` of a known text, or `source` of a file written by the script."""
         file, state = words[0].plain if words else "", self.state
-        text = joined(words, " ", place) if name == "eval" else state.files.get(file)
+        text = joined(words, " ", place) if name == "eval" else state.written(words[0]) if words else None
         if text is not None and any(not piece.unknown and piece.text.strip() for piece in text.pieces):
             return self._evaluate(text)
         if name != "eval" and words and not _SETUP_FILES.search(file) and (path := self._readable(words[0])):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import field, replace
 from itertools import takewhile
-from typing import Mapping, Sequence
+from typing import Callable, Mapping, Sequence
 
 from ..findings.span import Span
 from ..record import dataclass
@@ -239,25 +239,27 @@ def script_call(words: Sequence[WordText]) -> Sequence[WordText]:
 
 
 def nested_text(
-    words: Sequence[WordText], stdin: WordText | None, files: Mapping[str, WordText]
+    words: Sequence[WordText], stdin: WordText | None, written: Callable[[WordText], WordText | None]
 ) -> tuple[WordText, Sequence[WordText]] | None:
     """Return text and arguments of a shell command.
 
-    It is `bash -c TEXT`, `sbatch --wrap TEXT`, or the input or a file that the script wrote.
+    It is `bash -c TEXT`, `sbatch --wrap TEXT`, or the input or a file that the script has `written`.
     """
+    if (text := written(words[0])) is not None:
+        return text, words[1:]
     if _base(words[0].plain) in _FACTS["batch"]:
         for at, word in enumerate(words[1:], 1):
             name, equals, _ = word.plain.partition("=")
             if name == "--wrap" and (equals or at + 1 < len(words)):
                 return (word.cut(len(name) + 1) if equals else words[at + 1]), ()
-            if word.plain in files:
-                return files[word.plain], words[at + 1 :]
+            if (text := written(word)) is not None:
+                return text, words[at + 1 :]
         return (stdin, ()) if stdin is not None else None
     if (call := shell_call(words)) is not None:
         at, is_text = call
         if is_text:
             return words[at], words[at + 2 :]
-        text = files.get(words[at].plain) if at < len(words) else stdin
+        text = written(words[at]) if at < len(words) else stdin
         return (text, words[at + 1 :]) if text is not None else None
     if _base(words[0].plain) in _FACTS["remote"] and len(words) > 2:  # a whole command as a word
         command = re.compile(r"\b(?:python[0-9.]*|torchrun)\s+\S")

@@ -153,6 +153,10 @@ class State:
         """Resolve a path from the current folder of the script."""
         return os.path.normpath(os.path.join(self.folder, path)) if path else ""
 
+    def written(self, file: WordText) -> WordText | None:
+        """Return the text that the script itself writes into a file, or None."""
+        return self.files.get(os.path.normpath(file.plain)) if file.known and file.plain else None
+
     def leave(self) -> None:
         """End a function: restore the variables that were local."""
         for name, value in self.outer.items():

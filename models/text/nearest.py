@@ -40,18 +40,20 @@ WORD = 2
 def closest(name: str, known: Iterable[str], most: int | None = None) -> str | None:
     """Return the known name at the smallest distance, or None beyond `most` letters.
 
-    Of equally distant names the first is returned. Names of all lengths are compared, also those
-    that are set already. By default, a third of the letters may differ.
+    Of equally distant names the one of the nearest length is returned. Names of all lengths are
+    compared, also those that are set already. By default, a third of the letters may differ.
     """
     limit = len(name) // 3 if most is None else most
     best: str | None = None
     for candidate in known:
         letters = distance(name, candidate, limit)
-        if letters <= limit:
-            best, limit = candidate, letters - 1
-            if limit < 0:
-                break
+        if letters < limit or (letters == limit and (best is None or _excess(name, candidate) < _excess(name, best))):
+            best, limit = candidate, letters
     return best
+
+
+def _excess(name: str, candidate: str) -> int:
+    return abs(len(candidate) - len(name))
 
 
 @lru_cache(maxsize=16384)

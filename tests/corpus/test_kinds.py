@@ -96,6 +96,9 @@ K7 = [
     Instance("K7", "run.sh", f"export CUDA_VISIBLE_DEVICES=0,0\n{RUN}job\n", "ok", absent=("twice",), beside={"conf/job.yaml": RLINF}),
     Instance("K7", "run.sh", "export CUDA_VISIBLE_DEVICES=0-7\n" + VERL, "faulty", ("the script shows Ray 1 accelerator of this node",)),
     Instance("K7", "run.sh", "export CUDA_VISIBLE_DEVICES='0 1 2 3'\n" + SFT, "faulty", ("shows 1 accelerator, but torchrun starts 8",)),
+    Instance("K7", "run.sh", "#SBATCH --gpus=4\n" + VERL, "faulty", ("the script shows Ray 4 accelerators of this node",)),
+    Instance("K7", "run.sh", "#SBATCH -N1\n#SBATCH -G h100:4\n" + VERL, "faulty", ("the script shows Ray 4 accelerators of this node",)),
+    Instance("K7", "run.sh", "#SBATCH -N 2\n#SBATCH --gpus 16\n" + VERL, "ok"),
     Instance("K7", "run.sh", "CUDA_VISIBLE_DEVICES=0,1,-1,1 " + SFT.replace("node=8", "node=2"), "ok"),
 ]  # fmt: skip
 
@@ -200,6 +203,24 @@ K11 = [
     Instance("K11", "job.yaml", NATIVE.replace("*a", "{placement: 0-7, paralel: {tp: 2}}"), "faulty", ("the hints of `rollout`",), (), ""),
 ]
 
+OF_VERL = (
+    "actor_rollout_ref:\n  rollout: {name: vllm, tensor_model_parallel_size: 2}\n  actor: {strategy: fsdp}\n"
+    "algorithm: {adv_estimator: grpo}\ntrainer: {nnodes: 1, n_gpus_per_node: 8}\ncritic: {enable: false}\n"
+)
+K11 += [
+    Instance(
+        "K11",
+        "job.yaml",
+        "x: &s {tensor_model_parallel_size: 2}\n" + OF_VERL.replace("tensor_model_parallel_size: 2", "<<: *s"),
+        "ok",
+        absent=("x.tensor",),
+    ),
+    Instance(
+        "K11", "job.yaml", "x: {num_nodes: 1}\n" + OF_VERL.replace("nnodes: 1", 'nnodes: "${x.num_nodes}"'), "ok", absent=("x.num_nodes",)
+    ),
+    Instance("K2", "job.yaml", "x: {num_nodes: 1}\n" + OF_VERL, "incomplete", ("`x.num_nodes` sizes something on accelerators",)),
+]
+
 TUNED = f"{SFT.strip()} data.train_batch_size="
 OLD = "torchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer data.train_files=/d data.train_batch_size=12 data.micro_batch_size_per_gpu=4\n"
 TEACHER = (
@@ -236,6 +257,11 @@ K9 = [
     Instance("K9", "run.sh", f"cat tp.txt | xargs -n1 -I@ {VERL.replace('parallel_size=2', 'parallel_size=@')}\n", "incomplete", ("unchecked PW208", "`xargs` reads it"), ("error",)),
     Instance("K9", "run.sh", f"{VERL} $(cat <<EOF\ntrainer.nnodes=2\nEOF\n)\n", "faulty", ("`global_pool` needs 16 accelerators (2 x 8)",)),
     Instance("K9", "run.sh", f"{VERL} $(cat <<EOF | tr a b\ntrainer.nnodes=2\nEOF\n)\n", "incomplete"),
+    *(
+        Instance("K9", "run.sh", f"for tp in {words}; do\n{VERL} actor_rollout_ref.rollout.tensor_model_parallel_size=$tp\ndone\n", "faulty", ("tp x pp x cp = 3",), ("unchecked PW208",))
+        for words in ("{2..4}", "{2,3}", "$(seq 3)", "$(seq 3 3)", "$(seq 3 2 5)", "$(echo 3)")
+    ),
+    Instance("K9", "run.sh", f"for tp in $(seq -w 3); do\n{VERL} actor_rollout_ref.rollout.tensor_model_parallel_size=$tp\ndone\n", "incomplete"),
     Instance("K9", "run.sh", f"sbatch -N1 <<EOF\n#!/bin/bash\n{THREE}\nEOF\n", "faulty", ("cannot be divided by tp x pp x cp = 3",)),
     Instance("K9", "run.sh", f"own-launcher -n 8 {THREE}\n", "faulty", ("cannot be divided by tp x pp x cp = 3", "it depends on `own-launcher`")),
     Instance("K9", "run.sh", VERL + "--resume\n", "faulty", ("`--resume` is no option of Hydra", "take it out")),
@@ -250,6 +276,9 @@ K12 = [
 ]
 
 K12 += [
+    Instance("K12", "run.sh", VERL + "actor_rollout_ref.actor.loss_agg_mode=foo\n", "faulty", ("loss_agg_mode` is `foo`, which is unknown",)),
+    Instance("K12", "run.sh", VERL.replace("name=vllm", "name=hf") + "\n", "ok"),  # engines tell the release
+    Instance("K12", "run.sh", VERL.replace("name=vllm", "name=hf") + "\n", "faulty", ("an engine that this release of verl does not have",), release="verl==0.9.0"),
     *(
         Instance("K12", "run.sh", f"{VERL}actor_rollout_ref.actor.strategy={engine}\n", "faulty", (f"set `model_engine={engine}`, which makes",), ("data_parallel_shard_size",))
         for engine in ("torchtitan", "veomni")

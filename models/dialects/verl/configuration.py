@@ -18,7 +18,7 @@ from ...releases.release import Range
 from ...text.interpolation import Interpolator
 from ...text.tree import Scalar, Value
 from .defaults import Table
-from .programs import FULLY_ASYNC, MAIN_PPO, EntryPoint, ProgramKind, choice_of, facts, module_of
+from .programs import FULLY_ASYNC, MAIN_PPO, EntryPoint, ProgramKind, choice_of, facts, module_of, releases
 
 ROLES = "PW122"
 _FACTS: Mapping[str, Any] = facts("settings")
@@ -187,6 +187,11 @@ class Configuration(Settings):
 
     # -- differences of releases
 
+    def words(self, name: str) -> Sequence[str]:
+        """Return the words that the selected release takes for a setting of facts/settings.json."""
+        runs = _FACTS[name]["values"]
+        return str(releases().chosen({name: runs}, self.choice.release.index)[name]).split()
+
     @property
     def has_critic(self) -> bool | None:
         """True if there is a critic; None if unknown."""
@@ -205,12 +210,16 @@ class Configuration(Settings):
         """
         if self.until("0.4.0"):
             return True  # main_ppo of 0.3.0 always starts it
-        uses, keys = self.uses_reference, ("actor_rollout_ref.model.lora.rank", "actor_rollout_ref.model.lora_rank")
-        if not uses:
+        if not (uses := self.uses_reference):
             return uses
+        return self.adapter_rank is None and not self.is_set("actor_rollout_ref.model.lora_adapter_path", ROLES)
+
+    @property
+    def adapter_rank(self) -> Amount | None:
+        """Rank of the actor's LoRA adapter; None without one."""
+        keys = ("actor_rollout_ref.model.lora.rank", "actor_rollout_ref.model.lora_rank")
         ranks = (self.whole(key, ROLES, 0, least=-(10**6)) for key in keys)
-        has_adapter = any(rank is not None and rank.value > 0 for rank in ranks)
-        return not has_adapter and not self.is_set("actor_rollout_ref.model.lora_adapter_path", ROLES)
+        return next((rank for rank in ranks if rank is not None and rank.value > 0), None)
 
     @property
     def uses_reference(self) -> bool | None:

@@ -9,6 +9,7 @@ without `_target_`, such as `engine_kwargs`, take any key.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Sequence
 
@@ -36,6 +37,7 @@ REAL: Sequence[str] = facts("settings")["looked_up"]["keys"]
 POOL = ("trainer.nnodes", "trainer.n_gpus_per_node")
 """Keys that every trainer reads. Source: verl, init_resource_pool_mgr of its task runners."""
 _KINDS = frozenset({"tensor", "pipeline", "data", "expert", "context", "sequence"})
+_DEGREE = re.compile("[tpdec]p(_size)?")
 _TRAINED = ("actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.model", "critic")
 _TUNED = ("model", "engine", "optim", "checkpoint")
 
@@ -337,16 +339,17 @@ def meant(table: Table, key: str) -> str:
     """Return the probable key for a wrong key; "" if none is similar."""
     path, rest = "", key.split(".")
     while rest:
-        names = table.sections.get(path, {})
+        names = [name for name in table.sections.get(path, {}) if rest[1:] or f"{path}.{name}" not in table.sections]
         alike = [candidate for candidate in names if _may_be_meant(rest[0], candidate)]
-        name = rest[0] if rest[0] in names else closest(rest[0], alike) or closest(rest[0].replace("num_", "n"), alike)
-        # The only name that begins with the wrong one, such as `n_gpus_per_node` for `num_gpu`.
-        start = rest[0].replace("num_", "n_")
-        longer = [candidate for candidate in names if len(start) > NEAR and candidate.startswith(start)]
-        name = name or (longer[0] if len(longer) == 1 else None)
-        if name is None:
+        close = rest[0] if rest[0] in names else closest(rest[0], alike) or closest(rest[0].replace("num_", "n"), alike)
+        # The only name that the wrong one begins or goes on with, such as `n_gpus_per_node` for `num_gpu`.
+        start, short = rest[0].replace("num_", "n_"), _DEGREE.fullmatch(rest[0])
+        longer = [name for name in names if len(start) > NEAR and (name.startswith(start) or _is_cut(name, start))]
+        degrees = [name for name in names if short and name[0] == start[0] and "_parallel_" in name]
+        close = close or (longer[0] if len(longer) == 1 else next(iter(degrees), None))
+        if close is None:
             break
-        path, rest = f"{path}.{name}".lstrip("."), rest[1:]
+        path, rest = f"{path}.{close}".lstrip("."), rest[1:]
     if not rest and path != key:
         return path
     last, sections = key.rpartition(".")[2], set(key.split("."))
@@ -360,6 +363,11 @@ def meant(table: Table, key: str) -> str:
         return -len(sections.intersection(candidate.split("."))), distance(key, candidate)
 
     return min(same, key=far, default="")
+
+
+def _is_cut(name: str, longer: str) -> bool:
+    """Return True if a name ends within the last word of a longer one."""
+    return longer.startswith(name) and longer.removeprefix(name).isalpha()
 
 
 def _may_be_meant(name: str, candidate: str) -> bool:

@@ -68,6 +68,7 @@ def program(script: str) -> Program:
         "sbatch -N 1 <<END\n#!/bin/bash\npython start_rlvr_pipeline.py --config_path jobs --config_name small\nEND",
         "sbatch -N 1 --wrap 'python start_rlvr_pipeline.py --config_path jobs --config_name small'",
         "sbatch --wrap='srun python start_rlvr_pipeline.py --config_path jobs --config_name small'",
+        "cat > go.sh <<'END'\npython start_rlvr_pipeline.py --config_path jobs --config_name small\nEND\nchmod +x go.sh\n./go.sh",
         "cat > go.sbatch <<'END'\npython start_rlvr_pipeline.py --config_path jobs --config_name $1\nEND\nsbatch -N 1 go.sbatch small",
         "A=$(cat <<'END'\n--config_path jobs\n--config_name small\nEND\n)\npython start_rlvr_pipeline.py $A",
         "N=small\npython start_rlvr_pipeline.py $(cat <<END\n--config_path jobs --config_name $N\nEND\n)",

@@ -23,7 +23,15 @@ from .work import ACTOR, AT_START, FIRST_STEP, IN_WORKERS, LOOPS, MODE, NUMBERS,
 PROMPTS, DRAWN, EACH = "data.train_batch_size", "data.gen_batch_size", f"{ROLLOUT}.n"
 SOURCE = "verl, verl/protocol.py (DataProto.chunk)"
 VALIDATED = "verl, verl/utils/config.py (validate_config)"
+FILLING = "verl, verl/utils/seqlen_balancing.py (rearrange_micro_batches)"
 FITTED, MICRO, INFERRED = "use_dynamic_bsz", "ppo_micro_batch_size", "log_prob_micro_batch_size"
+FILLED = (
+    ("actor", ACTOR, "", "ppo_max_token_len_per_gpu"),
+    ("ref", REFERENCE, "log_prob_", "log_prob_max_token_len_per_gpu"),
+    ("critic", "critic", "", "ppo_max_token_len_per_gpu"),
+    ("critic", "critic", "", "forward_max_token_len_per_gpu"),
+)
+"""Component, section, prefix of `use_dynamic_bsz`, and tokens of a micro batch."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +171,31 @@ def judge_start(work: VerlWork) -> None:
         _trained(work, "critic", "critic", AT_START if checked else WITH_CRITIC)
     if work.is_worker("reward_model") and checked and settings.flag(f"reward_model.{FITTED}", NUMBERS) is False:
         one_of_two(work, "reward_model", "reward_model.micro_batch_size", f"reward_model.{FITTED}", AT_START)
+
+
+def judge_tokens(work: VerlWork) -> None:
+    """Check that micro batches fitted to the tokens hold a sample of full length.
+
+    Old workers pad every sample to it; those of the model engine are nested. Source: verl,
+    verl/utils/seqlen_balancing.py (rearrange_micro_batches), verl/workers/actor/ and critic/.
+    """
+    prompt, response = (work.amount(f"{ROLLOUT}.{part}_length", NUMBERS) for part in ("prompt", "response"))
+    if work.entry.kind not in TRAINERS or work.settings.has_new_workers is not False or not prompt or not response:
+        return
+    length, seen = prompt.value + response.value, set[str]()
+    for name, owner, prefix, key in FILLED:
+        used = work.is_worker(name) and work.settings.flag(f"{owner}.{prefix}{FITTED}", NUMBERS)
+        tokens, sliced = work.amount(f"{owner}.{key}", NUMBERS) if used else None, work.is_trained_by(owner)
+        slices = work.amount(f"{owner}.megatron.context_parallel_size", NUMBERS) if sliced == "megatron" else work.sequence(owner, NUMBERS)
+        if not tokens or tokens.name in seen or not sliced:
+            continue
+        seen.add(tokens.name)
+        parts = slices.value if slices else 1
+        note = f"{length} tokens: {work.text(prompt)} + {work.text(response)}; verl pads every sample to them"
+        left = Number(tokens.value * parts, work.text(tokens) + (f" x {parts} slices" if parts > 1 else ""), tokens)
+        right = Number(length, f"the {length} tokens of a padded sample", note=note)
+        work.check(name, AtLeast(code=NUMBERS, source=FILLING, left=left, right=right, suggest=[-(-length // parts)], when=FIRST_STEP,
+                                 message="{left} is less than {right}"))  # fmt: skip
 
 
 def _reference_of_megatron(work: VerlWork) -> None:

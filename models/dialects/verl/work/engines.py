@@ -37,21 +37,15 @@ from .work import (
 )
 
 SOURCE = "verl, verl/workers/config/rollout.py (RolloutConfig.__post_init__)"
-REGISTRY = "verl, verl/workers/rollout/replica.py (RolloutReplicaRegistry)"
 REPLICAS = {"vllm": Range("0.6.0"), "sglang": Range("0.6.0"), "trtllm": Range("b178a3cd")}
-"""Engine -> releases that have servers of the engine (`REGISTRY`) and refuse pipeline stages."""
+"""Engine -> releases that have servers of the engine and refuse pipeline stages."""
 MOE = "moe_tensor_parallel_size"
-GONE = ("hf", "naive", "vllm_async", "sglang_async")
-"""Engines of older releases."""
-MODES = (
-    OneOf(code=MODE, source=SOURCE, key=f"{ROLLOUT}.mode", values=("async",), renamed=(("sync", "async"),), releases=Range("0.7.0"),
-          only_if=lambda facts: facts.settings.word(f"{ROLLOUT}.mode", MODE) == "sync", when=IN_WORKERS,
-          message="{left} is `{right}`, which verl has removed: it raises a ValueError"),
-    OneOf(code=MODE, source=REGISTRY, key=f"{ROLLOUT}.name", values=tuple(REPLICAS), releases=Range("0.7.0"), when=AFTER_WEIGHTS,
-          only_if=lambda facts: facts.settings.word(f"{ROLLOUT}.name", MODE) in GONE,
-          message="{left} is `{right}`, which has no server in verl: it raises a ValueError"),
+MODES = OneOf(
+    code=MODE, source=SOURCE, key=f"{ROLLOUT}.mode", values=("async",), renamed=(("sync", "async"),), releases=Range("0.7.0"),
+    only_if=lambda facts: facts.settings.word(f"{ROLLOUT}.mode", MODE) == "sync", when=IN_WORKERS,
+    message="{left} is `{right}`, which verl has removed: it raises a ValueError",
 )  # fmt: skip
-"""Checks of the generation mode; since 0.7.0 only servers generate."""
+"""Check of the generation mode; since 0.7.0 only servers generate."""
 
 
 def judge_engines(work: VerlWork) -> None:
@@ -66,7 +60,7 @@ def judge_engines(work: VerlWork) -> None:
     # An engine's refusals do not depend on the number of accelerators.
     names = [component.name for component in setup.components if is_engine(work.settings, component.name)]
     if entry.kind in (*TRAINERS, ProgramKind.SERVER):
-        work.check("rollout", *MODES)
+        work.check("rollout", MODES)
         names = ["rollout", *(name for name in names if name != "rollout")]
     else:
         names = []
@@ -182,8 +176,8 @@ def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str
         return whole and replica % server == 0 and part % server == 0
 
     help_, edit = f"make {work.assigned(per_node.name, part)}", None
-    tensor, tp = amounts.get("tp"), parallel.tp  # with prefill and decode apart, tp is no factor
-    if tensor and tensor.value == tp and (better := near(tp, [value for value in divisors(pool.size) if fits(value * (size // tp))])):
+    tensor, tp = amounts["tp"], parallel.tp
+    if better := near(tp, [value for value in divisors(pool.size) if fits(value * (size // tp))]):
         close = min(better, key=lambda value: abs(value - tp))
         help_, edit = work.set(tensor, *better), tensor.becomes(close)
     fixes = dict(component.fixes)
@@ -217,8 +211,6 @@ def mend_degrees(work: VerlWork) -> None:
         if not fits(size):
             degrees = {name: amounts[name].value for name in ("tp", "pp", "cp", "dp") if name in amounts}
             help_, edit = f"give {component.name} a number of accelerators that {size} divides", None
-            if size != prod(degrees.values()):  # prefill and decode apart
-                help_, degrees = f"make prefill and decode together a divisor of {pool.size}", {}
             for name in (name for name in degrees if degrees[name] > 1):
                 rest = prod(value for degree, value in degrees.items() if degree != name)
                 if fitting := [value for value in range(1, pool.size + 1) if fits(value * rest)]:

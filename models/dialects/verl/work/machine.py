@@ -15,6 +15,7 @@ from ....findings.wording import with_noun
 from ....text.document import Program
 from ...following import scalars_by_path
 from ...skeleton import HINTS
+from ...unread import is_used
 from ..keys import refused_keys
 from ..programs import TRAINERS, ProgramKind, facts
 from .work import ACCELERATORS, HANGS, VerlWork
@@ -129,7 +130,8 @@ def _unread(work: VerlWork) -> None:
             continue
         known = UNDERSTOOD.fullmatch(path) and (separate or not ROLLOUT_POOL.fullmatch(path))
         known = known and not any(path.startswith(section) and work.settings.until(release) for section, release in SINCE)
-        if path not in work.settings.asked | refused and not known and path.partition(".")[0] not in IGNORED:
+        known = known or path in work.settings.asked | refused or path.partition(".")[0] in IGNORED
+        if not known and not is_used(work.notes, path, scalar.span):
             sections.setdefault(path.rpartition(".")[0], []).append(path)
     for owner, paths in list(sections.items())[:MOST_NAMED]:
         named = ", ".join(f"`{path}`" for path in paths[:MOST_NAMED])

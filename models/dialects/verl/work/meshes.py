@@ -110,7 +110,11 @@ def _tuned(work: VerlWork) -> None:
         return
     _limits(work, "actor", "engine", engine, ranks)
     if work.entry.program == PROCESSES:
-        _ranks_divide(work, "actor", ranks, work.amount(SEQUENCE, DEGREES))
+        sequence, message = work.amount(SEQUENCE, DEGREES), "sequence parallel ranks need inputs without padding"
+        _ranks_divide(work, "actor", ranks, sequence)
+        if sequence and sequence.value > 1:
+            source = "verl, verl/trainer/fsdp_sft_trainer.py (_build_model_optimizer)"
+            work.check("actor", Requires(code=MODE, source=source, key="use_remove_padding", value=True, message=message, when=IN_WORKERS))
     elif engine == "fsdp":
         _mesh(work, "actor", "", ranks, "engine.fsdp_size")
     elif engine == "veomni":

@@ -8,21 +8,38 @@ Source: verl, verl/trainer/main_ppo.py (TaskRunner), verl/trainer/ppo/ray_traine
 from __future__ import annotations
 
 from ....releases.release import ALWAYS, Range
+from ....text.tree import MANDATORY
 from ...checks import Equals, Number, OneOf, Requires
 from ..configuration import NEW_WORKERS, TRAINER_MODES
-from ..degrees import LATER, engine_key, is_engine
-from ..programs import TRAINERS, ProgramKind
+from ..degrees import LATER, engine_key, engine_of, is_engine
+from ..programs import FULLY_ASYNC, ONE_STEP_OFF, TRAINERS, ProgramKind
 from .engines import when_served
-from .work import ACTOR, AT_START, BEFORE_WORKERS, IN_WORKERS, LOOPS, MODE, NUMBERS, ROLLOUT, WITH_CRITIC, WITH_TRAINER, VerlWork
+from .work import (
+    ACTOR,
+    AFTER_WEIGHTS,
+    AT_START,
+    BEFORE_WORKERS,
+    DEGREES,
+    IN_ROLLOUTER,
+    IN_WORKERS,
+    LOOPS,
+    MODE,
+    NUMBERS,
+    REFERENCE,
+    ROLLOUT,
+    WITH_CRITIC,
+    WITH_TRAINER,
+    VerlWork,
+)
 
 HYBRID = "actor_rollout_ref.hybrid_engine"
 ASSERTED = "verl asserts it"
-ACTORS, CRITICS = f"{ACTOR}.strategy", "critic.strategy"
+ACTORS, CRITICS, REFERENCES = f"{ACTOR}.strategy", "critic.strategy", f"{REFERENCE}.strategy"
 FSDP, KNOWN = ("fsdp", "fsdp2"), ("fsdp", "fsdp2", "megatron")
 DYNAMIC, INFERRED = f"{ACTOR}.use_dynamic_bsz", f"{ROLLOUT}.log_prob_use_dynamic_bsz"
 PADDING = (("actor", ACTOR, "actor_rollout_ref.model.use_remove_padding"), ("critic", "critic", "critic.model.use_remove_padding"))
 V1, STEPS = "trainer.v1.trainer_mode", "trainer.v1.separate_async.parameter_sync_step"
-BACKEND = f"{ROLLOUT}.checkpoint_engine.backend"
+BACKEND, BACKENDS = f"{ROLLOUT}.checkpoint_engine.backend", ("nccl", "nixl", "hccl", "mooncake")
 
 
 def judge_modes(work: VerlWork) -> None:
@@ -32,17 +49,25 @@ def judge_modes(work: VerlWork) -> None:
     if work.entry.kind in (*TRAINERS, ProgramKind.SIMULATION):
         for step in (_hybrid, _strategies, _configuration, _new_workers, _padding, _v1):
             step(work)
+    if work.entry.kind is ProgramKind.SEPARATE and not work.entry.own_trainer and work.settings.since("0.7.1"):
+        _apart(work)
 
 
 def _engines(work: VerlWork) -> None:
-    """Check for names of the inference engines, which have no default."""
-    when = BEFORE_WORKERS if work.entry.kind is ProgramKind.SERVER else IN_WORKERS
-    for name in ("rollout", "reward_model"):
-        if name == "rollout" or (work.setup.component(name) and is_engine(work.settings, name)):
-            key = engine_key(work.settings, name)("name")
-            if work.is_whole and not work.settings.is_open(key, MODE) and work.settings.word(key, MODE) in ("", "???"):
-                message, at = f"`{key}` is not set, and has no default", when if name == "rollout" else when_served(work, name)
-                work.tell(MODE, name, message, None, f"set {work.assigned(key, 'vllm')}", None, "", at)
+    """Check the names of inference engines: they have no default, and releases have different ones."""
+    settings, served = work.settings, [component.name for component in work.setup.components if is_engine(work.settings, component.name)]
+    engines = settings.words("engines")
+    for name in dict.fromkeys(("rollout", *served)):
+        key, when = engine_key(settings, name)("name"), when_served(work, name, IN_WORKERS)
+        word, when = settings.word(key, MODE), BEFORE_WORKERS if work.entry.kind is ProgramKind.SERVER else when
+        if word in ("", MANDATORY) and work.is_whole and not settings.is_open(key, MODE):
+            work.tell(MODE, name, f"`{key}` is not set, and has no default", None, f"set {work.assigned(key, 'vllm')}", None, "", when)
+        elif word != MANDATORY and not settings.has("actor_rollout_ref.model.external_lib"):  # which may register engines
+            message, source = (
+                "{left} is `{right}`, an engine that this release of verl does not have",
+                "verl, verl/workers/rollout/replica.py",
+            )
+            work.check(name, OneOf(code=MODE, source=source, key=key, values=engines, when=when, message=message))
 
 
 def _hybrid(work: VerlWork) -> None:
@@ -86,8 +111,10 @@ def _configuration(work: VerlWork) -> None:
     settings, table = work.settings, work.settings.table
     if table is None or not work.is_whole:
         return
-    for name, key in (("actor", ACTORS), ("critic", CRITICS)):
-        word, stated = settings.word(key, MODE), table.defaults.get(key)
+    # Since 0.8.0 the reference's engine has a strategy of its own, but the configuration of FSDP.
+    own = settings.since("0.8.0") and settings.word(REFERENCES, MODE) == "megatron" != settings.word(ACTORS, MODE)
+    for name, key in (("actor", ACTORS), ("critic", CRITICS), *([("ref", REFERENCES)] if own else [])):
+        word, stated = settings.word(key, MODE), table.defaults.get(ACTORS if name == "ref" else key)
         owner, megatron = key.removesuffix(".strategy"), word == "megatron"
         if stated is not None and work.setup.component(name) is not None and (choice := work.missing_group(owner)):
             message = f"`{key}` is {word}, but the configuration `{table.name}` is for {stated.value}"
@@ -101,6 +128,45 @@ def _configuration(work: VerlWork) -> None:
             help_ = f"start with a configuration for {word}, or set {work.assigned(key, stated.value)}"
             edit = settings.becomes(key, str(stated.value))
             work.tell(MODE, name, message, settings.place(key), help_, edit, "", AT_START if first else IN_WORKERS)
+
+
+def _apart(work: VerlWork) -> None:
+    """Check what trainers with servers apart lack: critics, and reward models beside them.
+
+    Source: verl, experimental/separation/ray_trainer.py (_create_critic_class) and utils.py
+    (create_role_worker_mapping), one_step_off_policy/ray_trainer.py and fully_async_trainer.py
+    (_init_models), fully_async_rollouter.py (__init__; trainer as rollout since `ActorRollout`).
+    """
+    settings, served = work.settings, engine_of(work.settings, "rollout")
+    enabled, own = map(settings.reward_key, ("enable", "enable_resource_pool"))
+    key = "critic.enable" if settings.has("critic.enable") else "algorithm.adv_estimator"
+    if work.setup.component("critic") and not work.is_said(key):
+        work.notes.unsure(MODE, "critic", f"`{key}` is not in this file; the command line may set it")
+    elif work.setup.component("critic"):
+        message = "this program has no workers that train a critic"
+        help_ = f"choose an estimator without one, such as {work.assigned('algorithm.adv_estimator', 'grpo')}"
+        work.tell(MODE, "critic", message, settings.place(key), help_, None, "a critic", WITH_CRITIC)
+    if work.setup.component("reward_model"):
+        if work.entry.program == FULLY_ASYNC and settings.since("0.8.0"):
+            message = "servers apart never pause, so a reward model needs a pool of its own: verl asserts it"
+            source = "verl, fully_async_policy/fully_async_rollouter.py (__init__)"
+            work.check("reward_model", Requires(code=MODE, source=source, key=own, value=True, message=message, when=IN_ROLLOUTER))
+        else:
+            message = "this program places no reward model in this release: verl raises a KeyError"
+            work.demand(MODE, "reward_model", message, enabled, False, WITH_TRAINER)
+    if work.entry.program == ONE_STEP_OFF and settings.since("0.8.0"):
+        message = "{left} is `{right}`, which reaches no server apart: the actor has no rollout to give weights to"
+        source = "verl, verl/checkpoint_engine/base.py (CheckpointEngineManager.update_weights)"
+        work.check("rollout", OneOf(code=MODE, source=source, key=BACKEND, values=BACKENDS, message=message, when=AFTER_WEIGHTS,
+                                    only_if=lambda facts: facts.settings.word(BACKEND, MODE) == "naive"))  # fmt: skip
+    keys = ("async_training.use_trainer_do_validate", "async_training.use_dynamic_resource_scheduling")
+    ranks = work.setup.world_size("actor") if any(settings.has(key) and settings.flag(key, DEGREES) for key in keys) else None
+    if ranks and served is not None:
+        (parallel, amounts), message = served, "{left} cannot be divided into {right}"
+        trainer = Number(ranks, f"the {ranks} ranks of the trainer, which generates too,")
+        replica = Number(parallel.replica, f"replicas of {parallel.replica}", amounts["tp"] if parallel.replica == parallel.tp else None)
+        work.divides("rollout", DEGREES, trainer, replica, AFTER_WEIGHTS, (), message, change="right",
+                     source="verl, verl/workers/engine_workers.py")  # fmt: skip
 
 
 def _new_workers(work: VerlWork) -> None:
@@ -176,7 +242,7 @@ def _v1(work: VerlWork) -> None:
         work.check("actor", Equals(code=NUMBERS, source=source, left="data.train_batch_size", right=product, when=WITH_TRAINER))
     message = "{left} is `{right}`, which cannot send weights to servers apart: verl asserts another one"
     work.check("standalone_rollout", OneOf(
-        code=MODE, source=source, key=BACKEND, values=("nccl", "nixl", "hccl", "mooncake"), message=message, when=WITH_TRAINER,
+        code=MODE, source=source, key=BACKEND, values=BACKENDS, message=message, when=WITH_TRAINER,
         only_if=lambda facts: facts.settings.word(BACKEND, MODE) in ("naive", ""),
     ))  # fmt: skip
     if work.setup.component("reward_model") or settings.flag(settings.reward_key("enable"), MODE):

@@ -40,6 +40,11 @@ SLIPS = (
     ("trainer.n_gpu_per_node", "trainer.n_gpus_per_node"),
     ("data.train_batchsize", "data.train_batch_size"),
     ("trainer.train_batch_size", "data.train_batch_size"),
+    ("trainer.save_frequency", "trainer.save_freq"),
+    ("critic.micro_batch_size_per_gpu", "critic.ppo_micro_batch_size_per_gpu"),
+    ("actor_rollout_ref.model.lora_r", "actor_rollout_ref.model.lora_rank"),
+    (f"{ROLLOUT}.tp_size", f"{ROLLOUT}.tensor_model_parallel_size"),
+    (f"{ROLLOUT}.dp", f"{ROLLOUT}.data_parallel_size"),
 )
 
 

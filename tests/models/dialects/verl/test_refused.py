@@ -129,6 +129,90 @@ def test_what_an_engine_of_the_newest_release_does_not_do_is_said(changes: dict[
     assert len(found) == bool(words) and all(words in message for message in found), found
 
 
+RECIPE, SEPARATE = (
+    "recipe.one_step_off_policy.main_ppo --config-name=one_step_off_ppo_trainer",
+    {**APART, f"{ROLLOUT}.calculate_log_probs": True},
+)
+STREAMS = {**SEPARATE, "data.train_batch_size": 0, "data.gen_batch_size": 1}
+SAMPLER, GROUPS, REWARD = "trainer.v1.sampler", "algorithm.filter_groups", "reward.reward_model"
+SERVED = {
+    f"{REWARD}.enable": True,
+    f"{REWARD}.rollout.name": "vllm",
+    f"{REWARD}.nnodes": 1,
+    f"{REWARD}.n_gpus_per_node": 8,
+}
+CRITIC = {"algorithm.adv_estimator": "gae", "critic.ppo_micro_batch_size_per_gpu": 1}
+TOKENS, LONG = f"{ACTOR}.ppo_max_token_len_per_gpu", {f"{ACTOR}.use_dynamic_bsz": True, "data.max_response_length": 16384}
+SAMPLED, COLD, ADAPTER = {f"{ROLLOUT}.val_kwargs.do_sample": True}, {f"{ROLLOUT}.temperature": 0}, "actor_rollout_ref.model.lora_rank"
+SINGLE: list[tuple[str, str, dict[str, object], str]] = [
+    *((release, MAIN, {**SAMPLED, **COLD}, "validation samples, but") for release in ("0.3.0", "0.5.0", "0.7.1", "1dda039b")),
+    ("1dda039b", MAIN, COLD, ""),
+    ("1dda039b", MAIN, SAMPLED, ""),
+    ("0.6.1", MAIN, {ADAPTER: 1024}, "vLLM takes adapters of rank 512 at most, but `actor_rollout_ref.model.lora_rank` 1024"),
+    ("0.6.0", MAIN, {ADAPTER: 1024}, ""),
+    ("1dda039b", MAIN, {"actor_rollout_ref.model.lora.rank": 1024}, "rank 512 at most, but `actor_rollout_ref.model.lora.rank` 1024"),
+    ("1dda039b", MAIN, {"actor_rollout_ref.model.lora.rank": 1024, "actor_rollout_ref.model.lora.merge": True}, ""),
+    ("1dda039b", MAIN, {ADAPTER: 1024, f"{ROLLOUT}.name": "sglang"}, ""),
+    ("0.8.0", MAIN, {f"{ACTOR}.loss_agg_mode": "token-sum"}, "`actor_rollout_ref.actor.loss_agg_mode` is `token-sum`, which is unknown"),
+    ("0.9.0", MAIN, {f"{ACTOR}.loss_agg_mode": "token-sum"}, ""),
+    ("0.5.0", MAIN, {"algorithm.adv_estimator": "grpo_vectorized"}, "no estimator of verl is named"),
+    ("0.6.0", MAIN, {"algorithm.adv_estimator": "grpo_vectorized"}, ""),
+    *((release, MAIN, {f"{ROLLOUT}.name": "vlm"}, "is `vlm`, an engine that this release") for release in ("0.3.0", "0.5.0", "0.6.1", "0.9.0")),
+    ("0.9.0", MAIN, {f"{ROLLOUT}.name": "own", "actor_rollout_ref.model.external_lib": "own"}, ""),
+    ("0.6.1", MAIN, {f"{ROLLOUT}.name": "hf"}, "is `hf`, an engine"),
+    ("0.5.0", MAIN, {f"{ROLLOUT}.name": "hf"}, ""),
+    ("0.7.0", MAIN, {f"{ROLLOUT}.name": "trtllm"}, "is `trtllm`, an engine"),
+    ("0.9.0", MAIN, {f"{SAMPLER}.max_off_policy_threshold": 0}, "max_off_policy_threshold` is 0, but it must be at least 1"),
+    ("0.9.0", MAIN, {f"{SAMPLER}.max_off_policy_strategy": "skip"}, "`trainer.v1.sampler.max_off_policy_strategy` is `skip`"),
+    ("0.9.0", MAIN, {f"{SAMPLER}.max_off_policy_strategy": "skip", "trainer.use_v1": False}, ""),
+    ("0.9.0", MAIN, {f"{GROUPS}.enable": True}, "`algorithm.filter_groups.enable` needs `algorithm.filter_groups.metric`"),
+    ("0.9.0", MAIN, {f"{GROUPS}.enable": True, f"{GROUPS}.metric": "acc"}, ""),
+    ("0.9.0", MAIN, {f"{GROUPS}.enable": True, f"{GROUPS}.metric": "acc", **SERVED}, "it needs a pool of its own"),
+    ("0.9.0", MAIN, {f"{GROUPS}.enable": True, f"{GROUPS}.metric": "acc", **SERVED, f"{REWARD}.enable_resource_pool": True}, ""),
+    ("0.9.0", MAIN, {f"{ACTOR}.use_kl_loss": True, REFERENCE: 2, "actor_rollout_ref.ref.strategy": "megatron"}, "is for fsdp"),
+    ("0.7.0", MAIN, {f"{ACTOR}.use_kl_loss": True, REFERENCE: 2, "actor_rollout_ref.ref.strategy": "megatron"}, ""),
+    *((release, MAIN, LONG, "16384 (its default) is less than the 16896 tokens of a padded sample") for release in ("0.3.0", "0.5.0", "0.7.1")),
+    ("0.7.1", MAIN, {**LONG, TOKENS: 16896}, ""),
+    ("0.7.1", MAIN, {**LONG, f"{ACTOR}.ulysses_sequence_parallel_size": 2}, ""),
+    ("0.7.1", MAIN, {**LONG, NEW: "disable", f"{ROLLOUT}.log_prob_use_dynamic_bsz": True}, ""),
+    ("0.8.0", MAIN, LONG, ""),
+    ("0.5.0", MAIN, {**CRITIC, "critic.use_dynamic_bsz": True, "critic.ppo_max_token_len_per_gpu": 512}, "`critic.ppo_max_token_len_per_gpu` 512"),
+    ("0.7.0", RECIPE, {**APART, **CRITIC}, ""),
+    ("0.8.0", ONE_STEP, {**APART, **CRITIC}, "this program has no workers that train a critic"),
+    ("0.9.0", FULLY, {**STREAMS, **CRITIC}, "this program has no workers that train a critic"),
+    ("0.9.0", ONE_STEP, {**APART, f"{ROLLOUT}.checkpoint_engine.backend": "naive"}, "is `naive`, which reaches no server apart"),
+    ("0.9.0", MAIN, {**SERVED, f"{REWARD}.rollout.name": "hf"}, "`reward.reward_model.rollout.name` is `hf`, an engine"),
+    ("0.9.0", MAIN, {f"{ROLLOUT}.prometheus.enable": True}, "Prometheus gets no statistics"),
+    ("0.9.0", MAIN, {f"{ROLLOUT}.prometheus.enable": True, f"{ROLLOUT}.disable_log_stats": False}, ""),
+    ("0.9.0", ONE_STEP, {**APART, **SERVED, f"{REWARD}.enable_resource_pool": True}, "this program places no reward model"),
+    ("0.9.0", FULLY, {**STREAMS, **SERVED}, "servers apart never pause"),
+    ("0.9.0", FULLY, {**STREAMS, **SERVED, f"{REWARD}.enable_resource_pool": True}, ""),
+    ("0.9.0", FULLY, {**STREAMS, "async_training.use_trainer_do_validate": True, f"{ROLLOUT}.tensor_model_parallel_size": 4,
+                      "trainer.n_gpus_per_node": 6, f"{ACTOR}.ppo_mini_batch_size": 48}, "the 6 ranks of the trainer, which generates too,"),
+    ("0.9.0", FULLY, {**STREAMS, f"{ROLLOUT}.tensor_model_parallel_size": 4, "trainer.n_gpus_per_node": 6, f"{ACTOR}.ppo_mini_batch_size": 48}, ""),
+    ("0.9.0", "verl.trainer.main_generation_server", {**COLD, f"{ROLLOUT}.n": 4}, "but at `temperature` 0 it must be 1"),
+    ("0.9.0", "verl.trainer.main_generation_server", COLD, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("release", "program", "changes", "words"), SINGLE)
+def test_settings_that_one_program_of_a_release_refuses_are_said(
+    release: str, program: str, changes: dict[str, object], words: str
+) -> None:
+    changes = {"actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu": 2, f"{ROLLOUT}.log_prob_use_dynamic_bsz": None, **changes}
+    dynamic = {f"{ROLLOUT}.log_prob_use_dynamic_bsz": True} if changes.get(f"{ACTOR}.use_dynamic_bsz") and release >= "0.8" else {}
+    found = errors(program, {**changes, **dynamic}, release)
+    assert len(found) == bool(words) and all(words in message for message in found), found
+
+
+@pytest.mark.parametrize(("settings", "words"), [("", "need inputs without padding"), ("use_remove_padding=True", "")])
+def test_sequence_parallel_tuning_needs_inputs_without_padding(settings: str, words: str) -> None:
+    text = f"torchrun --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer ulysses_sequence_parallel_size=2 data.micro_batch_size_per_gpu=4 {settings}\n"
+    report = verify(read(Source("run.sh", text), level="training", composer=Composer(frameworks=("verl==0.5.0",))))
+    found = [finding.message for finding in report.findings if finding.severity is Severity.ERROR]
+    assert len(found) == bool(words) and all(words in message for message in found), found
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_verl_refuses_is_said(case: str) -> None:
     program, changes, words = REFUSED[case]

@@ -146,7 +146,7 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
         f"0.7.1 {NEWEST}", MAIN, {**TRTLLM, f"{R}.expert_parallel_size": 2, f"+{R}.moe_tensor_parallel_size": 2}, "expert x tensor parallel", "1x8",
     ),
     "K8 experts of another engine": (f"0.7.1 {NEWEST}", MAIN, {f"+{R}.moe_tensor_parallel_size": 2}, "is for trtllm alone", "1x8"),
-    "K8 an engine that is gone": (f"0.7.0 {NEWEST}", MAIN, {f"{R}.name": "hf"}, "has no server in verl", "1x8"),
+    "K8 an engine that is gone": (f"0.7.0 {NEWEST}", MAIN, {f"{R}.name": "hf"}, "an engine that this release of verl does not have", "1x8"),
     "K8 stages of an engine": (f"0.6.0 0.9.0 {NEWEST}", MAIN, {f"{R}.pipeline_model_parallel_size": 2}, "no pipeline stages", "1x8"),
     "K13 agent loops": ("0.7.0 b178a3cd 0.8.0", MAIN, {"data.train_batch_size": 60, **DYNAMIC, "trainer.n_gpus_per_node": 2}, "8 agent loop workers", "1x8"),
     "K13 mode=sync": (f"0.7.0 0.9.0 {NEWEST}", MAIN, SYNC, "which verl has removed", "1x8"),
