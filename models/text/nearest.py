@@ -47,11 +47,18 @@ def closest(name: str, known: Iterable[str], most: int | None = None) -> str | N
     best: str | None = None
     for candidate in known:
         letters = distance(name, candidate, limit)
-        if letters <= limit:
+        if letters <= limit and not _is_another(name, candidate, letters):
             best, limit = candidate, letters - 1
             if limit < 0:
                 break
     return best
+
+
+def _is_another(name: str, candidate: str, letters: int) -> bool:
+    """Return True if a name has words of its own, rather than misspelt words of the candidate."""
+    words, others = name.lower().split("_"), candidate.lower().split("_")
+    own = [word for word in words if word not in others]
+    return letters > SLIP and len(words) > 1 and bool(own) and (2 * letters > len("".join(own)) or 2 * len(own) > len(words))
 
 
 @lru_cache(maxsize=16384)

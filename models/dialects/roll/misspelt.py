@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
+from ...findings.causes import meet
 from ...findings.span import Edit, Span
 from ...releases.release import spans_of
 from ...text.document import Document
@@ -204,12 +205,15 @@ class KeyChecks(RollChecks):
         if name in known or name in names.JOB_KEYS or name == HINTS or name in keys:
             return
         if names.is_worker(value) or names.has_worker_blocks(value):
-            if name not in ALL_BLOCKS and any(f"${{{name}{end}" in source for end in (".", "}")):
+            is_aliased = any(meet(value.span, span) for span in notes.document.shared)
+            if name not in ALL_BLOCKS and (is_aliased or any(f"${{{name}{end}" in source for end in (".", "}"))):
                 return  # its values are used elsewhere
             close = nearest(name, known) if name not in ALL_BLOCKS else None
             help, edit = notes.to_rename(root, entry, close) if close else ("remove it", notes.removed(root, entry))
             message = f"`{name}` is no role of ROLL's {pipeline.name} pipeline"
             notes.warn(CODE, name, message, entry.key.span, "not a role", help, edit, IGNORED)
+            if name not in ALL_BLOCKS and not close and isinstance(value, MapNode) and (devices := value.get(DEVICES)) is not None:
+                report_unread(notes, CODE, [(f"{name}.{DEVICES}", devices.span)], "a role that ROLL starts")
         elif not isinstance(value, MapNode):
             near = [key for key in (*names.JOB_KEYS, *keys) if abs(len(key) - len(name)) <= SLIP]  # no whole word more or less
             close = closest(name, near, min(SLIP, len(name) // 8))
