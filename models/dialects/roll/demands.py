@@ -1,9 +1,13 @@
-"""Demands of workers and strategies on the settings of their roles, as data."""
+"""Demands of workers and strategies on the settings of their roles.
+
+facts/demands.json has them in order: the check with its arguments, and the roles that it is for.
+Keys are below the role. `own`: of ROLL's own workers alone (the default), not of other classes.
+"""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Iterator
+from typing import Any, Iterator, Mapping
 
 from ...findings.finding import Severity
 from ...findings.wording import with_noun
@@ -12,36 +16,13 @@ from ...text.tree import Scalar
 from ..checks import AtLeast, Check, Equals, Facts, Number, OneOf, Requires, run_checks
 from . import names
 from .job import Role, RoleFacts, RollSetup, whole_of
-from .names import (
-    ACTOR_INFER,
-    ACTOR_TRAIN,
-    AT_CREATION,
-    AT_LOAD,
-    AT_TRAINING,
-    AT_UPDATE,
-    CONFIG,
-    CRITICS,
-    DEEPSPEED,
-    IN_ENGINE,
-    IN_WORKERS,
-    MEGATRON,
-    REFERENCES,
-    SGLANG,
-    STRATEGY,
-    VLLM,
-    WITH_MODEL,
-)
-from .roles import WHOLE_WORKERS
-from .strategies import degrees
+from .names import AT_LOAD, CONFIG, DEEPSPEED, IN_WORKERS, REWARDS, VLLM
+from .profile import fact_file
 
-MISSING, REFUSED, MATCHES = "PW101", "PW123", "PW403"
-_FOLDER = "ROLL, roll/distributed/strategy/"
-_MODELS, _PACKING = "ROLL, roll/models/model_providers.py", "ROLL, roll/utils/sequence_packing.py"
-_PPO, _SINCE = "ROLL, roll/pipeline/rlvr/rlvr_pipeline.py, agentic/agentic_pipeline.py", Range(since="0.2.0")
-_SYNCHRONOUS = (ACTOR_TRAIN, REFERENCES, CRITICS, names.STUDENTS, names.TEACHERS, names.SFT_TRAIN)
-"""Parts whose default workers have no asynchronous method: base_worker.py, {distill,sft}_worker.py, dpo/actor_worker.py."""
-_LENGTHS = {ACTOR_TRAIN: "train", REFERENCES: "forward"}
-_TOKENS = {ACTOR_TRAIN: "train", REFERENCES: "infer"}
+MATCHES, REFUSED = "PW403", "PW123"
+_KINDS: dict[str, type[Check]] = {kind.__name__: kind for kind in (AtLeast, Equals, OneOf, Requires)}
+_ARGUMENTS = ("message", "help", "values", "renamed", "value", "right", "edits")
+"""Arguments of a check that a demand states as they are."""
 
 
 def check_demands(setup: RollSetup) -> None:
@@ -49,61 +30,53 @@ def check_demands(setup: RollSetup) -> None:
 
     Of a configuration with unread parts, only the sizes of engines are judged.
     """
-    whole = not setup.notes.partial
-    run_checks(_of_pipeline(setup) if whole else (), Facts(setup.notes, setup.settings))
+    settings, rewards = setup.settings, setup.settings.at(REWARDS)
+    if setup.pipeline.config == names.RLVR and isinstance(rewards, Scalar) and rewards.is_null:
+        message, help = f"`{REWARDS}` is null, but ROLL asks for the devices of each reward", f"write `{REWARDS}: {{}}`"
+        source = "ROLL, roll/pipeline/rlvr/rlvr_config.py"
+        Requires(code="PW101", source=source, when=AT_LOAD, key=REWARDS, message=message, help=help).run(Facts(setup.notes, settings))
     for role in setup.roles:
         if role.created and role.key in setup.components:
-            facts = RoleFacts(setup, role)
-            run_checks(_of_engine(role), facts)
-            run_checks((*_of_worker(setup, role), *_of_strategy(setup, role)) if whole else (), facts)
+            stated = () if setup.notes.partial else fact_file("demands")
+            checks = (_check(role, demand) for demand in stated if _is_for(setup, role, demand))
+            run_checks((*_of_engine(role), *checks), RoleFacts(setup, role))
 
 
-def _of_pipeline(setup: RollSetup) -> Iterator[Check]:
-    rewards = setup.settings.at(names.REWARDS)
-    if setup.pipeline.config == names.RLVR and isinstance(rewards, Scalar) and rewards.is_null:
-        yield Requires(
-            code=MISSING, source="ROLL, roll/pipeline/rlvr/rlvr_config.py", when=AT_LOAD, key=names.REWARDS,
-            message=f"`{names.REWARDS}` is null, but ROLL asks for the devices of each reward", help=f"write `{names.REWARDS}: {{}}`",
-        )  # fmt: skip
+def _is_for(setup: RollSetup, role: Role, demand: Mapping[str, Any]) -> bool:
+    """Return True if the role, its pipeline and its other settings are those of a demand."""
+    settings, pipeline, path = setup.settings, setup.pipeline, role.path
+    if ("parts" in demand and role.part not in demand["parts"]) or ("strategies" in demand and role.strategy not in demand["strategies"]):
+        return False
+    if (not role.strategy and not demand.get("own", True)) or ("configs" in demand and pipeline.config not in demand["configs"]):
+        return False
+    if "pipeline" in demand and (pipeline.name != demand["pipeline"] or setup.notes.document.program is None):
+        return False
+    is_own = not settings.has(path("worker_cls")) or not demand.get("own", True)
+    unset = "unset" not in demand or settings.at(path(demand["unset"])) is None
+    flag = "flag" not in demand or settings.flag(path(demand["flag"]), REFUSED) is True
+    in_job = "job_has" not in demand or any(settings.has(key) for key in demand["job_has"])
+    words = demand.get("words", {}).items()
+    return is_own and unset and flag and in_job and all(settings.word(path(key), REFUSED) in known for key, known in words)
 
 
-def _of_worker(setup: RollSetup, role: Role) -> Iterator[Check]:
-    """Yield the demands of ROLL's own worker, if the role has that."""
-    settings, path, kind = setup.settings, role.path, role.part
-    if settings.has(path("worker_cls")):
-        return
-    if kind == ACTOR_TRAIN:
-        yield Requires(
-            code=MISSING, source="ROLL, roll/configs/base_config.py", when=AT_LOAD, releases=WHOLE_WORKERS, key=path(STRATEGY),
-            message=f"`{role.key}` has no `{STRATEGY}`, and ROLL reads its `strategy_name`", help=f"give `{role.key}` a `{STRATEGY}`",
-            only_if=lambda facts: facts.settings.at(path(STRATEGY)) is None,
-        )  # fmt: skip
-    if kind in _SYNCHRONOUS:
-        yield Equals(
-            code=REFUSED, source="ROLL, roll/distributed/executor/cluster.py", when=AT_CREATION, releases=_SINCE, right=1,
-            left=path("max_concurrency"), message=f"{{left}}, but the workers of {role.key} do one thing at a time",
-        )  # fmt: skip
-    if kind == CRITICS:
-        others, values = [name for name in setup.profile.strategies if name.endswith("_train")], ("trl", "auto_token_classification")
-        value_model = partial(OneOf, code=REFUSED, source=_MODELS, when=WITH_MODEL)
-        yield value_model(
-            key=path(f"{STRATEGY}.strategy_name"), values=[name for name in others if name not in MEGATRON],
-            message="ROLL has no value model for Megatron, but {left} is `{right}`", only_if=lambda _: role.by_megatron,
-        )  # fmt: skip
-        yield value_model(key=path("model_args.model_type"), values=values, message="a critic is no `{right}`: {left}")
-    if kind in _TOKENS and setup.pipeline.ppo:
-        mode = _TOKENS[kind]
-        key = path(f"max_tokens_per_microbatch_in_{mode}")
-        yield Requires(
-            code=REFUSED, source=_PPO, when=AT_TRAINING, releases=Range(since="0.1.3"), key=key, help=f"write `{key}: 16384`, for example",
-            message=f"`use_dynamic_batching_in_{mode}` of {role.key} needs `max_tokens_per_microbatch_in_{mode}`",
-            only_if=lambda facts: facts.settings.flag(path(f"use_dynamic_batching_in_{mode}"), REFUSED),
-        )  # fmt: skip
-    if setup.pipeline.config == names.DPO:
-        yield Requires(
-            code=REFUSED, source="ROLL, roll/pipeline/dpo/dpo_config.py", when=AT_LOAD, releases=_SINCE,
-            key=path("use_sequence_packing"), value=False, message="ROLL refuses `use_sequence_packing` in its dpo pipeline",
-        )  # fmt: skip
+def _check(role: Role, demand: Mapping[str, Any]) -> Check:
+    """Build the check of a demand."""
+    source, left = demand["source"], demand.get("left")
+    given = {name: _of_role(role, demand[name]) for name in _ARGUMENTS if name in demand}
+    if left is not None:
+        given["left"] = lambda facts: facts.of(facts.settings.whole(role.path(left), REFUSED, 1))
+    if "key" in demand:
+        given["key"] = role.path(demand["key"])
+    return _KINDS[demand["check"]](
+        code=demand.get("code", REFUSED), source=source if source.startswith("Megatron") else f"ROLL, {source}",
+        when=getattr(names, demand["when"]), releases=Range(demand.get("since", ""), demand.get("until", "")),
+        severity=Severity(demand.get("severity", "error")), **given,
+    )  # fmt: skip
+
+
+def _of_role(role: Role, value: object) -> object:
+    """Return an argument for a role: the other placeholders of a message are the check's own."""
+    return value.replace("{role}", role.key) if isinstance(value, str) else value
 
 
 def _stage(facts: Facts) -> Number | None:
@@ -123,74 +96,12 @@ def _ranks(facts: Facts) -> Number | None:
 
 def _of_engine(role: Role) -> Iterator[Check]:
     """Yield the demands on the sizes of vLLM and of DeepSpeed."""
+    folder = "ROLL, roll/distributed/strategy/"
     if role.strategy == VLLM:
         yield Equals(
-            code=MATCHES, source=f"{_FOLDER}vllm_strategy.py", when=IN_WORKERS, releases=_SINCE, left=_ranks, right=_world,
+            code=MATCHES, source=f"{folder}vllm_strategy.py", when=IN_WORKERS, releases=Range(since="0.2.0"), left=_ranks, right=_world,
             message="{left}, but {right}",
         )  # fmt: skip
     elif role.strategy in DEEPSPEED:
         stage = partial(AtLeast, right=1) if role.strategy == DEEPSPEED[0] else partial(Equals, right=3)
-        yield stage(code=MATCHES, source=f"{_FOLDER}deepspeed_strategy.py", when=IN_WORKERS, left=_stage)
-
-
-def _of_strategy(setup: RollSetup, role: Role) -> Iterator[Check]:
-    """Yield the demands of the role's strategy on its settings."""
-    settings, config = setup.settings, role.config
-    if role.strategy:
-        yield OneOf(
-            code=REFUSED, source="ROLL, roll/configs/worker_config.py", when=AT_LOAD, releases=Range(since="0.3.0"),
-            key=role.path("router_replay.mode"), values=("disable", "R3"), message="ROLL does not support {left}: `{right}`",
-        )  # fmt: skip
-    if role.strategy == SGLANG:
-        yield from _of_sglang(setup, role)
-    elif role.by_megatron:
-        yield from _of_megatron(setup, role)
-    if role.is_engine and setup.pipeline.name == "rlvr_rollout" and setup.notes.document.program is not None:
-        key, word = config("load_format"), settings.word(config("load_format"), REFUSED)
-        loads: dict[str, Any] = {"code": REFUSED, "source": "ROLL, roll/pipeline/rlvr/rlvr_rollout_pipeline.py", "when": AT_LOAD}
-        why = "the rollout pipeline gets no weights from training, so its engine must load them"
-        yield Requires(key=key, message=why, help=f"write `{key}: auto`", **loads)
-        yield OneOf(key=key, message=f"{{left}} is `{{right}}`, but {why}", values=("auto",), only_if=lambda _: word == "dummy", **loads)
-
-
-def _of_sglang(setup: RollSetup, role: Role) -> Iterator[Check]:
-    memory, trained = role.config("mem_fraction_static"), setup.role(ACTOR_TRAIN)
-    yield Requires(
-        code=REFUSED, source=f"{_FOLDER}sglang_strategy.py", when=IN_ENGINE, severity=Severity.WARNING, key=memory,
-        message=f"ROLL reads `mem_fraction_static` of {role.key}, which is not set", help=f"write `{memory}: 0.7`, for example",
-        only_if=lambda facts: facts.settings.at(memory) is None,
-    )  # fmt: skip
-    if trained is not None and role.part == ACTOR_INFER and setup.settings.has(trained.path("model_args.lora_target")):
-        yield OneOf(
-            code=REFUSED, source=f"{_FOLDER}sglang_strategy.py", when=AT_UPDATE, releases=_SINCE, values=(VLLM,),
-            key=role.path(f"{STRATEGY}.strategy_name"), message=f"ROLL updates no adapters (`lora_target` of {trained.key}) in `{{right}}`",
-        )  # fmt: skip
-
-
-def _of_megatron(setup: RollSetup, role: Role) -> Iterator[Check]:
-    settings, config, sizes = setup.settings, role.config, degrees(setup, role)
-    off = partial(Requires, code=REFUSED, when=IN_WORKERS, value=False)
-    yield off(
-        source=f"{_FOLDER}megatron_strategy.py", key=config("overlap_param_gather"), message="ROLL does not support `overlap_param_gather`",
-    )  # fmt: skip
-    yield off(
-        source="ROLL, mcore_adapter/training_args.py", key=config("variable_seq_lengths"),
-        message="`variable_seq_lengths` needs `moe_token_dispatcher_type: alltoall`",
-        help="write `moe_token_dispatcher_type: alltoall` beside it, or remove it",
-        only_if=lambda _: settings.word(config("moe_token_dispatcher_type"), REFUSED) in ("", "allgather"),
-    )  # fmt: skip
-    if sizes is not None and settings.has(config("virtual_pipeline_model_parallel_size")):
-        yield AtLeast(
-            code=REFUSED, source="Megatron-LM, core/parallel_state.py", when=IN_WORKERS, left=sizes.pp, right=2, edits=False,
-            message="`virtual_pipeline_model_parallel_size` needs several pipeline stages, but {left}",
-            help=f"remove it, or set `{sizes.pp.name}: 2`",
-        )  # fmt: skip
-    if settings.flag(role.path("use_sequence_packing"), REFUSED):
-        algorithm = role.path("sequence_packing_args.algorithm")
-        packs: dict[str, Any] = {"code": REFUSED, "source": _PACKING, "when": AT_TRAINING, "releases": _SINCE}
-        yield OneOf(key=algorithm, values=("none", "load_balance"), **packs)
-        if role.part in _LENGTHS and settings.word(algorithm, REFUSED) == "load_balance":
-            length = role.path(f"sequence_packing_args.max_packed_sequence_length_{_LENGTHS[role.part]}")
-            yield Requires(
-                key=length, message=f"`{algorithm}: load_balance` needs `{length}`", help=f"write `{length}: 16384`, for example", **packs
-            )
+        yield stage(code=MATCHES, source=f"{folder}deepspeed_strategy.py", when=IN_WORKERS, left=_stage)
