@@ -140,8 +140,8 @@ def _engine_fault(worker_ids: Sequence[int], rank: int, size: int, per_node: int
     return ""
 
 
-_OF_VLLM = tuple(f"{name}_parallel_size" for name in ("tensor", "pipeline", "data"))
-"""Keys of degrees that vLLM takes."""
+_OF_VLLM = (*(f"{name}_parallel_size" for name in ("tensor", "pipeline", "data")), "gpu_memory_utilization")
+"""Keys of degrees and memory that vLLM takes."""
 
 
 def _meant(role: Role, name: str, known: Collection[str]) -> str | None:

@@ -37,7 +37,6 @@ def told(base: str, blocks: Config, release: str = "") -> list[tuple[Severity, s
     ("base", "blocks", "message"),
     [
         ("rlvr", {"actor_train": {"max_concurrency": 2}}, "`actor_train.max_concurrency` 2, but the workers of actor_train do one thing"),
-        ("rlvr", {"adv_estimator": "gae", "critic": {**CRITIC, **megatron()}}, "ROLL has no value model for Megatron, but"),
         (
             "rlvr",
             {"adv_estimator": "gae", "critic": {**CRITIC, "model_args": {"model_type": "auto_sequence_classification"}}},
@@ -86,9 +85,16 @@ def test_null_rewards_are_refused() -> None:
     assert any("ROLL asks for the devices of each reward" in finding.message for finding in of(text, "1x8").findings)
 
 
-def test_a_missing_share_of_memory_is_a_warning() -> None:
-    ((severity, message),) = told("rlvr", {"actor_infer": sglang()})
-    assert (severity, "mem_fraction_static" in message) == (Severity.WARNING, True)
+@pytest.mark.parametrize(
+    ("blocks", "text"),
+    [
+        ({"actor_infer": sglang()}, "mem_fraction_static"),
+        ({"adv_estimator": "gae", "critic": {**CRITIC, **megatron()}}, "ROLL has no value model for Megatron"),
+    ],
+)
+def test_what_fails_after_all_is_placed_is_a_warning(blocks: Config, text: str) -> None:
+    ((severity, message),) = told("rlvr", blocks)
+    assert (severity, text in message) == (Severity.WARNING, True)
 
 
 def test_older_releases_have_no_router_replay() -> None:
@@ -153,3 +159,27 @@ def test_older_releases_know_no_teacher_as_reference() -> None:
     teacher = {"device_mapping": "list(range(0,8))", **RLVR["actor_train"]}
     found = told("rlvr", {"init_kl_coef": 0.2, "use_opd": True, "teacher": teacher}, "0.2.0")
     assert any("`reference` is nowhere configured" in message for _, message in found)
+
+
+@pytest.mark.parametrize(
+    ("base", "blocks", "severity", "help_"),
+    [
+        ("rlvr", {"actor_train": {"training_args": {"gradient_accumulation_step": 4}}}, Severity.WARNING, "gradient_accumulation_steps"),
+        ("rlvr", {"actor_train": {"model_args": {"ulyses_size": 2}}}, Severity.WARNING, "ulysses_size"),
+        ("rlvr", {"reward": RLVR["rewards"], "rewards": None}, Severity.ERROR, "rewards"),
+        ("agentic", {"train_env_managr": {"num_env_groups": 6}, "train_env_manager": None}, Severity.WARNING, "train_env_manager"),
+    ],
+)
+def test_misspelt_keys_and_blocks_are_named(base: str, blocks: Config, severity: Severity, help_: str) -> None:
+    reading = of(changed(BASES[base], **blocks), "1x8", "training")
+    assert [finding.severity for finding in reading.findings if finding.help == f"write `{help_}`"] == [severity]
+
+
+def test_an_engine_refuses_a_misspelt_share_of_memory() -> None:
+    vllm = {"strategy_args": {"strategy_name": "vllm", "strategy_config": {"gpu_memory_utilisation": 0.5}}}
+    assert any("has no key `gpu_memory_utilisation`: a TypeError" in message for _, message in told("rlvr", {"actor_infer": vllm}))
+
+
+def test_keys_of_preferences_outweigh_a_role_that_dpo_does_not_start() -> None:
+    reading = of(changed(DPO, reference={"infer_batch_size": 8}, actor_infer=RLVR["actor_infer"]), "1x8", "training")
+    assert not [finding for finding in reading.findings if finding.severity is Severity.ERROR]
