@@ -221,7 +221,7 @@ class StartedProgram:
 
     @property
     def is_open(self) -> bool:
-        """True if a configuration that is not found is named by an argument, or written by the script."""
+        """True if an argument names the missing configuration, or the script writes it."""
         name = self._option("name")
         if name is None or self.found is not None:
             return False

@@ -55,9 +55,9 @@ def closest(name: str, known: Iterable[str], most: int | None = None) -> str | N
 
 
 def _is_another(name: str, candidate: str, letters: int) -> bool:
-    """Return True if a name has words of its own, rather than misspelt words of the candidate."""
-    words, others = name.lower().split("_"), candidate.lower().split("_")
-    own = [word for word in words if word not in others]
+    """Return True if a name has words of its own, not misspelt ones."""
+    words, known = name.lower().split("_"), candidate.lower().split("_")
+    own = [word for word in words if word not in known]
     return letters > SLIP and len(words) > 1 and bool(own) and (2 * letters > len("".join(own)) or 2 * len(own) > len(words))
 
 

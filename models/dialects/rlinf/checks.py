@@ -57,7 +57,7 @@ def _trains_embodied(facts: Mode) -> bool:
 
 
 def _has_value_head(written: bool) -> Condition:
-    """Return the condition that the loss needs a value head, and that the setting is (not) written."""
+    """Return the condition of a loss with a critic whose setting is (not) written."""
 
     def applies(facts: Mode) -> bool:
         if not _trains_embodied(facts) or not facts.settings.has("actor.model") or _says(facts, VALUE_HEAD) is not written:

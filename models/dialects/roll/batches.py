@@ -344,8 +344,8 @@ class BatchChecks(RollChecks):
             text = f"the {with_noun(step, 'environment')} of {env}"
             note = f"{with_noun(groups.value, 'group')} x {group.value} = {with_noun(step, 'environment')}"
         # The help of a finding about uneven shares fixes both.
-        told = any(finding.code == UNEVEN_SHARES and finding.span == total.span for finding in self.notes.findings)
-        if not told and (total.value > 0 or (env == VAL_ENV and total.value == 0)):
+        is_reported = any(finding.code == UNEVEN_SHARES and finding.span == total.span for finding in self.notes.findings)
+        if not is_reported and (total.value > 0 or (env == VAL_ENV and total.value == 0)):
             facts = Facts(self.notes, self.settings, env)
             Divides(
                 code=BATCH_NUMBERS, source=_CONFIG, when=AT_LOAD, releases=DIVIDE[env], left=total, right=Number(step, text, group, note),

@@ -43,7 +43,7 @@ def check_demands(setup: RollSetup) -> None:
 
 
 def _is_for(setup: RollSetup, role: Role, demand: Mapping[str, Any]) -> bool:
-    """Return True if the role, its pipeline and its other settings are those of a demand."""
+    """Return True if a demand is for the role, its pipeline and its settings."""
     settings, pipeline, path = setup.settings, setup.pipeline, role.path
     if ("parts" in demand and role.part not in demand["parts"]) or ("strategies" in demand and role.strategy not in demand["strategies"]):
         return False
@@ -62,7 +62,8 @@ def _is_for(setup: RollSetup, role: Role, demand: Mapping[str, Any]) -> bool:
 def _check(role: Role, demand: Mapping[str, Any]) -> Check:
     """Build the check of a demand."""
     source, left = demand["source"], demand.get("left")
-    given = {name: _of_role(role, demand[name]) for name in _ARGUMENTS if name in demand}
+    given: dict[str, Any] = {name: demand[name] for name in _ARGUMENTS if name in demand}
+    given |= {name: text.replace("{role}", role.key) for name, text in given.items() if isinstance(text, str)}
     if left is not None:
         given["left"] = lambda facts: facts.of(facts.settings.whole(role.path(left), REFUSED, 1))
     if "key" in demand:
@@ -72,11 +73,6 @@ def _check(role: Role, demand: Mapping[str, Any]) -> Check:
         when=getattr(names, demand["when"]), releases=Range(demand.get("since", ""), demand.get("until", "")),
         severity=Severity(demand.get("severity", "error")), **given,
     )  # fmt: skip
-
-
-def _of_role(role: Role, value: object) -> object:
-    """Return an argument for a role: the other placeholders of a message are the check's own."""
-    return value.replace("{role}", role.key) if isinstance(value, str) else value
 
 
 def _stage(facts: Facts) -> Number | None:
