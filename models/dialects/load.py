@@ -193,11 +193,11 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
         document = replace(document, release=release, compose=lambda text: replace(again(text), release=release))
         reading = with_models(chosen.read(document, machines, level)).in_scope()
         named = machines if isinstance(machines, Cluster) else None
-        unchecked = (*unsure, *(_decisive_if_placed(item, chosen.PLACES) for item in reading.unchecked))
         if dialect == "auto" and not is_meant_for(chosen, document):  # its errors are warnings
             milder = (finding if finding.unusable else replace(finding, severity=Severity.WARNING) for finding in reading.findings)
             reading = replace(reading, findings=tuple(milder), proves=False)
         reading = _without_strays(reading, (*strays, *mismatched_release(chosen, composer.frameworks)))
+        unchecked = (*unsure, *(_decisive_if_placed(item, chosen.PLACES) for item in reading.unchecked))
         reading = replace(reading, unchecked=unchecked, level=level, machines=named)
     except UnusableInput as problem:
         findings = (*document.findings, *problem.findings)
@@ -230,12 +230,18 @@ def _decisive_if_placed(item: Unchecked, places: Sequence[str]) -> Unchecked:
 
 
 def _without_strays(reading: Reading, strays: tuple[Finding, ...]) -> Reading:
-    """Add warnings about keys of other dialects, in place of warnings about unknown keys."""
+    """Add warnings about keys of other dialects, in place of findings about unknown keys.
+
+    What the file's own dialect refuses leaves the verdict open.
+    """
     if not strays:
         return reading
-    stray_spans = {stray.span for stray in strays}
-    remaining = (finding for finding in reading.findings if finding.code != "PW104" or finding.span not in stray_spans)
-    return replace(reading, findings=(*remaining, *strays))
+    stray_by_span = {stray.span: stray for stray in strays}
+    replaced = [finding for finding in reading.findings if finding.code == "PW104" and finding.span in stray_by_span]
+    refused = [stray_by_span[finding.span] for finding in replaced if finding.severity is Severity.ERROR]
+    unsure = (Unchecked(stray.code, "", stray.message, True, stray.help[:1].upper() + stray.help[1:]) for stray in refused)
+    remaining = (finding for finding in reading.findings if finding not in replaced)
+    return replace(reading, findings=(*remaining, *strays), unchecked=(*reading.unchecked, *unsure))
 
 
 def _shell_quoting(source: Source) -> Callable[[Finding], Finding]:

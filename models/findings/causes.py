@@ -23,8 +23,10 @@ _WRONG_DEGREES = {"PW208": "PW404", "PW111": "PW404"}
 """Code -> code for degrees refused by the model, which must change anyway."""
 _OF_DEGREES = {"PW202": frozenset({"PW111", "PW208"}), "PW214": frozenset({"PW111", "PW208"})}
 """Code of a fault of groups -> codes of errors about their degrees."""
-_COMMON = frozenset({"PW102", "PW107", "PW114", "PW122", "PW124", "PW126", "PW501", "PW502", "PW503", "PW605", "PW606"})
-"""Codes with a cause in the cluster or the framework, not in the file."""
+_SHARES = "PW401"
+"""Code of shares that do not divide; the notes say when each component notices it."""
+_COMMON = frozenset({"PW102", "PW106", "PW107", "PW114", "PW122", "PW124", "PW126", "PW501", "PW502", "PW503", "PW605", "PW606"})
+"""Codes whose cause is not at their places: in the cluster, the framework, or a whole section."""
 MOST_LISTED = 6
 """Maximum number of subjects of a finding with a line number."""
 _NUMBER = re.compile(r"\d+")
@@ -123,7 +125,7 @@ def _cause(finding: Finding, shared: Sequence[Span]) -> object:
     if at is not None and (has_origin or any(meet(at, span) for span in shared)):
         where = at.file, at.start, at.end
         texts = texts[0], re.sub(rf"(?<![\w.]){re.escape(finding.subject)}(?!\w)", "@", finding.help)
-    return (finding.severity, finding.code, *texts, where, finding.notes)
+    return (finding.severity, finding.code, *texts, where, () if finding.code == _SHARES else finding.notes)
 
 
 def skeleton(subject: str, message: str) -> str:

@@ -300,7 +300,9 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Sourc
             accelerators, why = None, f"`{variable}` shows no accelerators of this node, and other nodes are not known"
     if all(pair is None or pair[0] is None for pair in (accelerators, cpus)):
         return None, why
-    return ShellMachine(*_spanned(accelerators, source), *_spanned(cpus, source), variable, for_ray, repeated), why
+    seen = _visible_variable(launch.started) if for_ray else None
+    own = _visible(seen[1]) if seen is not None and seen[0] == VISIBLE[0] else None
+    return ShellMachine(*_spanned(accelerators, source), *_spanned(cpus, source), variable, for_ray, repeated, own and own[0]), why
 
 
 def _is_ray_start(started: Started) -> bool:

@@ -210,9 +210,10 @@ class StartedProgram:
             why = "it depends on an argument of the script" if self.is_open else name.why_unknown or "it is not set"
             message = f"begins with a configuration that `{names[:40]}` names, which is not known: {why}"
             return message, self._one_beside or "verify that configuration itself, or write its name in the script"
-        file = os.path.normpath(os.path.join(self._below_roots(self._path), self.configuration))
-        file = file if file.endswith((".yaml", ".yml")) else f"{file}.yaml"
+        file = os.path.normpath(os.path.join(self._below_roots(self._path), self._named))
         message = f"begins with `{file[-80:]}`, which is not found"
+        if self._is_written:
+            return f"begins with `{file[-80:]}`, which the script itself writes", "run the part that writes it, then verify again"
         if self.is_open:
             return f"{message}, unless an argument of the script names another one", self._one_beside or _NAME_FOLDER
         present = nearest(os.path.basename(file), map(os.path.basename, self._beside)) or os.path.basename(next(iter(self._beside), ""))
@@ -220,11 +221,23 @@ class StartedProgram:
 
     @property
     def is_open(self) -> bool:
-        """True if an argument of the script names a configuration that is not found."""
+        """True if an argument names the missing configuration, or the script writes it."""
         name = self._option("name")
         if name is None or self.found is not None:
             return False
-        return any(variable[0] == "$" for variable in name.unset | name.assumed) or "argument" in name.why_unknown
+        by_argument = any(variable[0] == "$" for variable in name.unset | name.assumed) or "argument" in name.why_unknown
+        return by_argument or self._is_written
+
+    @property
+    def _named(self) -> str:
+        """File name of the configuration."""
+        return self.configuration if self.configuration.endswith((".yaml", ".yml")) else f"{self.configuration}.yaml"
+
+    @cached_property
+    def _is_written(self) -> bool:
+        """True if the script writes a file of the configuration's name."""
+        name = re.escape(os.path.basename(self._named))
+        return bool(self.configuration and re.search(rf"(?:>|\btee\b)[^\n|;&]*?[\s\"'/>]{name}(?![\w.])", self.source.text))
 
     @property
     def _one_beside(self) -> str:

@@ -30,6 +30,7 @@ class ShellMachine:
         without a variable.
     for_ray : True if `ray start --num-gpus` states the number, which Ray alone reads.
     repeated : accelerator that the variable names twice; "" if none.
+    own : number of accelerators that the program itself sees, beside one for Ray alone; None if unknown.
     """
 
     accelerators: int | None = None
@@ -39,6 +40,7 @@ class ShellMachine:
     variable: str = ""
     for_ray: bool = False
     repeated: str = ""
+    own: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,13 +47,21 @@ def closest(name: str, known: Iterable[str], most: int | None = None) -> str | N
     best: str | None = None
     for candidate in known:
         letters = distance(name, candidate, limit)
-        if letters < limit or (letters == limit and (best is None or _excess(name, candidate) < _excess(name, best))):
+        is_nearer = letters < limit or (letters == limit and (best is None or _excess(name, candidate) < _excess(name, best)))
+        if is_nearer and not _is_another(name, candidate, letters):
             best, limit = candidate, letters
     return best
 
 
 def _excess(name: str, candidate: str) -> int:
     return abs(len(candidate) - len(name))
+
+
+def _is_another(name: str, candidate: str, letters: int) -> bool:
+    """Return True if a name has words of its own, not misspelt ones."""
+    words, known = name.lower().split("_"), candidate.lower().split("_")
+    own = [word for word in words if word not in known]
+    return letters > SLIP and len(words) > 1 and bool(own) and (2 * letters > len("".join(own)) or 2 * len(own) > len(words))
 
 
 @lru_cache(maxsize=16384)

@@ -110,7 +110,8 @@ def without_named(problem: Problem, words: Sequence[str]) -> Problem | tuple[Fin
             findings.append(error("PW609", "", f"`{word[:80]}` is no node of this cluster", help=advice))
     if len(lost) == len(numbers):
         findings.append(error("PW609", "", "nothing is left without these nodes", help="leave at least one node"))
-    findings += explicit_on_lost(problem, tuple(lost))
+    else:
+        findings += explicit_on_lost(problem, tuple(lost))
     return tuple(findings) or lose(problem, tuple(lost))
 
 

@@ -30,7 +30,7 @@ def environments(mode: Mode) -> None:
     """Add the shares and relations of an embodied job."""
     if "env" not in mode.names:
         return
-    phases_of_job, stages = mode.phases, mode.settings.whole("rollout.pipeline_stage_num", SHARES)
+    phases_of_job, stages = mode.phases, mode.settings.whole("rollout.pipeline_stage_num", SHARES, 1)
     if not phases_of_job or stages is None:
         return
     decoupled = mode.task != "offline" and not mode.until("0.3") and mode.settings.flag("runner.enable_decoupled_mode", SHARES)

@@ -20,7 +20,8 @@ GROUPED = ("grpo", "grpo_dynamic", "reinpp_baseline")
 """Values of `algorithm.adv_type` that compare the samples of a group."""
 AGAIN, RETURNED, FIXED = "algorithm.recompute_logprobs", "rollout.return_logprobs", "algorithm.importance_sampling_fix"
 SHARDING, WHOLE = "actor.fsdp_config.sharding_strategy", ("full_shard", "shard_grad_op", "no_shard")
-STAGES = "rollout.pipeline_stage_num"
+STAGES, VALUE_HEAD, PIPELINE = "rollout.pipeline_stage_num", "actor.model.add_value_head", "runner.use_training_pipeline"
+REWARD_WORKERS = ("model", "api")
 
 
 def _packs(facts: Mode) -> bool:
@@ -51,6 +52,29 @@ def _is_staged(key: str) -> Condition:
     return lambda facts: bool(facts.phases) and facts.has("env") and facts.task != "offline" and bool(_flag(facts, key))
 
 
+def _trains_embodied(facts: Mode) -> bool:
+    return facts.task == "embodied" and "train" in facts.phases and not facts.notes.partial
+
+
+def _has_value_head(written: bool) -> Condition:
+    """Return the condition of a loss with a critic whose setting is (not) written."""
+
+    def applies(facts: Mode) -> bool:
+        if not _trains_embodied(facts) or not facts.settings.has("actor.model") or _says(facts, VALUE_HEAD) is not written:
+            return False
+        loss = facts.settings.word("algorithm.loss_type", SETTING)
+        return loss == "actor_critic" or (loss == "decoupled_actor_critic" and not facts.until("0.2"))
+
+    return applies
+
+
+def _splits_experts(facts: Mode) -> bool:
+    """Return True if Megatron, without its bridge, divides experts by a size of their own."""
+    if not _says(facts, "actor.model.expert_tensor_parallel_size") or not _is_validated(facts):
+        return False
+    return facts.settings.word("actor.training_backend", DEGREE) == MEGATRON and _flag(facts, "actor.megatron.mbridge") is False
+
+
 def _has_rewards(facts: Mode) -> bool | None:
     used = facts.has("env") and "train" in facts.phases and _flag(facts, "reward.use_reward_model")
     return bool(used) and _flag(facts, "reward.standalone_realworld") is False
@@ -77,6 +101,12 @@ def _chunk(facts: Mode) -> Number | None:
     """Return the actions per chunk of the trained model, else of rollout's model."""
     trains = "train" in facts.phases or facts.task == "offline"
     return facts.number(f"{'actor' if trains else 'rollout'}.model.num_action_chunks", DEMANDS)
+
+
+def _prompt(facts: Facts) -> Number | None:
+    """Return one token more than the longest prompt."""
+    longest = facts.number("data.max_prompt_length", DEMANDS)
+    return longest and Number(longest.value + 1, longest.text, longest.amount)
 
 
 def _samples(facts: Facts) -> Number | None:
@@ -113,6 +143,13 @@ def _is_validated(facts: Mode) -> bool:
 _CONFIG = "RLinf, rlinf/config.py"
 
 SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
+    ("runner", (
+        AtLeast(
+            code=DEMANDS, source=f"{_CONFIG}, validate_reasoning_cfg", when=CHECKED, left="runner.seq_length", right=_prompt, edits=False,
+            message="{left} holds the prompt and the answer, so it must be greater than {right}", help="make it longer than the prompt",
+            only_if=lambda facts: facts.task in (*REASONING, "reasoning_eval") and _says(facts, "data.max_prompt_length"),
+        ),
+    )),
     ("algorithm", (
         Requires(
             code="PW101", source=f"{_CONFIG}, validate_reasoning_cfg", key=AGAIN, help="write `algorithm: {recompute_logprobs: true}`, or `false`",
@@ -133,6 +170,11 @@ SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
             only_if=lambda facts: _packs(facts) and facts.task == "reasoning" and _flag(facts, FIXED) is False,
             message=f"`{AGAIN}` and `{RETURNED}` are both true", why=f"RLinf allows both only with `{FIXED}`",
         ),
+        OneOf(
+            code=SETTING, source=f"{_CONFIG}, validate_embodied_cfg", when=CHECKED, releases=Range(since="0.3"), key="algorithm.adv_type",
+            values=("gae",), message=f"`{PIPELINE}` needs `gae`, but {{left}} is `{{right}}`",
+            only_if=lambda facts: _trains_embodied(facts) and _flag(facts, PIPELINE),
+        ),
     )),
     ("actor", (
         OneOf(
@@ -148,6 +190,18 @@ SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
             code=SETTING, source="RLinf, rlinf/hybrid_engines/fsdp/utils.py (create_device_mesh), strategy/fsdp.py (wrap_model)", when=LATE,
             key=SHARDING, values=WHOLE, renamed=(("hybrid_shard", WHOLE[0]),), only_if=_is_whole_fsdp,
             message="{left} is `{right}`, but RLinf gives FSDP one dimension of ranks, all of `actor`",
+        ),
+        *(
+            Requires(
+                code=SETTING, source=f"{_CONFIG}, validate_embodied_cfg", when=CHECKED, key=VALUE_HEAD, value=True, severity=severity,
+                message=f"`algorithm.loss_type` has a critic, which needs `{VALUE_HEAD}: true`", only_if=_has_value_head(written),
+            )
+            for written, severity in ((True, Severity.ERROR), (False, Severity.WARNING))
+        ),
+        AtLeast(
+            code=DEGREE, source=f"{_CONFIG}, validate_megatron_cfg", when=CHECKED, left="actor.model.tensor_model_parallel_size",
+            right="actor.model.expert_tensor_parallel_size", edits=False,
+            only_if=_splits_experts,
         ),
     )),
     ("rollout", (
@@ -179,7 +233,24 @@ SETTINGS: tuple[tuple[str, tuple[Check, ...]], ...] = (
             left="runner.weight_sync_interval", right=1, only_if=lambda facts: facts.has("env") and facts.task.startswith("embodied"),
         ),
     )),
+    ("env", (
+        Requires(
+            code=SETTING, source=f"{_CONFIG}, validate_embodied_cfg", when=CHECKED, key="env.eval", message="there is no `env.eval` to evaluate in",
+            help="add it, or write `runner.val_check_interval: -1`",
+            only_if=lambda facts: facts.task != "offline" and "eval" in facts.phases and facts.settings.has("env") and not facts.notes.partial,
+        ),
+    )),
     ("reward", (
+        OneOf(
+            code=SETTING, source=f"{_CONFIG}, validate_embodied_cfg", releases=Range(since="a3816b59"), when=CHECKED, key="reward.worker_type",
+            values=REWARD_WORKERS,
+            only_if=lambda facts: _has_rewards(facts) and (facts.settings.word("reward.worker_type", SETTING) or "").lower() not in REWARD_WORKERS,
+        ),
+        OneOf(
+            code=SETTING, source=f"{_CONFIG}, validate_embodied_cfg", releases=Range(since="a3816b59"), when=CHECKED, key="reward.model.model_type",
+            values=("buffered_vlm",), message="`reward.worker_type: api` serves `buffered_vlm` alone, but {left} is `{right}`",
+            only_if=lambda facts: _has_rewards(facts) and (facts.settings.word("reward.worker_type", SETTING) or "").lower() == "api",
+        ),
         Requires(
             code=SETTING, source=f"{_CONFIG}, validate_embodied_cfg", releases=Range(since="a3816b59"), when=CHECKED,
             key="cluster.component_placement.reward_server", only_if=_serves_rewards,

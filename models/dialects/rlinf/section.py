@@ -121,12 +121,22 @@ def _warn(notes: Notes, entry: Entry, path: str, help: str, edit: Edit | None) -
 _APART = ("placewright", "profile_data", "hydra", "defaults")
 """Sections whose keys are judged elsewhere."""
 _DEPTH, _TYPING_ERROR, _ALIKE = 3, 2, 0.85
+_READ_BY = {
+    "embodied": (
+        "env.train.total_num_envs", "env.train.group_size", "env.train.max_steps_per_rollout_epoch", "rollout.pipeline_stage_num",
+        "actor.training_backend", "actor.model.num_action_chunks",
+    ),
+    "reasoning": ("data.rollout_batch_size", "algorithm.group_size", "runner.seq_length", "data.max_prompt_length", "actor.training_backend"),
+}  # fmt: skip
+"""Task -> keys that RLinf reads without a default. Source: RLinf, rlinf/config.py (validate_cfg)."""
 
 
 def check_keys(notes: Notes, settings: Settings, root: MapNode) -> None:
     """Note keys that no release knows: a warning if similar, unchecked if they count machines."""
     read_paths, known = settings.asked, frozenset(names("key"))
     corrected = [finding.span for finding in notes.findings if finding.code == "PW101"]
+    task = settings.at("runner.task_type")
+    required = _READ_BY.get(task.text, ()) if isinstance(task, Scalar) else ()
 
     def check(owner: MapNode, before: str) -> None:
         siblings = [path.removeprefix(before) for path in read_paths if path.startswith(before) and "." not in path.removeprefix(before)]
@@ -141,7 +151,12 @@ def check_keys(notes: Notes, settings: Settings, root: MapNode) -> None:
             elif entry.key.span in corrected:
                 continue
             elif not is_known and (close := _meant(entry.key.text, siblings)):
-                _warn(notes, entry, path, *notes.to_rename(owner, entry, close))
+                help, edit = notes.to_rename(owner, entry, close)
+                if before + close in required and owner.get(close) is None and not notes.partial:
+                    message = f"no release of RLinf has `{path}`, and RLinf misses `{before}{close}`"
+                    notes.error("PW104", path, message, entry.key.span, "not a key", help, edit)
+                else:
+                    _warn(notes, entry, path, help, edit)
             elif path not in read_paths and not (is_known and isinstance(entry.value, Scalar)):
                 report_unread(notes, "PW104", counting_keys(entry, path), "`cluster.component_placement`")
 

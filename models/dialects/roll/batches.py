@@ -343,7 +343,9 @@ class BatchChecks(RollChecks):
             step = group.value * groups.value
             text = f"the {with_noun(step, 'environment')} of {env}"
             note = f"{with_noun(groups.value, 'group')} x {group.value} = {with_noun(step, 'environment')}"
-        if total.value > 0 or (env == VAL_ENV and total.value == 0):
+        # The help of a finding about uneven shares fixes both.
+        is_reported = any(finding.code == UNEVEN_SHARES and finding.span == total.span for finding in self.notes.findings)
+        if not is_reported and (total.value > 0 or (env == VAL_ENV and total.value == 0)):
             facts = Facts(self.notes, self.settings, env)
             Divides(
                 code=BATCH_NUMBERS, source=_CONFIG, when=AT_LOAD, releases=DIVIDE[env], left=total, right=Number(step, text, group, note),

@@ -158,7 +158,7 @@ class ConfigurationBlocks(RollChecks):
 
         Source: PPOConfig.reference_configs.
         """
-        declared = self._declared(TEACHERS)
+        declared = self._declared(TEACHERS) if TEACHERS in self.known else []
         teachers = [key for key in declared if "." in key or self.teachers_refer or is_configured(self.settings, key)]
         if not teachers or self.pipeline.lora_reference:
             return [TEACHERS if self.teachers_refer else REFERENCES]

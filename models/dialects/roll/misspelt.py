@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
+from ...findings.causes import meet
 from ...findings.span import Edit, Span
 from ...releases.release import spans_of
 from ...text.document import Document
@@ -91,7 +92,9 @@ def _with_roles(notes: Notes, document: Document) -> MapNode:
     meant: dict[str, str] = {}
     for entry in root:
         name = entry.key.text
-        if name not in ALL_BLOCKS and "." not in name and (names.is_worker(entry.value) or names.has_worker_blocks(entry.value)):
+        has_blocks = names.has_worker_blocks(entry.value)
+        is_strange = name not in ALL_BLOCKS or (name == names.AGENTIC_REWARD and has_blocks)
+        if is_strange and "." not in name and (names.is_worker(entry.value) or has_blocks):
             close = nearest(name, [known for known in ALL_BLOCKS if root.get(known) is None and known not in meant.values()])
             if close is not None and close not in _NOT_MISSED:
                 meant[name] = close
@@ -172,6 +175,10 @@ def _check_block(notes: Notes, owner: MapNode, entry: Entry, path: str) -> None:
         notes.wrong_type(path, path, value, "a map", "write the map of its workers, or remove it", notes.removed(owner, entry))
 
 
+_ARGUMENTS = {"training_args": "TrainingArguments", "model_args": "ModelArguments", "strategy_args": "StrategyArguments"}
+"""Map of a worker block -> its class."""
+
+
 class KeyChecks(RollChecks):
     """Warnings of placement keys that ROLL does not know or cannot use."""
 
@@ -204,12 +211,20 @@ class KeyChecks(RollChecks):
         if name in known or name in names.JOB_KEYS or name == HINTS or name in keys:
             return
         if names.is_worker(value) or names.has_worker_blocks(value):
-            if name not in ALL_BLOCKS and any(f"${{{name}{end}" in source for end in (".", "}")):
+            is_aliased = any(meet(value.span, span) for span in notes.document.shared)
+            if name not in ALL_BLOCKS and (is_aliased or any(f"${{{name}{end}" in source for end in (".", "}"))):
                 return  # its values are used elsewhere
             close = nearest(name, known) if name not in ALL_BLOCKS else None
             help, edit = notes.to_rename(root, entry, close) if close else ("remove it", notes.removed(root, entry))
             message = f"`{name}` is no role of ROLL's {pipeline.name} pipeline"
             notes.warn(CODE, name, message, entry.key.span, "not a role", help, edit, IGNORED)
+            if name not in ALL_BLOCKS and not close and isinstance(value, MapNode) and (devices := value.get(DEVICES)) is not None:
+                report_unread(notes, CODE, [(f"{name}.{DEVICES}", devices.span)], "a role that ROLL starts")
+        elif isinstance(value, MapNode) and (close := closest(name, [block for block in known if root.get(block) is None], SLIP)):
+            help, edit = notes.to_rename(root, entry, close)
+            notes.warn(
+                CODE, name, f"`{name}` is no role of ROLL's {pipeline.name} pipeline", entry.key.span, "not a role", help, edit, IGNORED
+            )
         elif not isinstance(value, MapNode):
             near = [key for key in (*names.JOB_KEYS, *keys) if abs(len(key) - len(name)) <= SLIP]  # no whole word more or less
             close = closest(name, near, min(SLIP, len(name) // 8))
@@ -223,6 +238,8 @@ class KeyChecks(RollChecks):
     def _check_key(self, role: Role, block: MapNode, entry: Entry) -> None:
         known, name, choice = self.setup.profile.keys_of(role.part), entry.key.text, self.notes.choice
         if name in known:
+            if name in _ARGUMENTS and isinstance(entry.value, MapNode):
+                self._check_arguments(role, name, entry.value)
             return
         close, had = nearest(name, sorted(known)), releases_with_key(role.part, name)
         only = f" in {choice.release.name}, only in {spans_of(had)}" if had and choice else ""
@@ -230,3 +247,12 @@ class KeyChecks(RollChecks):
         is_meant = close and (block.get(close) is not None or not had)
         help, edit = self.notes.to_rename(block, entry, close) if close and is_meant else ("remove it", self.notes.removed(block, entry))
         self.notes.warn(CODE, role.key, message, entry.key.span, "not a key", help, edit, IGNORED)
+
+    def _check_arguments(self, role: Role, name: str, arguments: MapNode) -> None:
+        """Warn of misspelt keys of a map of arguments."""
+        known = self.setup.profile.keys(_ARGUMENTS[name])
+        for entry in arguments:
+            if entry.key.text not in known and (close := closest(entry.key.text, known, SLIP)):
+                help, edit = self.notes.to_rename(arguments, entry, close)
+                message = f"`{name}` of `{role.key}` has no key `{entry.key.text}`"
+                self.notes.warn(CODE, role.key, message, entry.key.span, "not a key", help, edit, IGNORED)

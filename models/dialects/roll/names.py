@@ -95,7 +95,7 @@ _SIGNS = (DEVICES, PER_WORKER, STRATEGY)
 _OF_JOBS = (
     REWARDS, REWARD_MODEL, CRITICS, STUDENTS, STUDENT_TRAIN, SFT_TRAIN, TRAIN_ENV, VAL_ENV, HINTS,
     "adv_estimator", "init_kl_coef", "use_kl_loss", "enable_reference", "num_return_sequences_in_group", "train_batch_size",
-    "chosen_key", "custom_envs", "env_manager_cls", "is_pure_opd",
+    "chosen_key", "rejected_key", "ipo", "beta", "custom_envs", "env_manager_cls", "is_pure_opd",
 )  # fmt: skip
 """Keys of the pipelines' configurations; ROLL's tests of single strategies have roles alone."""
 

@@ -87,7 +87,7 @@ def _shown(notes: Notes) -> ShellMachine:
 def _seen(notes: Notes) -> int | None:
     """Return the accelerators that the script shows the driver; `ray start --num-gpus` shows none."""
     shown = _shown(notes)
-    return None if shown.for_ray else shown.accelerators
+    return shown.own if shown.for_ray else shown.accelerators
 
 
 def nodes_reserved(setup: RollSetup, left_to_solve: bool) -> tuple[int, list[Finding]]:

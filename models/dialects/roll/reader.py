@@ -29,6 +29,7 @@ from ..dialect import Machines
 from ..skeleton import Reader
 from .batches import BatchChecks
 from .blocks import pipeline_of
+from .demands import check_demands
 from .ids import range_text
 from .job import Role, RollSetup
 from .misspelt import as_meant
@@ -130,6 +131,7 @@ class _RollReader(Reader):
     def _judge(self, setup: RollSetup) -> None:
         """Add the pipeline's demands on the roles, and the batches of their processes."""
         StrategyChecks(setup).check()
+        check_demands(setup)
         modes, transfers = ModeChecks(setup), TransferChecks(setup)
         transfers.check_model_update()
         modes.check_asynchronous()

@@ -28,7 +28,7 @@ from .profile import profile_of, releases_with
 GENERATES = Range(since="0.2.0")
 """Releases that generate with vLLM or SGLang alone. Source: BaseConfig.__post_init__."""
 WHOLE_WORKERS = Range(until="0.1.1")
-"""Releases that assert full environment workers. They count no spares, and read the actor's strategy."""
+"""Releases that assert full environment workers. They count no spares."""
 REPLACED = {"deepspeed_train": "megatron_train", "deepspeed_infer": "megatron_infer"}
 """Strategy of older releases -> replacement."""
 REWRITTEN = "PW126"
@@ -75,9 +75,6 @@ class RoleWorkers(RollChecks):
             return role
         block, entry, strategy = role.block, role.block.entry(DEVICES), self._strategy(role)
         role = replace(role, strategy=strategy, mapping=self.settings.at(role.path(DEVICES)) if entry else None)
-        if role.part == ACTOR_TRAIN and strategy == "":
-            message, help = f"`{role.key}` has no `{STRATEGY}`, and ROLL reads its `strategy_name`", f"give `{role.key}` a `{STRATEGY}`"
-            self.notes.judge(WHOLE_WORKERS, Severity.ERROR, "PW101", role.key, message, role.span, "here", help, None, AT_LOAD)
         if entry is None or role.mapping is None:
             if role.key in self.setup.hinted_names and (per_worker := self._per_worker(role)):
                 role = replace(role, num_gpus_per_worker=per_worker.value)
@@ -204,7 +201,8 @@ class RoleWorkers(RollChecks):
             better, edit = ids_edit(self.notes, role, Ids(role.devices.listed[:lower])) if lower else ("", None)
             message = f"the {count} device ids of `{role.key}` cannot be divided among workers of {size}: {rest} would be left"
             help = f"name {lower} or {lower + size} devices: `{better}`" if lower else f"name {size} devices"
-            self.notes.error("PW111", role.key, message, role.place, with_noun(count, "id"), help, edit, AT_LOAD)
+            if not any((finding.code, finding.subject) == ("PW103", role.key) for finding in self.notes.findings):
+                self.notes.error("PW111", role.key, message, role.place, with_noun(count, "id"), help, edit, AT_LOAD)
             return replace(role, readable=False)
         formula = f"{count} device ids // {size} per worker"
         self._replaces(role, self._written(role.path(WORLD_SIZE)), world, formula)

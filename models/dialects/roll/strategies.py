@@ -13,11 +13,11 @@ from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...model_cards.stages import FIRST, LAST
 from ...record import dataclass
-from ...releases.release import Range, spans_of
+from ...releases.release import spans_of
 from ...text.nearest import SLIP, closest
 from ...text.tree import MapNode, Scalar
-from ..checks import AtLeast, Check, Divides, Equals, Facts, Number, divisors, run_checks
-from .job import Role, RoleFacts, RollChecks, RollSetup, amount_of, whole_of
+from ..checks import AtLeast, Divides, Number, divisors
+from .job import Role, RoleFacts, RollChecks, RollSetup, amount_of
 from .names import CONFIG, DEEPSPEED, DEGREE_KEYS, FSDP2, IN_WORKERS, PER_WORKER, SGLANG, STRATEGY, VLLM
 from .profile import releases_with_argument
 from .roles import REWRITTEN
@@ -77,31 +77,6 @@ def data_parallel(setup: RollSetup, role: Role) -> int | None:
 
 
 _SOURCE = "ROLL, roll/distributed/strategy/"
-_STAGE = whole_of("zero_optimization.stage", MATCHES, 0, CONFIG)
-
-
-def _world(facts: Facts) -> Number | None:
-    world = facts.role.world_size if isinstance(facts, RoleFacts) else None
-    note = "each worker is one data parallel rank"
-    return None if world is None else Number(world, f"{facts.subject} has {with_noun(world, 'worker')}", note=note)
-
-
-def _ranks(facts: Facts) -> Number | None:
-    ranks = whole_of("data_parallel_size", MATCHES, 1, CONFIG)(facts)
-    return ranks if ranks is not None and ranks.value > 1 else None
-
-
-CHECKS: dict[str, tuple[Check, ...]] = {
-    DEEPSPEED[0]: (AtLeast(code=MATCHES, source=f"{_SOURCE}deepspeed_strategy.py", when=IN_WORKERS, left=_STAGE, right=1),),
-    DEEPSPEED[1]: (Equals(code=MATCHES, source=f"{_SOURCE}deepspeed_strategy.py", when=IN_WORKERS, left=_STAGE, right=3),),
-    VLLM: (
-        Equals(
-            code=MATCHES, source=f"{_SOURCE}vllm_strategy.py", when=IN_WORKERS, releases=Range(since="0.2.0"), left=_ranks, right=_world,
-            message="{left}, but {right}",
-        ),
-    ),
-}  # fmt: skip
-"""Strategy -> checks of strategy settings."""
 
 
 def _divide(facts: RoleFacts, groups: Number) -> None:
@@ -165,8 +140,8 @@ def _engine_fault(worker_ids: Sequence[int], rank: int, size: int, per_node: int
     return ""
 
 
-_OF_VLLM = tuple(f"{name}_parallel_size" for name in ("tensor", "pipeline", "data"))
-"""Keys of degrees that vLLM takes."""
+_OF_VLLM = (*(f"{name}_parallel_size" for name in ("tensor", "pipeline", "data")), "gpu_memory_utilization")
+"""Keys of degrees and memory that vLLM takes."""
 
 
 def _meant(role: Role, name: str, known: Collection[str]) -> str | None:
@@ -242,7 +217,6 @@ class StrategyChecks(RollChecks):
         facts, stage = RoleFacts(self.setup, role), role.config("zero_optimization.stage")
         if role.strategy in DEEPSPEED and not self.settings.is_open(stage, MATCHES) and self.settings.at(stage) is None:
             self.notes.unsure(MATCHES, role.key, f"`{stage}` is not set, and which stage DeepSpeed then takes is not known here")
-        run_checks(CHECKS.get(role.strategy or "", ()), facts)
         if role_degrees is None or facts.ranks is None:
             return
         ep, etp = role_degrees.ep, role_degrees.etp

@@ -59,7 +59,7 @@ def test_the_keys_of_native_files_are_those_of_their_forms() -> None:
 @pytest.mark.parametrize(
     ("text", "dialect", "verdict", "warnings"),
     [
-        ("cluster: 1x8\n" + NATIVE + "trainer: {nnodes: 1}\n", "native", "ok", 1),
+        ("cluster: 1x8\n" + NATIVE + "trainer: {nnodes: 1}\n", "native", "incomplete", 1),
         (RLINF + "trainer: {nnodes: 1}\n", "rlinf", "incomplete", 1),
         (RLINF + ROLL, "rlinf", "incomplete", 1),
         (ROLL + VERL, "roll", "faulty", 1),

@@ -11,6 +11,7 @@ Sources in RLinf:
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import combinations
 from typing import Callable, Mapping
@@ -131,9 +132,8 @@ def _inference(mode: Mode, current: Arrangement) -> None:
         count = mode.count(name)
         judged = apart and mode.has(name) and not (name == "actor_inference" and mode.has("inference"))
         tp = placing_tp(mode.settings, name) if judged else None
-        if count is not None:
-            fits_in(mode, name, tp, count)
-        divided = judged and mode.backend(role) == MEGATRON
+        fits = count is None or fits_in(mode, name, tp, count)
+        divided = judged and fits and mode.backend(role) == MEGATRON
         pack(mode, name, ProcessShape(), mode.degrees(name).parallel if divided else None)
         if divided:
             _count_samples(mode, name)
@@ -325,14 +325,16 @@ def need_sections(mode: Mode, *paths: str) -> None:
 
 
 def need_programs(mode: Mode) -> None:
-    """Note unplaced components that every program (error) or only training (warning) starts."""
+    """Note unplaced components: an error if the program starts them, a warning if it only may."""
     settings, task, names = mode.settings, mode.task, mode.facts.needs
     if task == "offline":
         interval = settings.whole("runner.val_check_interval", SETTING, -1, least=-(10**9))
         if (interval and interval.value > 0) or mode.flag("runner.only_eval"):
             names += ("env", "rollout")
     trains = task == "embodied" and settings.has("actor.training_backend") and not mode.flag("runner.only_eval")
-    for report, needed in ((mode.error, names), (mode.warn, TRAINED if trains else ())):
+    program = mode.notes.document.program
+    is_own = program is not None and re.search(r"\btrain_(embodied_agent|async)(\.py)?$", program.name)
+    for report, needed in ((mode.error, names), (mode.error if is_own else mode.warn, TRAINED if trains else ())):
         for name in needed:
             if not mode.has(name):
                 message = f"`{name}` is not placed, but the programs of task `{task}` ask for its place"

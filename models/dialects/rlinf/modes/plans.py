@@ -114,6 +114,7 @@ def check_inference_weights(mode: Mode) -> None:
             message = f"the first {needs} ranks of `{name}` (tp x pp) get weights from as many of `{role}`, which has {count}"
             help = f"give `{role}` at least {with_noun(needs, 'accelerator')}, or lower the degrees of `{name}`"
             mode.error(DEGREE, name, message, help, f"{needs} needed", notes=(LATE,))
+            mode.notes.findings[-1] = replace(mode.notes.findings[-1], premises=(role, name))
 
 
 def least_for_inference(mode: Mode) -> dict[str, int]:

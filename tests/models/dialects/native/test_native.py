@@ -8,6 +8,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from placewright.models.dialects import load as loading
 from placewright.models.dialects import native
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import apply_edits
@@ -285,3 +286,16 @@ def test_machines_that_are_written_otherwise_are_told_as_they_are_meant(text: st
     except UnusableInput as problem:
         findings = problem.findings
     assert advice in [each.help for each in findings]
+
+
+def test_a_list_of_ranks_is_one_fault() -> None:
+    reading = read("cluster: 1x8\ncomponents:\n  actor: {placement: [0, 1, 2, 3]}\n")
+    assert [finding.message for finding in reading.findings] == [
+        "`placement` of the hints of `actor`: 0 is no map, nor are the other items"
+    ]
+
+
+def test_a_stray_section_of_a_framework_leaves_the_verdict_open() -> None:
+    text = "cluster: 1x8\ncomponents:\n  actor: {placement: 0-7}\ntrainer: {nnodes: 2, n_gpus_per_node: 8}\n"
+    reading = loading.read(Source("job.yaml", text))
+    assert [item.rule for item in reading.unchecked if item.decides] == ["PW122"]

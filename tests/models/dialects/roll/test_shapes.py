@@ -27,7 +27,7 @@ async_generation_ratio: RATIO
 actor_train: {strategy_args: {strategy_name: megatron_train, strategy_config: {}}}
 actor_infer: {strategy_args: {strategy_name: vllm, strategy_config: {tensor_parallel_size: 2}}}
 reference: {strategy_args: {strategy_name: megatron_infer, strategy_config: {}}}
-critic: {strategy_args: {strategy_name: megatron_train, strategy_config: {}}}
+critic: {strategy_args: {strategy_name: fsdp2_train, strategy_config: {}}}
 train_env_manager: {num_env_groups: 8, tags: [s], num_groups_partition: [8]}
 val_env_manager: {num_env_groups: 8, tags: [s], num_groups_partition: [8]}
 custom_envs: {s: {env_type: s}}

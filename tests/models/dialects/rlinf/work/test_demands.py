@@ -1,0 +1,122 @@
+"""Settings that RLinf's validation refuses beside the placement, and missing ones that it reads."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import pytest
+import yaml
+from placewright.models.dialects.load import load
+from placewright.models.findings.finding import Finding, Severity
+from placewright.models.reading import Reading
+from placewright.planner.verify import verify
+
+Read = Callable[..., Reading]
+EMBODIED: dict[str, Any] = {
+    "cluster": {"num_nodes": 1, "component_placement": {"actor,env,rollout,reward": "0-1"}},
+    "runner": {"task_type": "embodied", "val_check_interval": -1},
+    "algorithm": {"adv_type": "gae", "loss_type": "actor_critic"},
+    "rollout": {"pipeline_stage_num": 1},
+    "env": {"train": {"total_num_envs": 8, "group_size": 1}},
+    "actor": {"training_backend": "fsdp", "model": {"add_value_head": True}},
+}
+REASONING: dict[str, Any] = {
+    "cluster": {"num_nodes": 1, "component_placement": {"actor,rollout,reward": "all"}},
+    "runner": {"task_type": "reasoning", "seq_length": 2048},
+    "algorithm": {"recompute_logprobs": True, "group_size": 8},
+    "data": {"max_prompt_length": 1024, "rollout_batch_size": 64},
+    "rollout": {"tensor_parallel_size": 1},
+    "actor": {"training_backend": "megatron", "model": {"tensor_model_parallel_size": 1}},
+}
+
+
+def told(read: Read, base: dict[str, Any], settings: dict[str, Any]) -> list[Finding]:
+    """Errors and warnings about the base with settings by dotted path; None takes one out."""
+    root = yaml.safe_load(yaml.safe_dump(base))
+    for path, value in settings.items():
+        place, (*above, last) = root, path.split(".")
+        for key in above:
+            place = place.setdefault(key, {})
+        place.pop(last, None)
+        if value is not None:
+            place[last] = value
+    return [finding for finding in verify(read(yaml.safe_dump(root, sort_keys=False))).findings if finding.severity is not Severity.NOTE]
+
+
+@pytest.mark.parametrize(
+    ("base", "settings", "message"),
+    [
+        (EMBODIED, {"actor.model.add_value_head": False}, "needs `actor.model.add_value_head: true`"),
+        (EMBODIED, {"runner.use_training_pipeline": True, "algorithm.adv_type": "grpo", "algorithm.group_size": 2}, "needs `gae`"),
+        (EMBODIED, {"runner.val_check_interval": 5}, "there is no `env.eval` to evaluate in"),
+        (EMBODIED, {"reward.use_reward_model": True, "reward.worker_type": "http"}, "`reward.worker_type` is `http`"),
+        (
+            EMBODIED,
+            {
+                "reward": {
+                    "use_reward_model": True,
+                    "worker_type": "api",
+                    "api": {"api_base": "http://x"},
+                    "model": {"model_type": "resnet"},
+                }
+            },
+            "serves `buffered_vlm` alone",
+        ),
+        (REASONING, {"data.max_prompt_length": 2048}, "must be greater than `data.max_prompt_length` 2048"),
+        (REASONING, {"actor.model.expert_tensor_parallel_size": 2}, "must be at least `actor.model.expert_tensor_parallel_size` 2"),
+    ],
+)
+def test_a_refused_setting_is_one_error(read: Read, base: dict[str, Any], settings: dict[str, Any], message: str) -> None:
+    errors = [finding.message for finding in told(read, base, settings) if finding.severity is Severity.ERROR]
+    assert len(errors) == 1 and message in errors[0]
+
+
+@pytest.mark.parametrize(
+    ("base", "settings"),
+    [
+        (EMBODIED, {}),
+        (EMBODIED, {"algorithm.loss_type": "actor", "actor.model.add_value_head": None}),
+        (EMBODIED, {"runner.only_eval": True, "actor.model.add_value_head": False, "env.eval": {"total_num_envs": 8}}),
+        (REASONING, {}),
+        (REASONING, {"actor.model.expert_tensor_parallel_size": 1}),
+    ],
+)
+def test_what_runs_is_no_error(read: Read, base: dict[str, Any], settings: dict[str, Any]) -> None:
+    assert told(read, base, settings) == []
+
+
+def test_a_value_head_that_may_come_from_the_model_is_a_warning(read: Read) -> None:
+    (finding,) = told(read, EMBODIED, {"actor.model": {"model_type": "mlp_policy"}})
+    assert finding.severity is Severity.WARNING
+
+
+def test_a_misspelt_key_that_rlinf_misses_is_an_error(read: Read) -> None:
+    (finding,) = told(read, EMBODIED, {"env.train": {"total_num_env": 8, "group_size": 1}})
+    assert (finding.code, finding.severity, finding.help) == ("PW104", Severity.ERROR, "write `total_num_envs`")
+    (beside,) = told(read, EMBODIED, {"env.train.total_num_env": 8})
+    assert beside.severity is Severity.WARNING
+
+
+def test_one_number_of_environments_is_one_error(read: Read) -> None:
+    (finding,) = told(read, EMBODIED, {"env.train.total_num_envs": 7})
+    assert (finding.subject, finding.also) == ("env", ("rollout",))
+
+
+def test_environments_are_counted_without_stages_too(read: Read) -> None:
+    assert [finding.code for finding in told(read, EMBODIED, {"env.train.total_num_envs": 7, "rollout": {"x": 1}})] == ["PW401"]
+
+
+@pytest.mark.parametrize(("program", "severity"), [("train_embodied_agent.py", Severity.ERROR), ("mine.py", Severity.WARNING)])
+def test_an_own_program_starts_what_is_not_placed(program: str, severity: Severity, tmp_path: Any) -> None:
+    placed = {**EMBODIED, "cluster": {"num_nodes": 1, "component_placement": {"actor,env": "0-1"}}}
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "job.yaml").write_text(yaml.safe_dump(placed), "utf-8")
+    script = tmp_path / "run.sh"
+    script.write_text(f"python {program} --config-path config --config-name job\n", "utf-8")
+    assert [finding.severity for finding in load(script).findings if "`rollout` is not placed" in finding.message] == [severity]
+
+
+def test_an_inference_below_its_tp_is_one_error(read: Read) -> None:
+    placed = {"actor": "0-3", "rollout": "4-5", "inference": "6", "reward": "0-3"}
+    settings = {"cluster.component_placement": placed, "actor.model.tensor_model_parallel_size": 2}
+    assert len(told(read, REASONING, settings)) == 1

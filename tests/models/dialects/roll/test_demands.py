@@ -1,0 +1,185 @@
+"""Settings of a role that its worker or its strategy refuses, by release."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from placewright.models.findings.finding import Severity
+
+from .pipelines import AGENTIC, RLVR, Config, changed, of
+
+CRITIC: Config = {
+    "strategy_args": {"strategy_name": "fsdp2_train"},
+    "model_args": {"model_type": "trl"},
+    "device_mapping": "list(range(0,8))",
+}
+DPO: Config = {"chosen_key": "chosen", **{role: {**RLVR["actor_train"]} for role in ("actor_train", "reference")}}
+BASES = {"rlvr": RLVR, "agentic": AGENTIC, "dpo": DPO}
+LORA = {"model_args": {"lora_target": "all-linear"}}
+PACKED = {"use_sequence_packing": True, "sequence_packing_args": {"algorithm": "load_balance"}}
+
+
+def sglang(**config: Any) -> Config:
+    return {"strategy_args": {"strategy_name": "sglang", "strategy_config": config}, "num_gpus_per_worker": 2}
+
+
+def megatron(**config: Any) -> Config:
+    return {"strategy_args": {"strategy_name": "megatron_train", "strategy_config": config}}
+
+
+def told(base: str, blocks: Config, release: str = "") -> list[tuple[Severity, str]]:
+    reading = of(changed(BASES[base], **blocks), "1x8", "training", release)
+    return [(finding.severity, finding.message) for finding in reading.findings if finding.severity is not Severity.NOTE]
+
+
+@pytest.mark.parametrize(
+    ("base", "blocks", "message"),
+    [
+        ("rlvr", {"actor_train": {"max_concurrency": 2}}, "`actor_train.max_concurrency` 2, but the workers of actor_train do one thing"),
+        (
+            "rlvr",
+            {"adv_estimator": "gae", "critic": {**CRITIC, "model_args": {"model_type": "auto_sequence_classification"}}},
+            "a critic is no `auto_sequence_classification`",
+        ),
+        ("rlvr", {"actor_train": {"use_dynamic_batching_in_train": True}}, "needs `max_tokens_per_microbatch_in_train`"),
+        ("rlvr", {"actor_train": {"router_replay": {"mode": "R2"}}}, "ROLL does not support `actor_train.router_replay.mode`: `R2`"),
+        ("rlvr", {"actor_train": megatron(overlap_param_gather=True)}, "ROLL does not support `overlap_param_gather`"),
+        (
+            "rlvr",
+            {"actor_train": megatron(variable_seq_lengths=True)},
+            "`variable_seq_lengths` needs `moe_token_dispatcher_type: alltoall`",
+        ),
+        ("rlvr", {"actor_train": megatron(virtual_pipeline_model_parallel_size=2)}, "needs several pipeline stages"),
+        ("rlvr", {"actor_train": PACKED}, "needs `max_packed_sequence_length_train`"),
+        ("agentic", {"actor_infer": sglang(mem_fraction_static=0.7), "actor_train": LORA}, "ROLL updates no adapters"),
+        ("dpo", {"reference": {"use_sequence_packing": True}}, "ROLL refuses `use_sequence_packing` in its dpo pipeline"),
+    ],
+)
+def test_what_a_worker_refuses_is_an_error(base: str, blocks: Config, message: str) -> None:
+    found = told(base, blocks)
+    assert [severity for severity, text in found if message in text] == [Severity.ERROR], found
+
+
+@pytest.mark.parametrize(
+    ("base", "blocks"),
+    [
+        ("rlvr", {"actor_infer": {"max_concurrency": 64}}),
+        ("rlvr", {"adv_estimator": "gae", "critic": CRITIC}),
+        ("rlvr", {"actor_train": {"use_dynamic_batching_in_train": True, "max_tokens_per_microbatch_in_train": 8192}}),
+        ("rlvr", {"actor_train": {"router_replay": {"mode": "R3"}}}),
+        ("rlvr", {"actor_train": megatron(variable_seq_lengths=True, moe_token_dispatcher_type="alltoall")}),
+        ("rlvr", {"actor_train": megatron(virtual_pipeline_model_parallel_size=2, pipeline_model_parallel_size=2)}),
+        ("rlvr", {"actor_train": {**PACKED, "worker_cls": "mine.Worker", "sequence_packing_args": {"algorithm": "none"}}}),
+        ("rlvr", {"actor_train": {"max_concurrency": 2, "worker_cls": "mine.Worker"}}),
+        ("rlvr", {"actor_infer": sglang(mem_fraction_static=None)}),
+        ("dpo", {"reference": {"use_sequence_packing": False, "infer_batch_size": 8}}),
+    ],
+)
+def test_what_a_worker_takes_is_no_finding(base: str, blocks: Config) -> None:
+    assert told(base, blocks) == []
+
+
+def test_null_rewards_are_refused() -> None:
+    text = "adv_estimator: grpo\ninit_kl_coef: 0\nrewards: ~\nactor_train: {device_mapping: 'list(range(0,8))'}\n"
+    assert any("ROLL asks for the devices of each reward" in finding.message for finding in of(text, "1x8").findings)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "text"),
+    [
+        ({"actor_infer": sglang()}, "mem_fraction_static"),
+        ({"adv_estimator": "gae", "critic": {**CRITIC, **megatron()}}, "ROLL has no value model for Megatron"),
+    ],
+)
+def test_what_fails_after_all_is_placed_is_a_warning(blocks: Config, text: str) -> None:
+    ((severity, message),) = told("rlvr", blocks)
+    assert (severity, text in message) == (Severity.WARNING, True)
+
+
+def test_older_releases_have_no_router_replay() -> None:
+    found = told("rlvr", {"actor_train": {"router_replay": {"mode": "R2"}}}, "0.2.0")
+    assert not any("ROLL does not support" in message for _, message in found)
+
+
+@pytest.mark.parametrize(("config", "told_"), [({}, True), ({"load_format": "dummy"}, True), ({"load_format": "auto"}, False)])
+def test_the_rollout_pipeline_loads_the_weights_itself(config: Config, told_: bool, tmp_path: Any) -> None:
+    import yaml
+    from placewright.models.dialects.load import load
+
+    blocks = {"actor_infer": {"strategy_args": {"strategy_name": "vllm", "strategy_config": config}}, "actor_train": None}
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(changed(RLVR, **blocks)), "utf-8")
+    script = tmp_path / "run.sh"
+    script.write_text("python examples/start_rlvr_rollout_pipeline.py --config_path . --config_name job\n", "utf-8")
+    assert any("must load them" in finding.message for finding in load(script).findings) is told_
+
+
+def test_one_wrong_batch_is_one_error() -> None:
+    environments = {"train_env_manager": {"group_size": 8, "num_env_groups": 6, "tags": ["a"], "num_groups_partition": [6]}}
+    found = told("agentic", {"rollout_batch_size": 1020, "val_batch_size": -1, **environments})
+    assert len([text for severity, text in found if severity is Severity.ERROR and "1020" in text]) == 1
+
+
+def test_a_negative_id_does_not_spoil_the_sum_of_the_others() -> None:
+    found = told("rlvr", {"actor_infer": {"device_mapping": "[-1,0,1,2]"}})
+    assert ["is no device id" in text for severity, text in found if severity is Severity.ERROR] == [True]
+
+
+def test_dpo_is_recognised_by_its_own_keys() -> None:
+    from placewright.models.composition import Composer
+    from placewright.models.dialects.load import read
+    from placewright.models.machines.shorthand import read_shorthand
+    from placewright.models.text.source import Source
+
+    role = "{strategy_args: {strategy_name: megatron_train}, device_mapping: 'list(range(0,8))'}"
+    text = f"pretrain: /m\nbeta: 0.1\nactor_train: {role}\nreference: {role}\n"
+    reading = read(Source("job.yaml", text), read_shorthand("1x8"), "auto", "training", Composer())
+    assert reading.dialect == "roll" and not [item for item in reading.unchecked if item.decides]
+
+
+def test_a_role_that_only_a_fork_may_start_is_not_passed_over() -> None:
+    reading = of(changed(RLVR, judge={"device_mapping": "list(range(4,8))"}), "1x8")
+    assert [item.subject for item in reading.unchecked if item.decides] == ["judge.device_mapping"]
+
+
+def test_a_block_that_aliases_use_is_no_role() -> None:
+    text = """
+base: &base {device_mapping: "list(range(0,8))"}
+adv_estimator: grpo
+init_kl_coef: 0
+actor_train: {<<: *base, strategy_args: {strategy_name: megatron_train}}
+actor_infer: {<<: *base, strategy_args: {strategy_name: vllm}}
+rewards: {math: {world_size: 1}}
+"""
+    reading = of(text, "1x8")
+    assert [finding.message for finding in reading.findings] == [] and not [item for item in reading.unchecked if item.decides]
+
+
+def test_older_releases_know_no_teacher_as_reference() -> None:
+    teacher = {"device_mapping": "list(range(0,8))", **RLVR["actor_train"]}
+    found = told("rlvr", {"init_kl_coef": 0.2, "use_opd": True, "teacher": teacher}, "0.2.0")
+    assert any("`reference` is nowhere configured" in message for _, message in found)
+
+
+@pytest.mark.parametrize(
+    ("base", "blocks", "severity", "help_"),
+    [
+        ("rlvr", {"actor_train": {"training_args": {"gradient_accumulation_step": 4}}}, Severity.WARNING, "gradient_accumulation_steps"),
+        ("rlvr", {"actor_train": {"model_args": {"ulyses_size": 2}}}, Severity.WARNING, "ulysses_size"),
+        ("rlvr", {"reward": RLVR["rewards"], "rewards": None}, Severity.ERROR, "rewards"),
+        ("agentic", {"train_env_managr": {"num_env_groups": 6}, "train_env_manager": None}, Severity.WARNING, "train_env_manager"),
+    ],
+)
+def test_misspelt_keys_and_blocks_are_named(base: str, blocks: Config, severity: Severity, help_: str) -> None:
+    reading = of(changed(BASES[base], **blocks), "1x8", "training")
+    assert [finding.severity for finding in reading.findings if finding.help == f"write `{help_}`"] == [severity]
+
+
+def test_an_engine_refuses_a_misspelt_share_of_memory() -> None:
+    vllm = {"strategy_args": {"strategy_name": "vllm", "strategy_config": {"gpu_memory_utilisation": 0.5}}}
+    assert any("has no key `gpu_memory_utilisation`: a TypeError" in message for _, message in told("rlvr", {"actor_infer": vllm}))
+
+
+def test_keys_of_preferences_outweigh_a_role_that_dpo_does_not_start() -> None:
+    reading = of(changed(DPO, reference={"infer_batch_size": 8}, actor_infer=RLVR["actor_infer"]), "1x8", "training")
+    assert not [finding for finding in reading.findings if finding.severity is Severity.ERROR]

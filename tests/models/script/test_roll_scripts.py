@@ -1,0 +1,50 @@
+"""Scripts that start ROLL: what they show it of the machine, and configurations that they write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from placewright.models.dialects.load import load
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.planner.verify import verify
+
+ROLE = {"strategy_args": {"strategy_name": "megatron_train"}, "device_mapping": "list(range(0,4))"}
+JOB = {
+    "adv_estimator": "grpo",
+    "init_kl_coef": 0,
+    "actor_train": ROLE,
+    "actor_infer": {**ROLE, "strategy_args": {"strategy_name": "vllm"}},
+    "rewards": {"math": {"world_size": 1}},
+}
+START = "python examples/start_rlvr_pipeline.py --config_path . --config_name "
+
+
+def verdict(folder: Path, script: str) -> tuple[str, str]:
+    (folder / "job.yaml").write_text(yaml.safe_dump(JOB), "utf-8")
+    (folder / "run.sh").write_text(script, "utf-8")
+    report = verify(load(folder / "run.sh", read_shorthand("1x8")))
+    return report.verdict, " ".join(item.add for item in report.missing)
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("export CUDA_VISIBLE_DEVICES=0,1,2,3\nray start --head --num-gpus=4\n", "ok"),  # the driver counts 4 too
+        ("ray start --head --num-gpus=4\nexport CUDA_VISIBLE_DEVICES=0,1,2,3\n", "ok"),
+        ("ray start --head --num-gpus=4\n", "faulty"),  # the driver counts 8, and Ray has no node of 8
+        ("export CUDA_VISIBLE_DEVICES=0,1,2,3,4,5\nray start --head --num-gpus=4\n", "faulty"),
+    ],
+)
+def test_what_the_driver_sees_is_compared_with_what_ray_has(tmp_path: Path, before: str, expected: str) -> None:
+    assert verdict(tmp_path, f"{before}{START}job\n")[0] == expected
+
+
+@pytest.mark.parametrize(
+    "write", ["cat > made.yaml <<EOF\na: 1\nEOF\n", "cat <<EOF | tee ./made.yaml\na: 1\nEOF\n", "python make.py > made.yaml\n"]
+)
+def test_a_configuration_that_the_script_writes_is_not_said_to_be_missing(tmp_path: Path, write: str) -> None:
+    found, add = verdict(tmp_path, f"{write}{START}made\n")
+    assert (found, "verify again" in add) == ("incomplete", True)
+    assert verdict(tmp_path, f"echo a > remade.yaml.log\n{START}made\n")[0] == "unusable"
