@@ -15,6 +15,7 @@ from placewright.models.planning.workload import SECOND
 from placewright.models.text.source import Source
 from placewright.planner.accounting import account_of
 from placewright.report.planning.assumptions import assumptions
+from sampling import examples
 
 BOTH = "1x4xH100+1x4xA100"
 
@@ -175,7 +176,7 @@ def test_the_time_that_is_missing_is_named(tmp_path: Path) -> None:
     assert answer.findings[0].message.endswith("nothing says how long `judge` takes on 2 A100")
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(examples(50)))
 def test_on_several_models_as_all_counts_say(seed: int, tmp_path: Path) -> None:
     """Two open components, of one model each or of either, beside given ranks on both models with a time for each: every pair of counts."""
     random = Random(seed)
