@@ -275,7 +275,8 @@ def _room(cluster: Cluster, groups: tuple[str, ...]) -> int:
     kind = cluster.kind(groups)
     if kind == NODE or not cluster.counted:
         return UNBOUNDED
-    return sum(cluster.nodes[rank].count(kind) for rank in {rank for label in groups for rank in cluster.groups[label].node_ranks})
+    ranks = cluster.groups[groups[0]].node_ranks if len(groups) == 1 else sorted(cluster.members(groups))
+    return sum(alike.node.count(kind) * len(among) for alike, among in cluster.alike_among(ranks))
 
 
 def _group_fault(form: ComponentForm, name: str, groups: tuple[str, ...], cluster: Cluster, span: Span | None) -> Finding | None:

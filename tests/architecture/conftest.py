@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import placewright
@@ -29,3 +30,9 @@ def modules(root: Path) -> dict[str, ast.Module]:
         *(file for room in ROOMS for file in (root / room).rglob("*.py")),
     ]
     return {file.relative_to(root).as_posix(): ast.parse(file.read_text("utf-8")) for file in dict.fromkeys(files)}
+
+
+@cache
+def nodes_of(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Every node of a module, listed once for all tests."""
+    return tuple(ast.walk(tree))

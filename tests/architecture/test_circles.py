@@ -9,10 +9,12 @@ from typing import Iterator
 
 import pytest
 
+from .conftest import nodes_of
+
 
 def imported(name: str, tree: ast.Module, known: dict[tuple[str, ...], str]) -> Iterator[str]:
     """The files that a file imports; of a package, that which has the name, or the package's own."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if not isinstance(node, ast.ImportFrom) or not node.level:
             continue
         folder = PurePosixPath(name).parts[: -node.level]

@@ -7,6 +7,8 @@ import re
 
 from placewright.models.findings.codes import CODES
 
+from .conftest import nodes_of
+
 CODE = re.compile(r"PW\d{3}")
 BOUNDARY = "PW100"  # no code itself: those below it make the input unusable
 
@@ -17,7 +19,7 @@ def used(modules: dict[str, ast.Module]) -> dict[str, str]:
     for name, tree in modules.items():
         if name == "models/findings/codes.py":
             continue
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.fullmatch(node.value) and node.value != BOUNDARY:
                 found[node.value] = name
     return found

@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 from typing import Iterator
 
+from .conftest import nodes_of
+
 VOCABULARY = ("variables", "amount", "ranges")
 ALLOWED = (
     "solver/rules/",
@@ -25,7 +27,7 @@ COMPOSING = {"solver/compile.py"}
 
 def posts(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """(line, method) of every call that says something to CP-SAT."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
         method, owner = node.func.attr, ast.unparse(node.func.value)

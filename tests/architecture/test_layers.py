@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {"ortools", "ray", "networkx", "pandas", "numpy", "matplotlib", "jinja2", "fastapi", "uvicorn"}
+from .conftest import nodes_of
+
+HEAVY = {"ortools", "ray", "networkx", "pandas", "numpy", "matplotlib", "jinja2", "fastapi", "uvicorn", "zmq"}
 LATE = HEAVY | {"rich"}
 RLINF = """\
 cluster:
@@ -31,7 +33,7 @@ def test_the_layer_contract_is_kept(root: Path, tmp_path: Path) -> None:
 
 def test_inside_the_package_imports_are_relative(modules: dict[str, ast.Module]) -> None:
     for name, tree in modules.items():
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and not node.level:
                 names = [node.module or ""]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from .conftest import nodes_of
+
 MAX_LINES = 500
 FORBIDDEN_CALLS = {"eval", "exec", "__import__"}
 COMPILES_CLASSES = {"models/record.py"}  # the constructor of a class, from the names of its own fields
@@ -13,7 +15,7 @@ LAST_RESORT = {"cli/main.py"}  # the one place that may catch everything, to say
 
 
 def calls(tree: ast.Module) -> list[ast.Call]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [node for node in nodes_of(tree) if isinstance(node, ast.Call)]
 
 
 def test_no_file_is_longer_than_500_lines(root: Path, modules: dict[str, ast.Module]) -> None:
@@ -25,7 +27,7 @@ def test_nothing_is_evaluated_or_unpickled(modules: dict[str, ast.Module]) -> No
     for name, tree in modules.items():
         for call in calls(tree) if name not in COMPILES_CLASSES else ():
             assert not (isinstance(call.func, ast.Name) and call.func.id in FORBIDDEN_CALLS), f"{name}:{call.lineno}"
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
             assert not {found.split(".")[0] for found in names} & FORBIDDEN_MODULES, f"{name} imports {names}"
@@ -50,7 +52,7 @@ def test_ray_is_never_attached_to_by_chance_nor_stopped(root: Path, modules: dic
 
 def test_no_fault_is_swallowed(modules: dict[str, ast.Module]) -> None:
     for name, tree in modules.items():
-        for handler in (node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)):
+        for handler in (node for node in nodes_of(tree) if isinstance(node, ast.ExceptHandler)):
             place = f"{name}:{handler.lineno}"
             assert handler.type is not None, place
             caught = ast.unparse(handler.type)
@@ -63,7 +65,7 @@ def test_no_fault_is_swallowed(modules: dict[str, ast.Module]) -> None:
 
 def test_no_assert_guards_input(modules: dict[str, ast.Module]) -> None:
     for name, tree in modules.items():
-        assert not any(isinstance(node, ast.Assert) for node in ast.walk(tree)), name
+        assert not any(isinstance(node, ast.Assert) for node in nodes_of(tree)), name
 
 
 def test_nothing_is_left_to_do(root: Path, modules: dict[str, ast.Module]) -> None:
@@ -72,7 +74,7 @@ def test_nothing_is_left_to_do(root: Path, modules: dict[str, ast.Module]) -> No
         text = (root / name).read_text("utf-8")
         assert not any(word in text for word in words), name
         # A message may tell that a framework raises one.
-        assert not any(isinstance(node, ast.Name) and node.id == "NotImplementedError" for node in ast.walk(tree)), name
+        assert not any(isinstance(node, ast.Name) and node.id == "NotImplementedError" for node in nodes_of(tree)), name
 
 
 def test_every_module_says_what_it_is(modules: dict[str, ast.Module]) -> None:

@@ -8,6 +8,8 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Iterator
 
+from .conftest import nodes_of
+
 RELATIVE = {"that", "which", "what", "where", "who", "when", "whether"}
 PRONOUNS = {"it", "its", "these", "those", "one", "such", "other", "each", "they"}
 MOST_RELATIVE, MOST_PRONOUNS = 3.0, 2.5
@@ -22,7 +24,7 @@ SAME_NAME = {"Cluster", "Worker", "WorkerGroup"}
 
 def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """(line, first paragraph) of modules, classes, functions and attributes, code in backticks left out."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             continue
         for statement in node.body:
@@ -60,7 +62,7 @@ def test_first_sentences_are_short_statements(modules: dict[str, ast.Module]) ->
 def test_names_say_what_they_hold(modules: dict[str, ast.Module]) -> None:
     refused = []
     for path, tree in modules.items():
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             match node:
                 case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                     if name.strip("_") in REFUSED_NAMES:

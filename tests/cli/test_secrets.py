@@ -7,6 +7,7 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.cli.main import run
+from sampling import some
 
 SECRET = "${oc.env:SECRET}"
 TEXTS = ["hunter2-pass", "0-3:hunter2", "hunter2 " * 40, "hunter2,0-1", "${oc.env:HOME}hunter2", "hunter2\nhunter2", "[hunter2]"]
@@ -59,8 +60,9 @@ def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLACEWRIGHT_DEBUG", "1")
 
 
-@pytest.mark.parametrize("value", [*TEXTS, *RANKS])
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    ("place", "value"), [(place, value) for number, place in enumerate(PLACES) for value in some([*TEXTS, *RANKS], 4, number)]
+)
 def test_no_text_of_a_variable_comes_out(
     place: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,7 @@ from typing import Iterator, Mapping, Sequence
 
 from placewright.models.planning.design import Block, Design
 from placewright.models.planning.option import NO_KIND, Option
-from placewright.models.planning.problem import PlanningProblem
+from placewright.models.planning.problem import Edge, PlanningProblem
 from placewright.models.planning.workload import SECONDS
 
 Options = Mapping[str, Option]
@@ -116,11 +116,18 @@ def _in_order(edges: Sequence[tuple[int, int]], parts: tuple[int, ...]) -> tuple
     return tuple(found.index(part) for part in parts)
 
 
-def _blocks(question: PlanningProblem, options: Options) -> Iterator[tuple[Block, ...]]:
+def _blocks(question: PlanningProblem, options: Options) -> list[tuple[Block, ...]]:
     """Every way to lay the components over accelerators: so many of each kind for each set of components."""
-    names = [name for name, option in options.items() if option.kind != NO_KIND]
-    subsets = [its for size in range(len(names), 0, -1) for its in combinations(names, size)]
-    subsets = [its for its in subsets if len({options[name].kind for name in its}) == 1]
+    wanted = tuple((name, option.kind, option.amount) for name, option in options.items() if option.kind != NO_KIND)
+    return _laid(wanted, tuple(kind.accelerators for kind in question.kinds))
+
+
+@lru_cache(maxsize=250)
+def _laid(wanted: tuple[tuple[str, int, int], ...], total: tuple[int, ...]) -> list[tuple[Block, ...]]:
+    """The same from (name, kind, amount) of each component and the accelerators of each kind."""
+    kinds = {name: kind for name, kind, _ in wanted}
+    subsets = [its for size in range(len(kinds), 0, -1) for its in combinations(kinds, size)]
+    subsets = [its for its in subsets if len({kinds[name] for name in its}) == 1]
 
     last = {name: position for position, its in enumerate(subsets) for name in its}
 
@@ -129,7 +136,7 @@ def _blocks(question: PlanningProblem, options: Options) -> Iterator[tuple[Block
             yield blocks
             return
         its = subsets[position]
-        kind, rest = options[its[0]].kind, {left[name] for name in its if last[name] == position}  # which no later set takes
+        kind, rest = kinds[its[0]], {left[name] for name in its if last[name] == position}  # which no later set takes
         for size in range(min(room[kind], *(left[name] for name in its)) + 1):
             if rest and rest != {size}:
                 continue
@@ -140,8 +147,7 @@ def _blocks(question: PlanningProblem, options: Options) -> Iterator[tuple[Block
             free = tuple(amount - size if number == kind else amount for number, amount in enumerate(room))
             yield from extend(position + 1, smaller, free, (*blocks, Block(kind, size, its)))
 
-    total = tuple(kind.accelerators for kind in question.kinds)
-    yield from extend(0, {name: options[name].amount for name in names}, total, ())
+    return list(extend(0, {name: amount for name, _, amount in wanted}, total, ()))
 
 
 def _related(question: PlanningProblem, uses: Uses) -> bool:
@@ -182,16 +188,29 @@ def _segments(question: PlanningProblem, uses: Uses, stages: bool) -> Iterator[t
     if stages:
         yield tuple(question.flow.phases.index(task.phase) for task in question.tasks)
         return
-    for segments in product(range(count), repeat=count):
-        if set(segments) == set(range(max(segments, default=-1) + 1)) and may_run(question, uses, segments):
+    for segments in _divisions(count, tuple(question.flow.edges)):
+        if may_run(question, uses, segments):
             yield segments
+
+
+@lru_cache(maxsize=1_000)
+def _divisions(count: int, edges: tuple[Edge, ...]) -> list[tuple[int, ...]]:
+    """Every division of so many tasks into parts in which nothing runs before what it works on."""
+    numbered = (segments for segments in product(range(count), repeat=count) if set(segments) == set(range(max(segments, default=-1) + 1)))
+    return [segments for segments in numbered if _in_turn(edges, segments)]
+
+
+def _in_turn(edges: Sequence[Edge], segments: Sequence[int]) -> bool:
+    """Does nothing run before what it works on?"""
+    return not any(
+        segments[edge.earlier] > segments[edge.later] or (edge.whole and segments[edge.earlier] == segments[edge.later]) for edge in edges
+    )
 
 
 def may_run(question: PlanningProblem, uses: Uses, segments: Sequence[int]) -> bool:
     """Does nothing run before what it works on, beside what is on the same accelerators, or apart from its round?"""
-    for edge in question.flow.edges:
-        if segments[edge.earlier] > segments[edge.later] or (edge.whole and segments[edge.earlier] == segments[edge.later]):
-            return False
+    if not _in_turn(question.flow.edges, segments):
+        return False
     for (one, first), (other, second) in combinations(enumerate(question.tasks), 2):
         if segments[one] == segments[other] and _take_turns(question, uses, first.component, second.component):
             return False

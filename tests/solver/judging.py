@@ -35,6 +35,11 @@ class Judge:
         """The codes of all errors against it. Of Assignments whose runs are the same objects, each rule is asked once about those it looks at."""
         return frozenset().union(*[asked.codes(assignment) for asked in self._asked])
 
+    def codes_of(self, name: str, assignment: Assignment) -> Codes:
+        """The codes of errors against one component whatever the others do: the rules that have them look at nothing else."""
+        heard = [asked.heard(assignment) for asked in self._asked]
+        return frozenset().union(*[codes for names, codes in heard if names <= {name}])
+
 
 class _Asked:
     """One rule about one subject. What it said holds for every Assignment that has the same runs where it looked."""
@@ -56,10 +61,15 @@ class _Asked:
             known = said.get(tuple([id(runs[name]) for name in names]))
             if known is not None:
                 return known[0]
-        heard = Heard(runs)
-        codes = frozenset(self.errors(replace(assignment, runs=heard)))
-        names = tuple(sorted(heard.names & runs.keys()))
+        looked, codes = self.heard(assignment)
+        names = tuple(sorted(looked))
         if len(names) < len(runs):  # else it is never asked about the same again
             its = [runs[name] for name in names]
             self._said.setdefault(names, {})[tuple(map(id, its))] = codes, its
         return codes
+
+    def heard(self, assignment: Assignment) -> tuple[set[str], Codes]:
+        """The components that it looked at, and the codes of its errors."""
+        heard = Heard(assignment.runs)
+        codes = frozenset(self.errors(replace(assignment, runs=heard)))
+        return heard.names & assignment.runs.keys(), codes

@@ -6,11 +6,13 @@ ones apart, too few or too many. So a fault in a rule, in the layout or in the v
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
+from functools import reduce
 from itertools import combinations, permutations, product
 from math import comb, perm
-from typing import Any, Iterable, Iterator
+from operator import or_
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from ortools.sat.python import cp_model
 from placewright.models.component import BETWEEN_DOMAINS, RANK_ALIGNED, ZERO_COPY, Component
@@ -33,6 +35,7 @@ from . import project
 from .combined import Combined
 from .enumerated import arranged, arrangements, blocks_of, group_of
 from .judging import Judge
+from .project import may_be_said
 
 PACK = {
     "PW201",
@@ -60,6 +63,8 @@ REACH = tuple(rule for rule in RULES if rule.code in ("PW301", "PW302", "PW303")
 SHAPE = {"PW202", "PW203", "PW204", "PW214"}
 """Rules that the shape of the variables holds: what they refuse of a searched component, no values can say."""
 
+MANY = 200
+"""Assignments beyond which those are left out that are wrong for the same reason whatever they are combined with."""
 Key = frozenset[tuple[str, object]]
 
 
@@ -172,10 +177,49 @@ def space(problem: Problem, surplus: bool = False) -> int:
 
 def assignments(problem: Problem) -> Iterator[Assignment]:
     """Every Assignment of the enumerator."""
-    names = [component.name for component in problem.components]
-    surplus, known = space(problem, surplus=True) <= SURPLUS, Combined({})
-    for choice in product(*(options(problem, component, surplus) for component in problem.components)):
+    return combined(every_option(problem))
+
+
+def every_option(problem: Problem) -> dict[Component, list[tuple[Run, ...]]]:
+    """Every way to put each component somewhere."""
+    surplus = space(problem, surplus=True) <= SURPLUS
+    return {component: options(problem, component, surplus) for component in problem.components}
+
+
+def combined(of_each: Mapping[Component, Sequence[tuple[Run, ...]]]) -> Iterator[Assignment]:
+    """Every combination of ways to put the components somewhere."""
+    names, known = [component.name for component in of_each], Combined({})
+    for choice in product(*of_each.values()):
         yield replace(known, runs=dict(zip(names, choice)))
+
+
+def telling(problem: Problem, layout: Layout, judge: Judge) -> dict[Component, list[tuple[Run, ...]]]:
+    """Every way to put each component somewhere, but of those that are wrong whatever the others do one for each reason and amount.
+
+    Whatever they are combined with, a rule of packing refuses it, and if that is a rule of shape, no values say it: the theorems hold.
+    """
+    of_each = every_option(problem)
+    first, left = {component.name: runs[0] for component, runs in of_each.items()}, dict[Component, list[tuple[Run, ...]]]()
+    for component, every in of_each.items():
+        known, left[component] = set[tuple[frozenset[str], int]](), []
+        for runs in every:
+            assignment = Combined({**first, component.name: runs})
+            met = component.runs is None and _meets_itself(runs)
+            wrong = frozenset({"PW201"}) if met else judge.codes_of(component.name, assignment)
+            reason = wrong, sum(run.amount for run in runs)
+            refused = wrong & PACK and not (wrong & SHAPE and may_be_said(layout, component, assignment))
+            if not refused or reason not in known:
+                left[component].append(runs)
+            known.add(reason)
+    return left
+
+
+def _meets_itself(runs: Sequence[Run]) -> bool:
+    """Do two processes hold the same accelerator?"""
+    masks = defaultdict[tuple[int, str], list[Run]](list)
+    for run in runs:
+        masks[run.node, run.kind].append(run)
+    return any(reduce(or_, (run.mask for run in its)).bit_count() < sum(run.amount for run in its) for its in masks.values())
 
 
 def compare(problem: Problem) -> Counter[str]:
@@ -199,7 +243,7 @@ def _compare(problem: Problem) -> Counter[str]:
     verdicts = set[tuple[Key | None, frozenset[str]]]()
     said: dict[Key, Values] = {}
     judge = Judge(problem)
-    for assignment in assignments(problem):
+    for assignment in combined(telling(problem, layout, judge)) if space(problem) > MANY else assignments(problem):
         values = project.project(layout, assignment)
         refused = judge.codes(assignment)
         key = None if values is None else key_of(values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Sequence
 
 from placewright.models.component import Component
 from placewright.models.machines.topology import NODE_LEVEL
@@ -24,24 +25,7 @@ def project(layout: Layout, assignment: Assignment) -> Values | None:
     """
     values: Values = {}
     for bundle in layout.bundles:
-        masks = [_on_kind(assignment, component, bundle.kind) for component in bundle.components]
-        if any(mask != masks[0] for mask in masks[1:]):
-            return None
-        if bundle.fixed:
-            if masks[0] != layout.fixed[bundle]:
-                return None
-            if any(_is_cut(layout, assignment, component) for component in bundle.components if component is not bundle.fixed):
-                return None
-            continue
-        if any(_is_cut(layout, assignment, component) for component in bundle.components):
-            return None
-        counts = _amounts(assignment, bundle.components[0])
-        if any(count % bundle.unit for count in counts.values()) or (bundle.single and sum(counts.values()) > bundle.unit):
-            return None
-        ground, enclosed = layout.pool_of[bundle].free, layout.enclosed.get(bundle, {})
-        if layout.hosts[bundle] and any(mask & ~(ground.get(node, 0) | enclosed.get(node, 0)) for node, mask in masks[0].items()):
-            return None
-        found = _range(layout, bundle, masks[0]) if bundle.contiguous else _counts(layout, bundle, counts)
+        found = _said(layout, bundle, bundle.components, assignment)
         if found is None:
             return None
         values.update(found)
@@ -51,6 +35,30 @@ def project(layout: Layout, assignment: Assignment) -> Values | None:
             return None
         values.update(counts_of_it)
     return values
+
+
+def may_be_said(layout: Layout, component: Component, assignment: Assignment) -> bool:
+    """False if no values say where this component is, wherever the others are."""
+    bundle = next((bundle for bundle in layout.bundles if component in bundle.components), None)
+    return bundle is None or _said(layout, bundle, (component,), assignment) is not None
+
+
+def _said(layout: Layout, bundle: Bundle, components: Sequence[Component], assignment: Assignment) -> Values | None:
+    """The values of one bundle, of which these components are looked at."""
+    masks = [_on_kind(assignment, component, bundle.kind) for component in components]
+    if any(mask != masks[0] for mask in masks[1:]):
+        return None
+    if any(_is_cut(layout, assignment, component) for component in components if component is not bundle.fixed):
+        return None
+    if bundle.fixed:
+        return {} if masks[0] == layout.fixed[bundle] else None
+    counts = _amounts(assignment, components[0])
+    if any(count % bundle.unit for count in counts.values()) or (bundle.single and sum(counts.values()) > bundle.unit):
+        return None
+    ground, enclosed = layout.pool_of[bundle].free, layout.enclosed.get(bundle, {})
+    if layout.hosts[bundle] and any(mask & ~(ground.get(node, 0) | enclosed.get(node, 0)) for node, mask in masks[0].items()):
+        return None
+    return _range(layout, bundle, masks[0]) if bundle.contiguous else _counts(layout, bundle, counts)
 
 
 def _on_kind(assignment: Assignment, component: Component, kind: str) -> dict[int, int]:
