@@ -30,10 +30,8 @@ def status(name: str | None, logs: bool, form: str) -> int:
     """List the launches, or where the workers of NAME are.
 
     A failed launch gives the reason until `placewright stop NAME` removes it. A recovering launch
-    lists
-    its losses; with NAME, also the results of earlier recoveries. The exit code is 4 if a launch
-    has
-    failed.
+    lists its losses; with NAME, also the results of earlier recoveries. The exit code is 4 if a
+    launch has failed.
 
     \b
     placewright status
@@ -93,7 +91,8 @@ def _logs(launch: LaunchStatus) -> str:
 
     record = launch.record
     if not record.log_dir:
-        return f"{escape(record.name)} was launched without `--log-dir`: what its workers print is in Ray's logs of their nodes"
+        where = "which end with it" if record.simulated else "on their nodes"
+        return f"{escape(record.name)} was launched without `--log-dir DIR`: what its workers print is in Ray's logs, {where}"
     parts = []
     for worker in record.workers:
         path = log_path(record.log_dir, worker.component, worker.rank)
