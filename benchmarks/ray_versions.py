@@ -36,8 +36,18 @@ def python_with(version: str) -> Path:
     folder = ENVIRONMENTS / version
     python, is_whole = folder / "bin" / "python", folder / "ok"
     if not is_whole.exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
-        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([sys.executable, "-m", "venv", "--clear", "--without-pip", str(folder)], check=True)
+        install = [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            str(python),
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-compile",
+        ]
         subprocess.run([*install, f"ray[default]=={version}", *NEEDS], check=True)
         is_whole.touch()
     return python

@@ -20,6 +20,7 @@ from .options.shared import ReadOptions, Seconds, level_option, source_options
 from .output.findings import echo_findings
 from .output.progress import AUTO, WAYS
 from .output.text import echo
+from .written import must_be_writable
 
 if TYPE_CHECKING:
     from ..models.placements.plan import Plan
@@ -108,6 +109,8 @@ def launch(
         raise click.UsageError("--call-timeout limits the method of --call: name one")
     with _signals_as_interrupts() as received:
         try:
+            if output:
+                must_be_writable(output)
             if detach and (code := name_refused(detach)):
                 return code
             outcome = _plan(file, source)

@@ -173,10 +173,13 @@ def try_launch(request: LaunchRequest) -> int:
     """Print what a launch would reserve; return the exit code, that of a launch."""
     from ..report.table import table
     from ..runtime.failure import LaunchFailed
+    from ..runtime.metrics import parse_address
     from ..runtime.reserving.reservation import amount_of
     from ..runtime.running.dry_run import dry_run
 
     try:
+        if request.metrics:
+            parse_address(request.metrics)
         nodes = dry_run(
             request.plan, request.address or "", request.worker, request.methods, request.trusted_env, request.wait, request.share_nodes
         )
@@ -197,7 +200,14 @@ def results_text(results: Mapping[str, Sequence[object]]) -> str:
     lines = (
         {"component": name, "rank": rank, "result": result} for name, by_rank in results.items() for rank, result in enumerate(by_rank)
     )
-    return "".join(json.dumps(line, default=repr) + "\n" for line in lines)
+    return "".join(_json_line(line) + "\n" for line in lines)
+
+
+def _json_line(line: Mapping[str, object]) -> str:
+    try:
+        return json.dumps(line, default=repr, allow_nan=False)
+    except (TypeError, ValueError):  # a key that is no text, infinity, not a number, or a value within itself
+        return json.dumps({**line, "result": repr(line["result"])})
 
 
 def name_refused(name: str) -> int:

@@ -90,7 +90,8 @@ def _logs(launch: LaunchStatus) -> str:
 
     record = launch.record
     if not record.log_dir:
-        return f"{escape(record.name)} was launched without `--log-dir`: what its workers print is in Ray's logs of their nodes"
+        where = "which end with it" if record.simulated else "on their nodes"
+        return f"{escape(record.name)} was launched without `--log-dir DIR`: what its workers print is in Ray's logs, {where}"
     parts = []
     for worker in record.workers:
         path = log_path(record.log_dir, worker.component, worker.rank)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from errno import EACCES, EISDIR, ENOENT
 from typing import TYPE_CHECKING, Sequence
 
 import click
@@ -46,6 +47,14 @@ def must_be_new(output: str) -> None:
     """Raise UnusableInput if there is a file of that name."""
     if output != DASH and os.path.exists(output):
         raise UnusableInput([error("PW001", "", f"there is a file `{output}` already", help="name another one, or add `--force`")])
+
+
+def must_be_writable(output: str) -> None:
+    """Raise UnusableInput if a file could not be written later, after long work."""
+    folder = os.path.dirname(os.path.abspath(output))
+    if output != DASH and (os.path.isdir(output) or not os.access(folder, os.W_OK)):
+        number = EISDIR if os.path.isdir(output) else EACCES if os.path.isdir(folder) else ENOENT
+        raise _not_written(output, OSError(number, os.strerror(number)))
 
 
 def write_text(output: str, text: str) -> None:

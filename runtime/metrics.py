@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import contextmanager
 from typing import Any, Iterable, Iterator
 
-from .failure import failed
+from .failure import LaunchFailed, failed
 from .recovery.lifetime import Lifetime
 
 HOST = "127.0.0.1"
@@ -69,19 +69,27 @@ def metrics_served(lifetime: Lifetime, address: str) -> Iterator[str]:
 
     registry = CollectorRegistry()
     registry.register(LaunchCollector(lifetime))
-    match = _ADDRESS.fullmatch(address)
+    host, port = parse_address(address)
     try:
-        if match is None:
-            raise ValueError("it is no [HOST:]PORT")
-        server, thread = start_http_server(int(match["port"]), (match["host"] or HOST).strip("[]"), registry)
-    except (OSError, OverflowError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        help = "name a free port, as in `--metrics 9400`"
-        raise failed("PW734", "", f"metrics cannot be served at `{address}`: {reason}", help) from None
+        server, thread = start_http_server(port, host.strip("[]"), registry)
+    except OSError as problem:
+        raise _unserved(address, problem.strerror or str(problem)) from None
     lifetime.listeners.append(lambda failure: None)  # keeps a monitor in the background
     with server:
         try:
-            yield f"http://{match['host'] or HOST}:{server.server_port}/metrics"
+            yield f"http://{host}:{server.server_port}/metrics"
         finally:
             server.shutdown()
             thread.join()
+
+
+def parse_address(address: str) -> tuple[str, int]:
+    """Split ``[HOST:]PORT``, else LaunchFailed (PW734)."""
+    match = _ADDRESS.fullmatch(address)
+    if match is None or int(match["port"]) > 65_535:
+        raise _unserved(address, "it is no [HOST:]PORT")
+    return match["host"] or HOST, int(match["port"])
+
+
+def _unserved(address: str, reason: str) -> LaunchFailed:
+    return failed("PW734", "", f"metrics cannot be served at `{address}`: {reason}", "name a free port, as in `--metrics 9400`")

@@ -24,7 +24,7 @@ from ..world.inventory import inventory
 from ..world.matching import NO_SURVEY, used_nodes
 from .nodes import Membership
 from .replanner import Replanner, Search, solve_in_child
-from .restarts import NO_ROOM, Restarts, is_lost, with_lost
+from .restarts import Restarts, is_lost, is_lost_again, with_lost
 
 Better = tuple[Plan, Moves, tuple[str, ...]]
 """Plan on more nodes, the moves, and the names of the added nodes."""
@@ -249,7 +249,7 @@ class Lifetime:
             try:
                 return self._again(failure, began)
             except LaunchFailed as next_failure:
-                if not (is_lost(next_failure) or next_failure.findings[0].code == NO_ROOM):
+                if not is_lost_again(next_failure):
                     self.stop()
                     raise
                 failure = next_failure

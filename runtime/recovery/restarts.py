@@ -22,6 +22,12 @@ def is_lost(failure: LaunchFailed) -> bool:
     return bool(codes & LOST) and NOT_RECOVERED not in codes
 
 
+def is_lost_again(failure: LaunchFailed) -> bool:
+    """Return True if a further restart can repair a failed restart, also by capacity elsewhere."""
+    codes = [finding.code for finding in failure.findings]
+    return is_lost(failure) or (codes[0] == NO_ROOM and NOT_RECOVERED not in codes)
+
+
 def with_lost(failure: LaunchFailed, names: Sequence[str]) -> LaunchFailed:
     """Add the lost nodes that a failure does not name: several may be lost one after the other."""
     unnamed = [name for name in names if not any(f"`{name}`" in finding.message for finding in failure.findings)]

@@ -95,7 +95,7 @@ def by_holders(amounts: Mapping[str, float]) -> str:
 
 
 def shortages(port: Port, wanted: Sequence[NodeDemand], limit: float) -> Iterator[Finding]:
-    """Yield a PW702 per node and resource short of the joint need."""
+    """Yield a PW702 per node and resource short of the joint need, after waiting `limit` s."""
     alive = {node.node_id: node for node in port.nodes()}
     holdings: Sequence[Holding] | None = None
     for node_id, (first, needs) in _joint(wanted).items():
@@ -125,8 +125,9 @@ def unmet(port: Port, wanted: Sequence[NodeDemand], limit: float) -> list[Findin
     """Return what stays short for `limit` s, at once if waiting is pointless."""
     short: list[Finding] = []
     for _ in attempts(port, limit):
-        short = list(shortages(port, wanted, limit))
-        if not short or is_hopeless(port, wanted):
+        hopeless = is_hopeless(port, wanted)
+        short = list(shortages(port, wanted, 0 if hopeless else limit))
+        if not short or hopeless:
             break
     return short
 
@@ -139,7 +140,8 @@ def _words(first: NodeDemand, node: RayNode, resource: str, need: float, limit: 
     holders_text = f" ({by_holders(holders)} held)" if holders else ""
     shared = resource in RESOURCES and 0 < first.least <= have + NOISE
     help = f"{first.help}; or hold only the {first.least} that the plan uses there: `--share-nodes`" if shared else first.help
-    return f"{first.where} needs {amount_of(resource, need)} free, {have:g} are, after waiting {limit:g} s{holders_text}", help
+    waited = f", after waiting {limit:g} s" if limit else ""
+    return f"{first.where} needs {amount_of(resource, need)} free, {have:g} are{waited}{holders_text}", help
 
 
 def _joint(wanted: Sequence[NodeDemand]) -> dict[str, tuple[NodeDemand, dict[str, float]]]:

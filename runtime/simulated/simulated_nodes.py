@@ -109,10 +109,9 @@ class SimulatedNodes:
         return {}
 
     def end_orphans(self) -> None:
-        """Kill what ended workers left behind, whose parent this process has become.
+        """Kill what killed workers and lost nodes left behind, whose parent this process has become.
 
-        Ray itself ends the processes of a worker that ends, but of a killed one only those in its
-        own process group.
+        What a living worker detaches has the worker as its parent (see `adopt_orphans` in host.py).
         """
         nodes = self._cluster.list_all_nodes()
         own = {started.process.pid for node in nodes for part in node.all_processes.values() for started in part}

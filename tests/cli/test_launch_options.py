@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from placewright.cli.launch import launch
-from placewright.cli.launching import failed, intent, results_text
+from placewright.cli.launching import failed, intent, results_text, try_launch
 from placewright.cli.status import _logs
+from placewright.models.findings.finding import UnusableInput
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
@@ -53,12 +54,25 @@ def _given(plan: Plan, name: str) -> Any:
 
 
 def test_results_are_a_line_of_json_for_each_worker() -> None:
-    text = results_text({"actor": [{"loss": 0.5}, {1}], "critic": [None]})
-    assert [json.loads(line) for line in text.splitlines()] == [
+    text = results_text({"actor": [{"loss": 0.5}, {1}], "critic": [None, {"loss": float("nan")}, {(0, 1): 2}]})
+    assert [json.loads(line, parse_constant=pytest.fail) for line in text.splitlines()] == [
         {"component": "actor", "rank": 0, "result": {"loss": 0.5}},
         {"component": "actor", "rank": 1, "result": "{1}"},
         {"component": "critic", "rank": 0, "result": None},
+        {"component": "critic", "rank": 1, "result": "{'loss': nan}"},
+        {"component": "critic", "rank": 2, "result": "{(0, 1): 2}"},
     ]
+
+
+@pytest.mark.parametrize(("name", "reason"), [("", "Is a directory"), ("missing/results.jsonl", "No such file or directory")])
+def test_results_that_cannot_be_written_are_refused_before_anything_starts(tmp_path: Path, name: str, reason: str) -> None:
+    output = str(tmp_path / name)
+    with pytest.raises(UnusableInput, match=reason):
+        CliRunner().invoke(launch, ["no such file", "--call", "run", "-o", output], standalone_mode=False, catch_exceptions=False)
+
+
+def test_a_dry_run_refuses_an_address_of_metrics_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (try_launch(replace(options(), metrics="nowhere")), "PW734" in capsys.readouterr().err) == (2, True)
 
 
 def test_results_need_a_called_method() -> None:
@@ -92,7 +106,7 @@ def test_logs_are_the_last_lines_of_every_worker_that_is_readable_here(tmp_path:
     assert lines[20] == "\\x1b[31mred"
     assert lines[21:] == [f"== actor 1 on node-0: {tmp_path}/actor-1.log", "not readable here: No such file or directory"]
     without = replace(record, log_dir="")
-    assert "launched without `--log-dir`" in _logs(LaunchStatus(without, RUNNING, ()))
+    assert "launched without `--log-dir DIR`" in _logs(LaunchStatus(without, RUNNING, ()))
 
 
 @pytest.mark.parametrize(

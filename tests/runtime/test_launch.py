@@ -16,6 +16,7 @@ from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import launch
 from placewright.runtime.running import monitor
+from placewright.runtime.simulated.simulated_nodes import REAP_PERIOD
 
 from ..unhindered import unhindered
 from .conftest import Planner
@@ -95,6 +96,18 @@ def test_what_a_killed_worker_leaves_behind_ends_on_simulated_nodes(plan: Planne
             assert unhindered() - began < 10
             time.sleep(0.05)
         assert os.path.exists(f"/proc/{children[0]}")
+
+
+def test_what_a_worker_detaches_lives_as_long_as_the_worker(plan: Planner, address: str) -> None:
+    with launch(plan("2x4", actor=(Run(range(1), 0),)), address=address, worker="workers:Detacher") as running:
+        (detached,) = running.call("actor", "detach")
+        time.sleep(2.5 * REAP_PERIOD)
+        assert os.path.exists(f"/proc/{detached}")
+        assert running.call("actor", "code") == [3]
+    began = unhindered()
+    while os.path.exists(f"/proc/{detached}"):
+        assert unhindered() - began < 10
+        time.sleep(0.05)
 
 
 def test_a_call_that_takes_too_long_names_the_ranks(plan: Planner, address: str) -> None:

@@ -8,6 +8,7 @@ methods have long names because they stand beside those of the user's class.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import faulthandler
 import importlib
 import inspect
@@ -62,6 +63,19 @@ def keep_output(path: str) -> None:
         stream.flush()
         os.dup2(file, stream.fileno())
     os.close(file)
+
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def adopt_orphans() -> None:
+    """Make this process the parent of what its children detach (on Linux alone).
+
+    Ray ends the children of a worker with it. Ray's own switch for detached processes ignores
+    SIGCHLD, after which `subprocess` in the worker reports 0 for every exit code.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 UNIMPORTABLE = "unimportable"
@@ -138,6 +152,7 @@ class Host:
 
     def __init__(self, paths: list[str]) -> None:
         sys.path[:0] = [path for path in paths if path not in sys.path]
+        adopt_orphans()
         self._placewright_worker: Any = None
 
     def _placewright_settle(self, environment: dict[str, str]) -> dict[str, object]:

@@ -132,6 +132,25 @@ def test_a_second_node_that_is_lost_before_the_restart_is_named_too() -> None:
     assert named == [f"node-{lost}", f"node-{later}"]
 
 
+def test_a_second_loss_in_a_restart_after_which_nothing_fits_ends_the_launch_once() -> None:
+    port = FakePort(4, 4, 4)
+    later: list[int] = []
+
+    def lose(step: Step) -> None:
+        if step.words.startswith("placing anew") and later:
+            port.lose_node(later.pop())
+
+    with launched(port, problem("3x4", 8), restarts=3, told=lose) as running:
+        first, second = sorted({row.node_rank for row in running.audit})
+        later.append(second)
+        port.lose_node(first)
+        with pytest.raises(LaunchFailed) as caught:
+            running.run("step")
+        assert running.restarts.used == 2
+    assert codes(caught.value) == ["PW702", "PW713", "PW601", "PW714"]
+    assert [finding.subject for finding in caught.value.findings[:2]] == [f"node-{second}", f"node-{first}"]
+
+
 def test_given_ranks_are_placed_nowhere_else() -> None:
     port = FakePort(4, 4)
     asked = problem("2x4xH100", 4)

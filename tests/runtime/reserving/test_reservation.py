@@ -69,10 +69,11 @@ def test_two_parts_of_a_node_that_fit_one_by_one_must_fit_together() -> None:
 
 
 def test_a_node_that_is_lost_is_not_waited_for() -> None:
-    port = FakePort(8, 8)
-    Reservation(port, "other", [wanted(1, GPU=3)]).acquire()
+    port = FakePort(8, 8, 8)
+    Reservation(port, "other", [wanted(1, GPU=3), wanted(2, GPU=3)]).acquire()
     port.later(3, lambda: port.lose_node(1))
-    assert refused(port, wanted(1, GPU=8), limit=60) == [("PW702", "node 1 is gone", 1)]
+    busy = "node 2 needs 8 accelerators free, 5 are (3 by `other` held)"
+    assert refused(port, wanted(1, GPU=8), wanted(2, GPU=8), limit=60) == [("PW702", "node 1 is gone", 1), ("PW702", busy, 3)]
     assert port.time < 5
 
 

@@ -71,6 +71,19 @@ class Parent:
         return self.child.pid
 
 
+class Detacher:
+    """Detaches a process, as daemons do: its parent ends at once."""
+
+    def detach(self) -> int:
+        shell = subprocess.run(
+            ["sh", "-c", "sleep 600 > /dev/null 2>&1 & echo $!"], stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+        return int(shell.stdout)
+
+    def code(self) -> int:
+        return subprocess.run(["sh", "-c", "exit 3"]).returncode
+
+
 class Blind:
     """Makes itself see another accelerator than it was given."""
 
