@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.dialects.load import read
-from placewright.models.dialects.rlinf.reader import _RlinfOpening
+from placewright.models.dialects.rlinf.planning.opening import RlinfOpening
 from placewright.models.hints.block import may_leave_degrees, said_of_plan, timed_names
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.resolving import _OpeningWithModels
@@ -35,5 +35,5 @@ def test_whether_all_degrees_are_refused_is_asked_where_some_are_said(parallel: 
     )
     reading = read(Source("run.yaml", text), read_shorthand("1x4"), "rlinf")
     opening = reading.session.opening
-    assert isinstance(opening, _OpeningWithModels) and isinstance(opening.opening, _RlinfOpening)
+    assert isinstance(opening, _OpeningWithModels) and isinstance(opening.opening, RlinfOpening)
     assert opening.opening.leaves_degrees is asked
