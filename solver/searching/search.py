@@ -132,13 +132,21 @@ def _decide(layout: Layout, search: Search, limit: float) -> ChoiceState:
             standing.offer(values, "greedy")
         if standing.is_proved:
             return standing
+    from ..interval_dp import best_on_line
     from ..refuting.certificate import counting_row
     from .exhaustive import confirm, settle
 
     if standing.assignment is None and counting_row(problem):
         standing.how, standing.refuted = "counting", True
         return standing
-    if settle(standing):
+    if line := best_on_line(layout, standing.tiers, standing.counted):
+        least, values = line
+        standing.offer(values, "sweep")
+        if standing.assignment is not None and standing.objective == least:
+            standing.prove_best()
+        elif standing.tiers:  # `least` bounds all tiers in a single number
+            standing.prove(0, least // standing.tiers[0].scale)
+    if standing.is_proved or settle(standing):
         return standing
     search.session.must_search()
     from ..patterns.applicability import pays

@@ -11,6 +11,7 @@ from placewright.models.answer import IMPOSSIBLE, UNDECIDED
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import OPTIMAL, VERIFIED, Plan
 from placewright.models.problem import Problem
+from placewright.solver import interval_dp as one_line
 from placewright.solver.layout.layout import Layout
 from placewright.solver.objectives import OBJECTIVES
 from placewright.solver.objectives.tiers import tiers
@@ -124,10 +125,11 @@ def _names(problem: Problem) -> list[str]:
 
 @contextmanager
 def by_the_solver_alone() -> Iterator[None]:
-    """Nothing is answered before the solver is asked: no greedy answer, no counting row, no patterns."""
+    """Nothing is answered before the solver is asked: no greedy answer, no counting row, no sweep, no patterns."""
     with (
         patch.object(one_choice, "greedy", lambda *_: None),
         patch.object(certificate, "counting_row", lambda *_: None),
+        patch.object(one_line, "best_on_line", lambda *_: None),
         patch.object(by_patterns, "search_by_patterns", lambda *_: 0.0),
     ):
         yield
