@@ -112,7 +112,7 @@ def test_small_questions_are_divided_for_as_long_as_there_is_time() -> None:
     """A part of them is soon looked at, and counts for little: two in a circle, one inside another, on 16 accelerators."""
     asked_for = read(Source("job.yaml", FOUR_IN_A_CIRCLE), None, "native", "start").to_solve.problem
     assert asked_for is not None and asked_for.job.planning.workload is not None
-    its = as_question(asked_for, asked_for.job.planning.workload)
+    its = as_question(asked_for)
     searched = search(its, cost_model("stream"), limit=10.0)
     must_hold(its, "stream", searched)
     assert searched.best is not None and round(searched.best.price[0] / SECOND, 1) == 112.3

@@ -56,7 +56,7 @@ def test_two_that_may_not_share_have_one_room_between_them() -> None:
     its = asked((6, 7), {"judge": frozenset({"actor"})}, *parts)
     space = free_capacity(its, [its["judge"]])
     assert its.job.planning.workload is not None
-    options = question(its, its.job.planning.workload).options
+    options = question(its).options
     assert [(set(area.components), dict(area.rooms)) for area in areas(its, its.components[:3], options, space)] == [
         ({"rollout", "critic"}, {1: 6})
     ]
