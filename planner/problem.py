@@ -16,7 +16,7 @@ from ..models.component import SUBSET, TOGETHER, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import domain
 from ..models.planning.arrangement import FrameworkArrangement
-from ..models.planning.option import NO_KIND, AcceleratorKind, Crossed, Crossing, Option, RefusedCount
+from ..models.planning.option import NO_KIND, AcceleratorKind, Crossed, Crossing, Flow, Option, RefusedCount
 from ..models.planning.problem import GivenRanks, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
 from ..models.planning.workload import Budget, TimedComponent
 from ..models.problem import Problem
@@ -164,9 +164,15 @@ def crossing(problem: Problem, parts: Sequence[Component], apart: Pairs, space: 
     base_problem = traffic.weigh(problem)
     levels = tuple(_level(base_problem, level, cost, space) for level, cost in traffic.costs.items() if several(base_problem, level))
     open_ = set(_open(problem, parts, apart))
+    placed = {component.name for component in parts if problem.kind(component) == ACCELERATOR}
     exchanged = {component.name: component.traffic for component in parts if component.name in open_ and component.traffic}
+    flows = tuple(
+        Flow(link.source, link.target, link.weights, link.stream, link.ratio)
+        for link in problem.job.links
+        if {link.source, link.target} <= placed and not open_.isdisjoint((link.source, link.target)) and (link.weights or link.stream)
+    )
     fixed = traffic.fixed
-    return Crossing(levels, exchanged, fixed) if levels and (exchanged or fixed) else None
+    return Crossing(levels, exchanged, flows, fixed) if levels and (exchanged or flows or fixed) else None
 
 
 def _open(problem: Problem, parts: Sequence[Component], apart: Pairs) -> Iterator[str]:

@@ -46,9 +46,8 @@ def sensitivity(
     A deterministic second that one search leaves is there for the next one. After Ctrl-C, what is
     not decided is `left`. A plan that is not proved within `WORTH` percent is not judged at all:
     another one may be better with the times as they are. `limit` : deterministic seconds of all
-    searches together. `solve` : places designs; one without a placement replaces nothing. `traffic` :
-    True if traffic takes time; then it is unknown if another design is better. `ranges` : component ->
-    percent of its times that an estimate goes down and up to.
+    searches together. `solve` : places designs; one without a placement replaces nothing. `traffic` : True if traffic takes time. Other plans have the least that any
+    placement needs. `ranges` : component -> percent of its times that an estimate goes down and up to.
     """
     run = _Run(planned, most, limit, solve, traffic, session or Session())
     names = [name for name, tasks in planned.question.tasks_of.items() if tasks]
@@ -196,16 +195,17 @@ class _Run:
             self.searches, self.spent = self.searches + 1, self.spent + searched.spent
             if searched.best is None:
                 return searched.proved
-            if self.traffic:
-                return False  # with its traffic, which a placement alone tells, it may be no better
             price, best = searched.best.price, as_listed(searched.best.design, asked, self.model, asked)
             option = plain.options[name][options.index(best.options[name])]
             design = replace(best, options={**best.options, name: option})
             verdict = self._verdict(plain, design)
             if verdict != IMPOSSIBLE:
                 times = tuple(segment_times(self.model, asked, best))
-                to = CostedDesign(best, sum(times), times, models=models_of(self.questions, design))
-                found.setdefault(price, Flip(name, HUNDRED, there.percent, there.takes, to, verdict != UNDECIDED, plain))
+                traffic = price[0 if self.by_time else 1] - sum(times)
+                to = CostedDesign(best, sum(times), times, traffic, models=models_of(self.questions, design))
+                found.setdefault(
+                    price, Flip(name, HUNDRED, there.percent, there.takes, to, verdict != UNDECIDED and not self.traffic, plain)
+                )
                 return searched.proved
             if self.left <= 0:
                 return False

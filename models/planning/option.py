@@ -67,16 +67,28 @@ class Crossed:
     free: tuple[tuple[tuple[int, ...], ...], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Traffic from a component to another; see `Link` in models/job.py."""
+
+    source: str
+    target: str
+    weights: int = 0
+    stream: int = 0
+    ratio: int = 1
+
+
 @dataclass(frozen=True)
 class Crossing:
     """Traffic across levels.
 
-    `traffic`: component -> MiB per domain beyond its first. Traffic between components counts once they are placed. `fixed`: ns of traffic equal in every
+    `traffic`: component -> MiB per domain beyond its first. `fixed`: ns of traffic equal in every
     design: inside and between components with given places.
     """
 
     levels: tuple[Crossed, ...]
     traffic: Mapping[str, int]
+    flows: tuple[Flow, ...]
     fixed: int = 0
 
 

@@ -18,6 +18,8 @@ from .found import ENDLESS, Price, SearchResult
 from .sizing import Places, Sizing, Weighed
 from .structures import OUTSIDE
 
+COUNTED = 50
+"""Number of amount pairs whose traffic is computed in the time of one subproblem."""
 AGAIN = 3
 """Maximum number of times that maxima are raised and sets narrowed again."""
 RELAXED = 500
@@ -26,18 +28,21 @@ ROUNDS = 20
 """Maximum number of passes over all sets; later subproblems remove the rest."""
 FREE, NOTHING = (0, 0), (ENDLESS, 0)
 """Prices below and above those of all designs."""
+Crossings = Sequence[Sequence[int]]
+"""Traffic between two sets, by choice of the source, then of the target."""
 
 
 @dataclass
 class Domains:
-    """Remaining choices of each set by accelerators, with lower bounds of maxima."""
+    """Remaining choices of each set by accelerators, with lower bounds of maxima and traffic."""
 
     left: list[list[int]]
     floors: list[int]
+    between: int = 0
 
     def copy(self) -> Domains:
         """Return an independent copy."""
-        return Domains(list(self.left), list(self.floors))
+        return Domains(list(self.left), list(self.floors), self.between)
 
 
 class Branching:
@@ -48,7 +53,7 @@ class Branching:
     number : number of the structure.
     floor : lower bound of all designs of the structure better than its incumbent.
     found : incumbent.
-    parts : subproblems solved.
+    parts : subproblems solved, and traffic between sets computed in their time.
     proved : True if the structure has no better design among the best.
     possible : False if the structure has no design.
     """
@@ -118,9 +123,10 @@ class Branching:
 
     def _begin(self) -> None:
         """Narrow all choices; without any that fit, there is no design."""
-        self._begun = True
-        if all(self.sizing.choices):
+        sizing, counted, self._begun = self.sizing, self.sizing.ways.counted, True
+        if all(sizing.choices):
             self._add(self.domains())
+            self.parts += (sizing.ways.counted - counted) // COUNTED
         self.possible = self.possible and (bool(self._waiting) or self.found is not None or self._below is not None)
 
     def _add(self, domains: Domains) -> None:
@@ -201,12 +207,17 @@ class Branching:
             if not self._pass(domains):
                 return False
             if before == list(map(len, domains.left)):
-                return True
+                if not self.sizing.between:
+                    return True
+                if not self._cross(domains):
+                    return False
+                if before == list(map(len, domains.left)):
+                    return True
         return True
 
     def _price(self, domains: Domains) -> Price:
         """Return a lower bound of the price."""
-        time = sum(maximum.weight * floor for maximum, floor in zip(self.sizing.greatest, domains.floors))
+        time = sum(maximum.weight * floor for maximum, floor in zip(self.sizing.greatest, domains.floors)) + domains.between
         used = max(sum(row.least(domains.left).values()) - row.most for row in self.sizing.used)
         return self.sizing.question.by_aim(time, used)
 
@@ -232,6 +243,26 @@ class Branching:
             left
         )
 
+    def _cross(self, domains: Domains) -> bool:
+        """Remove choices with too much traffic between them; return False if nothing is left."""
+        left, least = domains.left, []
+        for pair in self.sizing.between:
+            targets = left[pair.target]
+            least.append(min(min(map(row.__getitem__, targets)) for row in _distinct(pair.rows, left[pair.source])))
+        domains.between = sum(least)
+        spare = self._spare(domains)
+        if spare is None:
+            return False
+        for pair, value in zip(self.sizing.between, least):
+            source, target, limit = pair.source, pair.target, value + spare[0]
+            least_of = {id(row): min(map(row.__getitem__, left[target])) for row in _distinct(pair.rows, left[source])}
+            left[source] = [place for place in left[source] if least_of[id(pair.rows[place])] <= limit]
+            kept = _distinct(pair.rows, left[source])
+            left[target] = [place for place in left[target] if any(row[place] <= limit for row in kept)]
+            if not left[source] or not left[target]:
+                return False
+        return True
+
     def _spare(self, domains: Domains) -> Price | None:
         """Return spare ns and most accelerators under the cutoff; None if it allows none."""
         sizing, below = self.sizing, self._below
@@ -255,3 +286,8 @@ def _keep(left: list[list[int]], row: Weighed, most: int) -> bool:
         limit = least[number] + spare
         left[number] = [place for place in left[number] if weights[place] <= limit]
     return all(left[number] for number in row.weights)
+
+
+def _distinct(rows: Crossings, places: Sequence[int]) -> Crossings:
+    """Return the distinct rows at these places; choices with equal domains share a row."""
+    return list({id(rows[place]): rows[place] for place in places}.values())

@@ -74,6 +74,11 @@ class BlockChoices:
         self._options: dict[str, dict[Amount, list[Option]]] = {}
         self._places: dict[tuple[str, ...], tuple[int, ...]] = {}
 
+    @property
+    def counted(self) -> int:
+        """Number of set pairs and amounts with computed traffic."""
+        return self.crossing.counted if self.crossing is not None else 0
+
     def choices_of(self, structure: BlockStructure, number: int, amounts: Collection[Amount] | None = None) -> tuple[BlockChoice, ...]:
         """Return the configurations of a set that fit alone, fewest accelerators first.
 
@@ -101,6 +106,10 @@ class BlockChoices:
             found += same if self._packed else undominated(same, lambda choice: self._seen(members, choice.options, choice.loads))
         found.sort(key=lambda choice: (choice.accelerators, choice.kind, choice.loads))
         return found
+
+    def beyond(self, structure: BlockStructure, chosen: Sequence[BlockChoice]) -> int:
+        """Return a lower bound of traffic in ns beyond that inside components."""
+        return self.crossing.beyond(structure, [choice.amount for choice in chosen]) if self.crossing is not None else 0
 
     def _at(self, members: tuple[str, ...], pattern: tuple[int, ...], amount: Amount, idle: frozenset[str]) -> list[BlockChoice]:
         """Return the fitting configurations; `members` may be the beginning of a set."""

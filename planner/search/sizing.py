@@ -41,6 +41,14 @@ class Weighed(NamedTuple):
         return {number: min(map(weights.__getitem__, left[number])) for number, weights in self.weights.items()}
 
 
+class Between(NamedTuple):
+    """Lower bound of the traffic between two sets, ns: by the place of the choice of the source, then of the target."""
+
+    source: int
+    target: int
+    rows: Sequence[Sequence[int]]
+
+
 @dataclass(frozen=True)
 class Sizing:
     """Structure with the choices of each set: a multiple-choice knapsack.
@@ -81,6 +89,31 @@ class Sizing:
         return (*maxima, *(Greatest(1, (((number, len(segments)),),)) for number, segments in inside))
 
     @cached_property
+    def between(self) -> tuple[Between, ...]:
+        """Lower bounds of the traffic between sets.
+
+        Choices with equally many domains share a value. After Ctrl-C nothing
+        more is computed: bounds get weaker, and no search uses them.
+        """
+        traffic: list[Between] = []
+        crossing = self.ways.crossing
+        if crossing is None:
+            return ()
+        for pair in crossing.pairs(self.structure):
+            source_amounts, target_amounts = ([choice.amount for choice in self.choices[number]] for number in (pair.source, pair.target))
+            source_range, target_range = crossing.ranges(source_amounts), crossing.ranges(target_amounts)
+            by_range = {}
+            for source in dict.fromkeys(source_range[amount] for amount in source_amounts):
+                if self.ways.session.cancelled:
+                    return tuple(traffic)
+                targets = dict.fromkeys(target_range[amount] for amount in target_amounts)
+                beside = {target: crossing.between(pair, source, target) for target in targets}
+                by_range[source] = [beside[target_range[amount]] for amount in target_amounts]
+            if any(map(any, by_range.values())):
+                traffic.append(Between(pair.source, pair.target, tuple(by_range[source_range[amount]] for amount in source_amounts)))
+        return tuple(traffic)
+
+    @cached_property
     def rows(self) -> tuple[Weighed, ...]:
         """Limits on the choices."""
         return tuple(map(self._weighed, rows(self.question, self.structure, self.ways.limits)))
@@ -102,10 +135,11 @@ class Sizing:
 
     def time(self, places: Places) -> int:
         """Return the ns of an iteration with the least traffic."""
-        return sum(
+        maxima = sum(
             maximum.weight * max(sum(self.loads[number][part][places[number]] for number, part in summed) for summed in maximum.sums)
             for maximum in self.greatest
         )
+        return maxima + self.ways.beyond(self.structure, self.chosen(places))
 
     def price(self, places: Places) -> tuple[int, int]:
         """Return the price by the aim; a lower bound if accelerators are shared."""

@@ -23,9 +23,7 @@ def sensitivities(account: Account) -> str:
     lines = [_change(account, flip) for flip in flips[:LINES]]
     if found.left:
         names = listed(list(dict.fromkeys(name for name, _ in found.left)))
-        ended = f"the search ended before it decided {names}"
-        why = "the traffic of another plan is unknown until it is placed" if found.traffic else ended
-        lines.append(f"not all changes are known: {why}")
+        lines.append(f"not all changes are known: the search ended before it decided {names}")
     ranges = {basis.task.component: basis.range for basis in account.bases if basis.bounds}
     if ranges and not found.left:
         lines = [*lines[: LINES - 1], _over_ranges(ranges, [flip.component for flip in flips])]

@@ -15,6 +15,7 @@ from placewright.models.planning.workload import SECOND, After, TimedComponent, 
 from placewright.models.problem import Problem
 from placewright.planner.problem import planning_problem
 from placewright.planner.search.crossing import LeastCrossing
+from placewright.planner.search.structures import OUTSIDE, BlockStructure
 from placewright.planner.traffic import Traffic
 
 from ....solver.cases import cluster, problem
@@ -118,4 +119,14 @@ def laid(asked_for: Problem, design: Design) -> Iterator[Held]:
 
 def crossing_of(least: LeastCrossing, design: Design) -> int:
     """Lower bound of the traffic of a design, ns."""
-    return sum(least.alone(name, option) for name, option in design.options.items())
+    blocks = {name: frozenset(design.blocks_of(name)) for name in design.options}
+    sets: dict[object, list[str]] = {}
+    for name, its in blocks.items():
+        sets.setdefault(its or name, []).append(name)
+    uses = [blocks[members[0]] for members in sets.values()]
+    around = [[number for number, its in enumerate(uses) if mine and mine < its] for mine in uses]
+    inside = tuple(min(its, key=lambda number: len(uses[number]), default=OUTSIDE) for its in around)
+    structure = BlockStructure(tuple(map(tuple, sets.values())), inside, design.segments)
+    options = [design.options[members[0]] for members in structure.sets]
+    alone = sum(least.alone(name, option) for name, option in design.options.items())
+    return alone + least.beyond(structure, [(option.kind, option.amount) for option in options])
