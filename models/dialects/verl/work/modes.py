@@ -54,7 +54,10 @@ def judge_modes(work: VerlWork) -> None:
 
 
 def _engines(work: VerlWork) -> None:
-    """Check the names of inference engines: they have no default, and releases have different ones."""
+    """Check the names of inference engines: they have no default, and releases have different ones.
+
+    Programs of other authors, and an `external_lib`, may register more.
+    """
     settings, served = work.settings, [component.name for component in work.setup.components if is_engine(work.settings, component.name)]
     engines = settings.words("engines")
     for name in dict.fromkeys(("rollout", *served)):
@@ -62,7 +65,7 @@ def _engines(work: VerlWork) -> None:
         word, when = settings.word(key, MODE), BEFORE_WORKERS if work.entry.kind is ProgramKind.SERVER else when
         if word in ("", MANDATORY) and work.is_whole and not settings.is_open(key, MODE):
             work.tell(MODE, name, f"`{key}` is not set, and has no default", None, f"set {work.assigned(key, 'vllm')}", None, "", when)
-        elif word != MANDATORY and not settings.has("actor_rollout_ref.model.external_lib"):  # which may register engines
+        elif word != MANDATORY and not work.entry.own_trainer and not settings.has("actor_rollout_ref.model.external_lib"):
             message, source = (
                 "{left} is `{right}`, an engine that this release of verl does not have",
                 "verl, verl/workers/rollout/replica.py",
