@@ -27,7 +27,7 @@ _KEY = re.compile(r"[+~]{0,2}[A-Za-z0-9_.$@/-]*(?==)", re.ASCII)
 _QUOTES = "bash takes quotes away: put the value in quotes within quotes, as in `\"key='a b'\"`"
 MAX_LENGTH = 8_192
 _PLACEHOLDER = re.compile(r"<[^<>]*>")
-_PLAIN = re.compile(r"[A-Za-z0-9_./:+=,@%~^-]*", re.ASCII)
+_PLAIN = re.compile(r"(?!=[=~]$)[A-Za-z0-9_./:+=,@%~^-]*", re.ASCII)
 NONE, SINGLE, DOUBLE = "", "'", '"'
 _SPECIAL = re.compile(r'([\\$`"])')
 
