@@ -375,7 +375,8 @@ def account(
         else:
             result = found(question.problem, answer.planned, searches, limit, search, answer.plan.assignment, session)
     if result is None:
-        raise ValueError("no time of an iteration is known: components say no `seconds`, or not of these ranks")
+        why = "components say no `seconds`, or not of these ranks; ranks on several kinds need `scope: [heterogeneous]`"
+        raise ValueError(f"no time of an iteration is known: {why}")
     return result
 
 
