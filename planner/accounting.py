@@ -25,9 +25,11 @@ from ..solver.explaining.explain import explain as explained
 from ..solver.session import Session
 from .assumptions import assumed, bases, emptied
 from .baseline import baseline_of, baseline_of_file, left_open
+from .benders import as_listed
 from .bills import bills
-from .costs import cost_model
+from .costs import cost_model, costed
 from .problem import planning_problem
+from .search.search import search
 from .sensitivity import SEARCHES, SPENT, sensitivity
 from .verify import verify
 
@@ -185,12 +187,24 @@ def account_of_given_ranks(problem: Problem, solve: Solve | None = None) -> Acco
     if baseline is None or baseline.priced is None:
         return None
     question, priced = baseline.question, baseline.priced
-    value = priced.total if question.aim == SECONDS else priced.accelerators(question)
+
+    def cost(each: CostedDesign) -> int:
+        return each.total if question.aim == SECONDS else each.accelerators(question)
+
+    value = cost(priced)
     bound, structures, beside = 0, (0, 0), tuple[CostedDesign, ...]()
+    known = beside
     if plan is not None:
         bound, structures = min(value, plan.bound), plan.structures
         is_alike = plan.question.kinds == question.kinds and plan.question.scope.over_kinds == question.scope.over_kinds
-        beside = ((plan.best,) * (not plan.is_own) + plan.alternatives)[:OTHERS] * is_alike
-    unsure = tuple(alternative for alternative in beside if plan is None or alternative in plan.not_placed)
+        known = ((plan.best,) * (not plan.is_own) + plan.alternatives) * is_alike
+        beside = known
+        if plan.is_own and not plan.proved:  # nothing better was placed: the designs are shown nevertheless
+            asked = planning_problem(opened)
+            designs = (as_listed(found.design, asked, model, asked) for found in search(asked, model, count=OTHERS).found)
+            beside = (*known, *(costed(model, asked, design) for design in designs))
+        cheapest = {alternative.design.structure(): alternative for alternative in sorted(beside, key=cost, reverse=True)}
+        beside = tuple(sorted(cheapest.values(), key=cost))[:OTHERS]
+    unsure = tuple(alternative for alternative in beside if plan is None or alternative in plan.not_placed or alternative not in known)
     planned = PlanningResult(question, model.name, priced, bound, value <= bound, beside, (), structures, not_placed=unsure)
     return replace(account_of(baseline.problem, planned, problem.given()), given=True)

@@ -172,7 +172,7 @@ def as_spanning(problem: Problem, models: Models) -> Problem:
 
 
 def on_own_models(problem: Problem) -> Problem:
-    """Return the problem with each component on the models of the baseline, if the scope is heterogeneous."""
+    """Return the problem on the models of the baseline, if the scope is heterogeneous."""
     chosen = {component.name for component in _choosing(problem)} if may_span(problem) else set[str]()
     models = {name: own for name, own in _own_models(problem).items() if name in chosen}
     return as_spanning(problem, models) if models else problem

@@ -157,8 +157,6 @@ class Launch:
 
 
 TIMEOUT = 300.0
-SIMULATED_WAIT = 30.0
-"""Seconds for a fresh simulated cluster, which others do not use, to report what is free."""
 
 
 @contextmanager
@@ -213,7 +211,6 @@ def launch(
     try:
         progress(Step("checking the worker class"))
         again = RestartPolicy.of(restarts, elastic, problem, reading)
-        wait = wait if address else max(wait, SIMULATED_WAIT)
         cls = check_worker(worker, methods)
         address = _connected(stack, plan, address, restarts > 0 or elastic, progress)
         yield bring_up(

@@ -207,9 +207,12 @@ def list_of(
             raise ValueError(f"{shown_value(listed)} is no list")
         if most and len(listed) > most:
             raise ValueError(f"the list has more than {most}")
-        if items.form and len(listed) > 1 and not any(isinstance(item, dict) for item in listed):
-            raise ValueError(f"{shown_value(listed[0])} is no map, nor are the other items")
-        parsed = _read_each(enumerate(listed), items.read)
+        try:
+            parsed = _read_each(enumerate(listed), items.read)
+        except Faults as faults:
+            if items.form and len(faults.faults) == len(listed) > 1 and not any(isinstance(item, dict) for item in listed):
+                raise ValueError(f"{shown_value(listed[0])} is no map, nor are the other items") from None
+            raise
         if len(parsed) < least:
             raise ValueError("the list is empty" if least == 1 else f"the list has fewer than {least}")
         return check(tuple(parsed))

@@ -54,7 +54,7 @@ def _seats(problem: Problem, placed: Assignment, names: Iterable[str]) -> frozen
 
 
 def _fewest(problem: Problem, placed: Assignment) -> list[Seat]:
-    """Return the given accelerators, and as many near ones as the open components need beside them."""
+    """Return the given accelerators, and near ones for the open components."""
     given = problem.given()
     fixed = [component.name for component in problem.components if component.runs is not None]
     every = _seats(problem, given, fixed)

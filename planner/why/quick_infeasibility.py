@@ -1,4 +1,7 @@
-"""Infeasible counts proved by arithmetic or a short search; a longer one may find further reasons."""
+"""Infeasible counts proved by arithmetic or a short search.
+
+A longer search may find further reasons.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,6 @@ from ..problem import planning_problem
 from ..profile import options
 from ..related import overlaps
 from ..scope import may_span
-from ..search.search import search
 from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, RANKS, TIMES, demands, in_words, model_name, too_small, without
 
 SHORT = 0.02
@@ -92,6 +94,10 @@ def _fits(options: Sequence[Option], kinds: Sequence[AcceleratorKind], idle: boo
 def _over_budget(workload: Workload, question: PlanningProblem) -> Iterator[Finding]:
     """Yield the first budget that a lower bound of a short search exceeds."""
     budget, held, model = question.budget, question.given.held, cost_model(workload.model)
+    if budget == Budget():
+        return
+    from ..search.search import search  # for budgets alone
+
     accelerators, time = (
         replace(question, aim=ACCELERATORS, budget=Budget()),
         replace(question, aim=SECONDS, budget=Budget(budget.accelerators)),

@@ -95,7 +95,7 @@ def by_holders(amounts: Mapping[str, float]) -> str:
 
 
 def shortages(port: Port, wanted: Sequence[NodeDemand], limit: float) -> Iterator[Finding]:
-    """Yield a PW702 per node and resource short of the joint need, after waiting `limit` s."""
+    """Yield a PW702 per node and resource short of the joint need, after `limit` seconds."""
     alive = {node.node_id: node for node in port.nodes()}
     holdings: Sequence[Holding] | None = None
     for node_id, (first, needs) in _joint(wanted).items():

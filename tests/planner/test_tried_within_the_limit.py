@@ -29,7 +29,7 @@ def test_changes_are_searched_no_longer_than_the_problem(limit: float, tmp_path:
 
     class Recorded(BendersLoop):
         def __init__(self, *args: Any, **named: Any) -> None:
-            limits.append(args[3])
+            limits.append(args[2])
             super().__init__(*args, **named)
 
     for module in (plan, trial):

@@ -175,5 +175,5 @@ components:
   env: {accelerators: 4}
 links: [{from: env, to: actor, weights: 4GiB}]
 """
-    monkeypatch.setattr(exhaustive, "settle", lambda standing, layout: False)
+    monkeypatch.setattr(exhaustive, "settle", lambda standing: False)
     assert places(solved(tmp_path, text))["actor"] == {0: 1, 2: 1}

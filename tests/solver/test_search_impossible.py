@@ -111,7 +111,7 @@ def test_infeasible_without_a_row_needs_two_searches_that_agree(monkeypatch: pyt
         return engine.Outcome(engine.Status.INFEASIBLE) if presolve else original(variables, limit, seed, presolve)  # type: ignore[arg-type]
 
     monkeypatch.setattr(one_choice, "greedy", lambda layout: None)
-    monkeypatch.setattr(exhaustive, "settle", lambda standing, layout: False)
+    monkeypatch.setattr(exhaustive, "settle", lambda standing: False)
     monkeypatch.setattr(one_tier, "run", lying)
     answer = solve(tight)
     assert told == [True, False]

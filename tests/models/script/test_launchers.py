@@ -96,7 +96,7 @@ def test_what_is_only_printed_is_not_started() -> None:
 
 @pytest.mark.parametrize("entrypoint", ["{command}", "|\n    cd /work\n    {command}", "bash -c '{command}'"])
 def test_the_entrypoint_of_a_ray_job_is_a_script(tmp_path: Path, entrypoint: str) -> None:
-    command = f"python3 -m verl.trainer.main_ppo {VERL} actor_rollout_ref.rollout.name=hf"
+    command = f"python3 -m verl.trainer.main_ppo {VERL} actor_rollout_ref.rollout.name=none"
     text = f"apiVersion: ray.io/v1\nkind: RayJob\nspec:\n  entrypoint: {entrypoint.format(command=command)}\n"
     write(tmp_path, {"job.yaml": text})
     found = errors(load(tmp_path / "job.yaml", AsDeclared(8)))
