@@ -188,23 +188,25 @@ def account_of_given_ranks(problem: Problem, solve: Solve | None = None) -> Acco
         return None
     question, priced = baseline.question, baseline.priced
 
-    def cost(each: CostedDesign) -> int:
-        return each.total if question.aim == SECONDS else each.accelerators(question)
+    def cost(alternative: CostedDesign) -> int:
+        return alternative.total if question.aim == SECONDS else alternative.accelerators(question)
 
     value = cost(priced)
     bound, structures, beside = 0, (0, 0), tuple[CostedDesign, ...]()
-    known = beside
+    planned_beside = beside
     if plan is not None:
         bound, structures = min(value, plan.bound), plan.structures
         is_alike = plan.question.kinds == question.kinds and plan.question.scope.over_kinds == question.scope.over_kinds
-        known = ((plan.best,) * (not plan.is_own) + plan.alternatives) * is_alike
-        beside = known
+        planned_beside = ((plan.best,) * (not plan.is_own) + plan.alternatives) * is_alike
+        beside = planned_beside
         if plan.is_own and not plan.proved:  # nothing better was placed: the designs are shown nevertheless
             asked = planning_problem(opened)
             designs = (as_listed(found.design, asked, model, asked) for found in search(asked, model, count=OTHERS).found)
-            beside = (*known, *(costed(model, asked, design) for design in designs))
+            beside = (*planned_beside, *(costed(model, asked, design) for design in designs))
         cheapest = {alternative.design.structure(): alternative for alternative in sorted(beside, key=cost, reverse=True)}
         beside = tuple(sorted(cheapest.values(), key=cost))[:OTHERS]
-    unsure = tuple(alternative for alternative in beside if plan is None or alternative in plan.not_placed or alternative not in known)
+    unsure = tuple(
+        alternative for alternative in beside if plan is None or alternative in plan.not_placed or alternative not in planned_beside
+    )
     planned = PlanningResult(question, model.name, priced, bound, value <= bound, beside, (), structures, not_placed=unsure)
     return replace(account_of(baseline.problem, planned, problem.given()), given=True)
