@@ -187,26 +187,32 @@ def account_of_given_ranks(problem: Problem, solve: Solve | None = None) -> Acco
     if baseline is None or baseline.priced is None:
         return None
     question, priced = baseline.question, baseline.priced
-
-    def cost(alternative: CostedDesign) -> int:
-        return alternative.total if question.aim == SECONDS else alternative.accelerators(question)
-
-    value = cost(priced)
-    bound, structures, beside = 0, (0, 0), tuple[CostedDesign, ...]()
-    planned_beside = beside
+    value, bound, structures = cost_of(question, priced), 0, (0, 0)
+    beside, unsure = _beside(opened, plan, question) if plan is not None else ((), ())
     if plan is not None:
         bound, structures = min(value, plan.bound), plan.structures
-        is_alike = plan.question.kinds == question.kinds and plan.question.scope.over_kinds == question.scope.over_kinds
-        planned_beside = ((plan.best,) * (not plan.is_own) + plan.alternatives) * is_alike
-        beside = planned_beside
-        if plan.is_own and not plan.proved:  # nothing better was placed: the designs are shown nevertheless
-            asked = planning_problem(opened)
-            designs = (as_listed(found.design, asked, model, asked) for found in search(asked, model, count=OTHERS).found)
-            beside = (*planned_beside, *(costed(model, asked, design) for design in designs))
-        cheapest = {alternative.design.structure(): alternative for alternative in sorted(beside, key=cost, reverse=True)}
-        beside = tuple(sorted(cheapest.values(), key=cost))[:OTHERS]
-    unsure = tuple(
-        alternative for alternative in beside if plan is None or alternative in plan.not_placed or alternative not in planned_beside
-    )
     planned = PlanningResult(question, model.name, priced, bound, value <= bound, beside, (), structures, not_placed=unsure)
     return replace(account_of(baseline.problem, planned, problem.given()), given=True)
+
+
+def cost_of(question: PlanningProblem, design: CostedDesign) -> int:
+    """Return the ns of an iteration, or the accelerators, whichever the question minimises."""
+    return design.total if question.aim == SECONDS else design.accelerators(question)
+
+
+def _beside(opened: Problem, plan: PlanningResult, question: PlanningProblem) -> tuple[tuple[CostedDesign, ...], tuple[CostedDesign, ...]]:
+    """Return the cheapest design of each structure beside given ranks, and those not placed.
+
+    Where no design better than the ranks was placed, those of a search are shown.
+    """
+    is_alike = plan.question.kinds == question.kinds and plan.question.scope.over_kinds == question.scope.over_kinds
+    placed = ((plan.best,) * (not plan.is_own) + plan.alternatives) * is_alike
+    searched: tuple[CostedDesign, ...] = ()
+    if plan.is_own and not plan.proved:
+        asked, model = planning_problem(opened), cost_model(plan.model)
+        designs = (as_listed(found.design, asked, model, asked) for found in search(asked, model, count=OTHERS).found)
+        searched = tuple(costed(model, asked, design) for design in designs)
+    by_cost = sorted((*placed, *searched), key=lambda design: cost_of(question, design))
+    cheapest = {design.design.structure(): design for design in reversed(by_cost)}
+    shown = tuple(sorted(cheapest.values(), key=lambda design: cost_of(question, design)))[:OTHERS]
+    return shown, tuple(design for design in shown if design in plan.not_placed or design not in placed)

@@ -10,13 +10,14 @@ maxima over its options.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import Iterator, Mapping, Sequence
 
 from ..models.component import SUBSET, TOGETHER, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import domain
 from ..models.planning.arrangement import FrameworkArrangement
-from ..models.planning.option import NO_KIND, AcceleratorKind, Crossed, Crossing, Flow, Option, RefusedCount
+from ..models.planning.option import NO_KIND, AcceleratorKind, Crossed, Crossing, Flow, Option, RefusedCount, Shared
 from ..models.planning.problem import GivenRanks, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
 from ..models.planning.workload import Budget, TimedComponent
 from ..models.problem import Problem
@@ -26,6 +27,12 @@ from .profile import options
 from .related import Pairs, Related, connected, holds_accelerators, related
 from .scope import forbids_nesting, led_inside, left_out
 from .times import models_there
+
+MOST = 4
+"""Maximum number of `Shared` entries; beyond it, the two smallest are merged.
+
+A merged entry is a relaxation: every user of either may use all of its accelerators.
+"""
 
 
 def planning_problem(problem: Problem, barred: Sequence[RefusedCount] = (), over_nodes: bool = False) -> PlanningProblem:
@@ -49,7 +56,7 @@ def planning_problem(problem: Problem, barred: Sequence[RefusedCount] = (), over
     return PlanningProblem(
         space.kinds, tasks, ways, Workflow(edges, rounds if workload.flows else (), workload.phases, workload.handed_on),
         MemoryTurns(resident, turns), _sharing(problem, parts, relations, nested, led),
-        GivenRanks(taken, sum(mask.bit_count() for mask in space.overlaid.values())),
+        GivenRanks(taken, shared(problem, parts, ways, space)),
         _scope(problem, parts, ways, space.kinds), arranged, workload.aim,
         _left(workload.budget, taken), areas(problem, parts, ways, space),
         tuple(barred), crossing(problem, parts, relations.apart, space), problem,
@@ -151,6 +158,39 @@ def _is_with_a_timed_component(problem: Problem, component: Component, together:
     """Return True if `together` ties a component, directly or not, to a planned one."""
     reached = next(connected([component.name, *(part.name for part in problem.components)], together))
     return any(problem[name].timed and problem[name].runs is None for name in reached)
+
+
+def shared(
+    problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], capacity: AcceleratorCapacity
+) -> tuple[Shared, ...]:
+    """Return how many accelerators of `AcceleratorCapacity.overlaid` are usable by which components."""
+    seats = [(rank, index) for rank, mask in capacity.overlaid.items() for index in range(mask.bit_length()) if mask >> index & 1]
+    kinds_of = {
+        rank: frozenset(kind for kind, nodes in enumerate(capacity.nodes) if any(node.rank == rank for node in nodes)) for rank, _ in seats
+    }
+    reached = (
+        {part.name: _reached(problem, part, options[part.name], capacity) for part in parts if holds_accelerators(problem, part.name)}
+        if seats
+        else {}
+    )
+    counts: dict[tuple[frozenset[int], frozenset[str]], int] = {}
+    for seat in seats:
+        key = kinds_of[seat[0]], frozenset(name for name, places in reached.items() if seat in places)
+        counts[key] = counts.get(key, 0) + 1
+    entries = [Shared(count, kinds, users) for (kinds, users), count in counts.items()]
+    while len(entries) > MOST:
+        first, second = min(combinations(entries, 2), key=lambda pair: pair[0].accelerators + pair[1].accelerators)
+        merged = Shared(first.accelerators + second.accelerators, first.kinds | second.kinds, first.users | second.users)
+        entries = [entry for entry in entries if entry not in (first, second)] + [merged]
+    return tuple(entries)
+
+
+def _reached(problem: Problem, component: Component, options: Sequence[Option], capacity: AcceleratorCapacity) -> frozenset[object]:
+    """Return the places a component may use; with fixed ranks, its own places."""
+    if component.runs is not None:
+        return frozenset(problem.given().accelerators(component.name))
+    kinds = {option.kind for option in options if option.accelerators}
+    return frozenset(place for kind in kinds for place in capacity.places(problem, component, kind))
 
 
 def crossing(problem: Problem, parts: Sequence[Component], apart: Pairs, space: AcceleratorCapacity) -> Crossing | None:

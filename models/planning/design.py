@@ -43,8 +43,17 @@ class Design:
         return sum(block.accelerators for block in self.blocks)
 
     def used(self, question: PlanningProblem) -> int:
-        """Return a lower bound on accelerators in use, shared ones included."""
-        return max(self.accelerators, question.given.shared)
+        """Return a lower bound on accelerators in use, shared ones included.
+
+        As many shared accelerators as possible lie below planned blocks. By max-flow min-cut: for
+        every choice of shared accelerators, held in any case, the blocks that may not lie on them
+        come beside them; the largest sum counts.
+        """
+        return max(
+            sum(shared.accelerators for shared in choice)
+            + sum(block.accelerators for block in self.blocks if not any(shared.lets(block.kind, block.components) for shared in choice))
+            for choice in question.together_shared
+        )
 
     def all_accelerators(self, question: PlanningProblem) -> int:
         """Return the accelerators of all components, planned or not; a lower bound if shared."""

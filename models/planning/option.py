@@ -55,6 +55,26 @@ class RefusedCount:
     segments: tuple[int, ...] | None = field(default=None)
 
 
+@dataclass(frozen=True)
+class Shared:
+    """Accelerators of unplanned components with given ranks, open to others.
+
+    Attributes
+    ----------
+    accelerators : number of accelerators; the kinds include them.
+    kinds : kinds with such accelerators.
+    users : planned components that may be on them.
+    """
+
+    accelerators: int
+    kinds: frozenset[int]
+    users: frozenset[str]
+
+    def lets(self, kind: int, components: Iterable[str]) -> bool:
+        """Return True if accelerators with exactly `components` may be shared ones."""
+        return kind in self.kinds and self.users.issuperset(components)
+
+
 @dataclass(frozen=True, slots=True)
 class Crossed:
     """Level of the topology with costs.

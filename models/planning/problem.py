@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
+from itertools import combinations
 from typing import Iterable, Mapping
 
 from ..record import dataclass
 from .arrangement import FrameworkArrangement
-from .option import AcceleratorKind, Area, Crossing, Idle, Option, RefusedCount
+from .option import AcceleratorKind, Area, Crossing, Idle, Option, RefusedCount, Shared
 from .workload import SECONDS, Budget
 
 
@@ -113,12 +114,12 @@ class GivenRanks:
     ----------
     held : accelerators of unplanned components with given ranks that share with nobody. They are in
         no kind, and `budget` is without them.
-    shared : accelerators of other such components, which some planned components may use too. They
-        are in the kinds, and count in `budget` in any case.
+    shared : accelerators of such components that planned components may use too. They are in the
+        kinds, and count in `budget` in any case.
     """
 
     held: int = 0
-    shared: int = 0
+    shared: tuple[Shared, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -196,6 +197,11 @@ class PlanningProblem:
         """Return the kind of accelerators of a model and size, best an exact match. Else None."""
         kinds = [number for number, kind in enumerate(self.kinds) if kind.covers(model, memory)]
         return next((number for number in kinds if self.kinds[number].memory == memory), kinds[0] if kinds else None)
+
+    @cached_property
+    def together_shared(self) -> tuple[tuple[Shared, ...], ...]:
+        """All subsets of the shared accelerators, the empty set first."""
+        return tuple(subset for count in range(len(self.given.shared) + 1) for subset in combinations(self.given.shared, count))
 
     @cached_property
     def tasks_of(self) -> Mapping[str, tuple[int, ...]]:

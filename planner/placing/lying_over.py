@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterable, Sequence
+from functools import partial
+from itertools import islice
+from typing import Callable, Iterator, Sequence
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ...models.component import DISJOINT, SUBSET, TOGETHER, Component, Relation
@@ -17,6 +19,8 @@ from ...solver.refuting.census import CountingRow
 from ...solver.refuting.certificate import counting_row
 from ...solver.wording import listed
 
+MOST = 32
+"""Maximum number of placements tried."""
 GROUND = "what may be used"
 """Name of the stand-in for all usable accelerators; component names have no spaces."""
 
@@ -24,9 +28,10 @@ GROUND = "what may be used"
 def lying_over(place: Solve, workload: Workload) -> Solve:
     """Wrap a solver: prefer few accelerators, shared given ranks included (`Job.overlaps`).
 
-    A placement that holds more than the given ranks, or more than the planned components, is tried
-    again within the fewest; minimality is not proved. A placement beyond the budget of accelerators
-    is none.
+    The counts of a design give a lower bound of all held accelerators. A placement beside the given
+    ranks that holds more is the answer only if no smaller one is found; minimality is not proved.
+    If traffic counts as time, it comes first, and a placement within the budget stays. A placement
+    beyond the budget of accelerators is none.
     """
     most, by_time = workload.budget.accelerators, workload.aim == SECONDS and bool(workload.bandwidth)
 
@@ -34,11 +39,15 @@ def lying_over(place: Solve, workload: Workload) -> Solve:
         found = over_given_ranks(place)(problem)
         if found.plan is None or not problem.job.overlaps or not problem.hinted:
             return found
-        used = all_held(problem, found.plan.assignment)
-        if not by_time or (most is not None and used > most):
-            fewest = within(place, problem, _fewest(problem, found.plan.assignment))
-            if fewest.plan is not None and (held := all_held(problem, fewest.plan.assignment)) < used:
-                found, used = fewest, held
+        used, least = all_held(problem, found.plan.assignment), _least(problem, found.plan.assignment)
+        enough = max(least, most or 0) if by_time else least
+        if used > enough and not (by_time and most is None):
+            for way in islice(_ways(place, problem, found.plan.assignment, least, used), MOST):
+                over = way()
+                if over.plan is not None and (now := all_held(problem, over.plan.assignment)) < used:
+                    found, used = over, now
+                    if used <= enough:
+                        break
         return found if most is None or used <= most else _undecided(problem, used, most)
 
     return answer
@@ -46,23 +55,34 @@ def lying_over(place: Solve, workload: Workload) -> Solve:
 
 def all_held(problem: Problem, placed: Assignment) -> int:
     """Return the number of accelerators held by all components."""
-    return len(_seats(problem, placed, [component.name for component in problem.components]))
+    return len(frozenset[Seat]().union(*(placed.accelerators(component.name) for component in problem.components)))
 
 
-def _seats(problem: Problem, placed: Assignment, names: Iterable[str]) -> frozenset[Seat]:
-    return frozenset[Seat]().union(*(placed.accelerators(name) for name in names))
+def _least(problem: Problem, placed: Assignment) -> int:
+    """Return a lower bound of the accelerators held with these counts."""
+    given, overlaps = problem.given(), problem.job.overlaps
+    fixed = {component.name: given.accelerators(component.name) for component in problem.components if component.runs is not None}
+    every = frozenset[Seat]().union(*fixed.values())
+    open_ = {component.name: placed.accelerators(component.name) for component in problem.components if component.runs is None}
+    beside = [
+        len(own_seats) + len(frozenset[Seat]().union(*(seats for g, seats in fixed.items() if g in overlaps and name not in overlaps[g])))
+        for name, own_seats in open_.items()
+    ]
+    held = frozenset[Seat]().union(*(seats for name, seats in fixed.items() if name not in overlaps))
+    return max([len(every), len(held | frozenset[Seat]().union(*open_.values())), *beside])
 
 
-def _fewest(problem: Problem, placed: Assignment) -> list[Seat]:
-    """Return the given accelerators, and near ones for the open components."""
+def _ways(place: Solve, problem: Problem, placed: Assignment, least: int, used: int) -> Iterator[Callable[[], Answer]]:
+    """Yield placements within the given and a few nearby accelerators, fewest first."""
     given = problem.given()
-    fixed = [component.name for component in problem.components if component.runs is not None]
-    every = _seats(problem, given, fixed)
-    closed = _seats(problem, given, [name for name in fixed if name not in problem.job.overlaps])
-    open_ = _seats(problem, placed, [component.name for component in problem.components if component.runs is None])
-    nodes = {node for node, _ in every}
-    near = sorted((seat for seat in _free(problem) if seat not in every), key=lambda seat: (seat[0] not in nodes, seat))
-    return sorted((*every, *near[: max(0, len(closed | open_) - len(every))]))
+    every = frozenset[Seat]().union(*(given.accelerators(component.name) for component in problem.components if component.runs is not None))
+    open_ = frozenset[Seat]().union(*(placed.accelerators(component.name) for component in problem.components if component.runs is None))
+    there = {node for node, _ in every}
+    free = [seat for seat in _free(problem) if seat not in every]
+    orders = [sorted(free, key=lambda seat: (seat not in open_, seat)), sorted(free, key=lambda seat: (seat[0] not in there, seat))]
+    for count in range(least - len(every), used - len(every)):
+        for seats in dict.fromkeys(tuple(order[:count]) for order in orders):
+            yield partial(within, place, problem, sorted((*every, *seats)))
 
 
 def _undecided(problem: Problem, used: int, most: int) -> Answer:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import lcm
 from typing import Callable, Iterator, NamedTuple, Sequence
 
-from ...models.planning.option import Area
+from ...models.planning.option import Area, Shared
 from ...models.planning.problem import PlanningProblem
 from .choices import BlockChoice
 from .found import ENDLESS
@@ -27,9 +27,9 @@ class ChoiceRow(NamedTuple):
 
 def rows(question: PlanningProblem, structure: BlockStructure, limits: OptionLimits) -> Iterator[ChoiceRow]:
     """Yield all rows of a structure. A lower limit is a row of negative weights."""
-    roots = _roots(structure)
+    roots = tuple(number for number, outer in enumerate(structure.inside) if outer == OUTSIDE)
     for kind, node_kind in enumerate(question.kinds if len(question.kinds) > 1 else ()):
-        yield ChoiceRow(roots, node_kind.accelerators, _on_kind(kind))
+        yield ChoiceRow(roots, node_kind.accelerators, _on_kind(frozenset(roots), kind))
     for number in range(len(structure.sets)):
         yield from _nested(question, structure, number)
     yield from (row for area in question.areas for row in _in_area(structure, roots, area))
@@ -37,17 +37,15 @@ def rows(question: PlanningProblem, structure: BlockStructure, limits: OptionLim
 
 
 def used(question: PlanningProblem, structure: BlockStructure) -> Iterator[ChoiceRow]:
-    """Yield lower bounds of the used accelerators: the sum of weights less `most` counts.
+    """Yield lower bounds of the used accelerators: the largest sum of weights less `most` counts.
 
-    Those of the outermost sets, and shared accelerators of given ranks, held in any case.
+    Shared accelerators of given ranks, held in any case, and the outermost sets that cannot use
+    them, with all inside these.
     """
-    yield ChoiceRow(_roots(structure), 0, lambda number, choice: choice.accelerators)
-    if question.given.shared:
-        yield ChoiceRow((), -question.given.shared, lambda number, choice: 0)
-
-
-def _roots(structure: BlockStructure) -> tuple[int, ...]:
-    return tuple(number for number, outer in enumerate(structure.inside) if outer == OUTSIDE)
+    for entries in question.together_shared:
+        beside = {kind: _beside(structure, kind, entries) for kind in range(len(question.kinds))}
+        sets = frozenset[int]().union(*beside.values())
+        yield ChoiceRow(tuple(sorted(sets)), -sum(entry.accelerators for entry in entries), _counted(beside))
 
 
 def left_over(inner: Sequence[int]) -> int:
@@ -69,8 +67,13 @@ def _nested(question: PlanningProblem, structure: BlockStructure, number: int) -
         yield from (ChoiceRow(structure.around[number], 0, _memory(number, sizes, turn)) for turn in range(len(question.all_turns) + 1))
 
 
-def _on_kind(kind: int) -> Callable[[int, BlockChoice], int]:
-    return lambda number, choice: choice.accelerators if choice.kind == kind else 0
+def _on_kind(roots: frozenset[int], kind: int) -> Callable[[int, BlockChoice], int]:
+    return _counted({kind: roots})
+
+
+def _counted(beside: dict[int, frozenset[int]]) -> Callable[[int, BlockChoice], int]:
+    """Return the accelerators of choices on a kind by the sets that count there."""
+    return lambda number, choice: choice.accelerators if number in beside.get(choice.kind, ()) else 0
 
 
 def _unlike(outer: int, kind: int) -> Callable[[int, BlockChoice], int]:
@@ -104,3 +107,9 @@ def _of_limit(structure: BlockStructure, limit: Limit) -> ChoiceRow:
         return sum(limit.weigh(name, option) for name, option in zip(structure.sets[number], choice.options) if name in limit.names)
 
     return ChoiceRow(tuple(sorted({of[name] for name in limit.names})), limit.most, weigh)
+
+
+def _beside(structure: BlockStructure, kind: int, entries: Sequence[Shared]) -> frozenset[int]:
+    """Return outermost sets that cannot use these accelerators, with all inside them."""
+    beside = {number for number, users in enumerate(structure.users) if not any(entry.lets(kind, users) for entry in entries)}
+    return frozenset(number for number in beside if structure.inside[number] == OUTSIDE or structure.inside[number] not in beside)

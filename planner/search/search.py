@@ -174,7 +174,7 @@ class _Search:
         """Return the lower bound of all designs: the longest task on its best option."""
         options = [candidates for candidates in self.question.options.values() if candidates]
         used = max((min(option.accelerators for option in candidates) for candidates in options), default=0)
-        used = max(used, self.question.given.shared)
+        used = max(used, sum(part.accelerators for part in self.question.given.shared))
         if self.question.aim != SECONDS:
             return used, 0
         times = (
