@@ -122,7 +122,7 @@ def an_embodied_file(source: random.Random, machines: str) -> str:
 
 def planned(reading: Reading) -> Answer:
     assert reading.problem is not None and reading.problem.job.planning.workload is not None
-    return plan(reading.problem, reading.problem.job.planning.workload, solve)
+    return plan(reading.problem, solve)
 
 
 @pytest.mark.slow

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import replace
-from functools import reduce
 from itertools import combinations, permutations, product
 from math import comb, perm
-from operator import or_
 from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from ortools.sat.python import cp_model
@@ -201,12 +199,12 @@ def telling(problem: Problem, layout: Layout, judge: Judge) -> dict[Component, l
     of_each = every_option(problem)
     first, left = {component.name: runs[0] for component, runs in of_each.items()}, dict[Component, list[tuple[Run, ...]]]()
     for component, every in of_each.items():
-        known, left[component] = set[tuple[frozenset[str], int]](), []
+        known, left[component] = set[object](), []
         for runs in every:
             assignment = Combined({**first, component.name: runs})
-            met = component.runs is None and _meets_itself(runs)
-            wrong = frozenset({"PW201"}) if met else judge.codes_of(component.name, assignment)
-            reason = wrong, sum(run.amount for run in runs)
+            met = _shared_first(runs) if component.runs is None else None
+            wrong = judge.codes_of(component.name, assignment) if met is None else frozenset({"PW201"})
+            reason = wrong, sum(run.amount for run in runs), met
             refused = wrong & PACK and not (wrong & SHAPE and may_be_said(layout, component, assignment))
             if not refused or reason not in known:
                 left[component].append(runs)
@@ -214,12 +212,22 @@ def telling(problem: Problem, layout: Layout, judge: Judge) -> dict[Component, l
     return left
 
 
-def _meets_itself(runs: Sequence[Run]) -> bool:
-    """Do two processes hold the same accelerator?"""
-    masks = defaultdict[tuple[int, str], list[Run]](list)
+def _shared_first(runs: Sequence[Run]) -> tuple[int, str, int] | None:
+    """The first accelerators that two processes, or one twice, hold: node, kind, mask; None without any."""
+    for (node, kind), its in sorted(_by_place(runs).items()):
+        held = 0
+        for run in sorted(its, key=lambda run: run.mask):
+            if run.mask.bit_count() < run.amount or held & run.mask:
+                return node, kind, held & run.mask or run.mask
+            held |= run.mask
+    return None
+
+
+def _by_place(runs: Sequence[Run]) -> dict[tuple[int, str], list[Run]]:
+    places = defaultdict[tuple[int, str], list[Run]](list)
     for run in runs:
-        masks[run.node, run.kind].append(run)
-    return any(reduce(or_, (run.mask for run in its)).bit_count() < sum(run.amount for run in its) for its in masks.values())
+        places[run.node, run.kind].append(run)
+    return places
 
 
 def compare(problem: Problem) -> Counter[str]:
