@@ -12,8 +12,8 @@ from .configurations import PER_NODE, Config, Question
 from .sizes import data_parallel, each_of, megatron_replica, strategy_of
 from .transfer import taught, transfers
 
-AT_LOAD, UPDATE, PAIRS, PARTIAL, SHRINK, BACKEND, TRANSFER, REFERENCE, STEP = (
-    "load", "contiguity", "pairs", "partial", "shrink", "backend", "transfer", "reference", "step",
+AT_LOAD, UPDATE, PAIRS, PARTIAL, SHRINK, BACKEND, TRANSFER, REFERENCE, STEP, SETTINGS = (
+    "load", "contiguity", "pairs", "partial", "shrink", "backend", "transfer", "reference", "step", "settings",
 )  # fmt: skip
 
 
@@ -34,6 +34,8 @@ def _failures(pipeline: str, config: Config) -> Iterator[str]:
             yield UPDATE
         if set(train) & set(infer) and len(infer) % each_of(config["actor_infer"]) == 0 and not _pairs(config):
             yield PAIRS
+        if any(_refused_settings(config)):
+            yield SETTINGS
     if pipeline == "agentic" and config.get("partial_gpu_mode", True):
         if not _partial(config):
             yield PARTIAL
@@ -66,6 +68,13 @@ def _created(pipeline: str, config: Config) -> list[str]:
 
 def _lora(config: Config) -> bool:
     return "lora_target" in config["actor_train"].get("model_args", {})
+
+
+def _refused_settings(config: Config) -> Iterator[bool]:
+    """Adapters that no update brings to SGLang (`sglang_strategy.py`), micro batches of no tokens (`dynamic_batching.py`)."""
+    train = config["actor_train"]
+    yield _lora(config) and strategy_of(config["actor_infer"])[0] == "sglang"
+    yield train.get("use_dynamic_batching_in_train", False) and not train.get("max_tokens_per_microbatch_in_train", 0)
 
 
 # -- as the configuration is read

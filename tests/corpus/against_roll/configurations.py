@@ -172,6 +172,7 @@ class Dice:
             config["rewards"]["judge"] = {**self._inference(self._range()), "tag_included": ["j"]}
         if self._chance(0.1):
             config["actor_train"]["use_dynamic_batching_in_train"] = True
+            config["actor_train"]["max_tokens_per_microbatch_in_train"] = self._one(16384, 16384, 0)
         return config
 
     def _agentic(self) -> Config:
