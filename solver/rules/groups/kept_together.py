@@ -48,10 +48,19 @@ def visits_of(problem: Problem, level: str, assignment: Assignment, component: s
             for (node, index), kind, _ in process_seats:
                 yield _numa_domain(problem.cluster, node, index, kind), node, 1
         return
+    name, node, amount = "", -1, 0  # of ranks in a row on one node
     for repeat in sorted(assignment.repeats(component), key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):
-        amount = sum(run.amount or len(run.ranks) for run in repeat.runs)
-        for node in repeat.node_ranks:
-            yield domain(nodes[node], level), node, amount
+        per_node = sum(run.amount or len(run.ranks) for run in repeat.runs)
+        for visited in repeat.node_ranks:
+            if visited == node:
+                amount += per_node
+                continue
+            if amount:
+                yield name, node, amount
+            name = problem.cluster.name(visited) if level == NODE_LEVEL else domain(nodes[visited], level)
+            node, amount = visited, per_node
+    if amount:
+        yield name, node, amount
 
 
 def _numa_domain(cluster: Cluster, node: int, index: int, kind: str) -> str:
