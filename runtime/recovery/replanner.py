@@ -42,7 +42,7 @@ def problem_of_plan(plan: Plan) -> Problem:
     a part of a resource, and components that overlap in part.
     """
     masks = {name: plan.assignment.masks(name) for name in plan.components}
-    fixed = _given(plan, masks)
+    fixed = _fixed(plan, masks)
     components = tuple(
         Component(name, _node_groups(plan, name), runs=plan.assignment.of(name), cpus=plan.cpus.get(name, 0))
         if name in fixed
@@ -53,7 +53,7 @@ def problem_of_plan(plan: Plan) -> Problem:
     return Problem(plan.cluster, Job(components, open_relations, Capabilities(shares_accelerators=True)))
 
 
-def _given(plan: Plan, masks: dict[str, Masks]) -> set[str]:
+def _fixed(plan: Plan, masks: dict[str, Masks]) -> set[str]:
     """Return the components with given ranks, and all that share accelerators with them."""
     fixed = {name for name in masks if not _even(plan, name)}
     for first, second in combinations(masks, 2):

@@ -1,4 +1,4 @@
-"""What a placement leaves open, decided without times.
+"""Choices that a placement leaves open, decided without times.
 
 `accepting.py` excludes counts that the framework refuses, `even_degrees.py` prefers degrees that divide the model, `pool_layouts.py` has
 the pools that a framework lays out by itself, and `splits.py` names the splits of accelerators that are equally good.

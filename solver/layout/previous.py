@@ -71,7 +71,9 @@ def pieces(problem: Problem, members: Members, assignment: Assignment) -> Pieces
     that all of them held. A component without a place is ignored.
     """
     size = piece_size(problem, members)
-    piece_sets = [_of(component.per_process, size, assignment.of(component.name)) for component in members if assignment.of(component.name)]
+    piece_sets = [
+        _pieces(component.per_process, size, assignment.of(component.name)) for component in members if assignment.of(component.name)
+    ]
     if not piece_sets:
         return Pieces({}, {}, 0)
     first, *further = piece_sets
@@ -79,7 +81,7 @@ def pieces(problem: Problem, members: Members, assignment: Assignment) -> Pieces
     return Pieces(common, first.orders, max(piece_set.count for piece_set in piece_sets))
 
 
-def _of(per_process: int, size: int, runs: Sequence[Run]) -> Pieces:
+def _pieces(per_process: int, size: int, runs: Sequence[Run]) -> Pieces:
     """Return the pieces in the runs of a component."""
     scattered: dict[int, list[tuple[int, int]]] = {}  # piece number -> resources in rank order
     # `solid`: piece number -> (node, first index, count) while resources ascend without holes

@@ -127,6 +127,7 @@ class Apart(RelationRule):
 
 class Near(RelationRule):
     """Every domain with some of the first component holds some of the second.
+
     The relation names the level of the domains.
     """
 

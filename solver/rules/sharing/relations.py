@@ -35,7 +35,7 @@ class Colocated(RelationRule):
         first_name, second_name = relation.components
         first, second = assignment.masks(first_name), assignment.masks(second_name)
         if differ := {place: mask for place in {**first, **second} if (mask := first.get(place, 0) ^ second.get(place, 0))}:
-            count, node, _ = _of(differ)
+            count, node, _ = _extent(differ)
             message = f"{first_name} and {second_name} are colocated but differ in {count} {plural('accelerator', count)}"
             message += f" (first on node {node})"
             help_text = "give both the same ranks" + ("" if relation.reason else f", or drop `colocate_with: {second_name}`")
@@ -57,7 +57,7 @@ class Colocated(RelationRule):
             yield from moved_onto(problem, moved, target)
 
 
-def _of(masks: Mapping[tuple[int, str], int]) -> tuple[int, int, int]:
+def _extent(masks: Mapping[tuple[int, str], int]) -> tuple[int, int, int]:
     """Return (number of resources, first node, lowest index there)."""
     (node, _), mask = min(masks.items())
     return sum(mask.bit_count() for mask in masks.values()), node, lowest(mask)
@@ -127,7 +127,7 @@ class ColocatedOrDisjoint(RelationRule):
         held = (common, assignment.masks(first_name), assignment.masks(second_name))
         counts = [sum(mask.bit_count() for mask in masks.values()) for masks in held]
         if common and not counts[0] == counts[1] == counts[2]:
-            _, node, index = _of(common)
+            _, node, index = _extent(common)
             message = f"{first_name} and {second_name} share {counts[0]} of their {counts[1]} and {counts[2]} accelerators (first: {index} on node {node})"
             label = f"{counts[0]} shared, of {counts[1]} of {first_name} and {counts[2]} of {second_name}"
             advice = f"give {first_name} and {second_name} the same ranks, or ranks that do not meet"
@@ -178,7 +178,7 @@ class Disjoint(RelationRule):
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
         if common := _common(assignment, first_name, second_name):
-            count, node, index = _of(common)
+            count, node, index = _extent(common)
             shared = f"{count} {plural('accelerator', count)} (first: {index} on node {node})"
             message, notes = f"{first_name} and {second_name} must be disjoint but share {shared}", demanding(relation)
             place, advice = (node, index), "move one of the two"
@@ -228,7 +228,7 @@ class Subset(RelationRule):
         outer_masks = assignment.masks(outer)
         outside = {place: rest for place, mask in assignment.masks(inner).items() if (rest := mask & ~outer_masks.get(place, 0))}
         if outside:
-            count, node, index = _of(outside)
+            count, node, index = _extent(outside)
             message = f"{inner} uses {count} {plural('accelerator', count)} that {outer} does not use (first: {index} on node {node})"
             advice = f"give {inner} only ranks of {outer}"
             yield self.fault(problem, relation, message, advice, (node, index), count, label=f"outside {outer}")
