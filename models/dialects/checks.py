@@ -8,17 +8,18 @@ an error; a refusal by other possible releases is a warning that names them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from math import isqrt
+from math import inf, isqrt
 from typing import Any, Callable, Iterable, Sequence, Union
 
-from ..configuration.notes import Notes
-from ..configuration.settings import Amount, Settings
+from ..configuration.notes import Notes, is_unknown
+from ..configuration.settings import Amount, Settings, plain_value
 from ..findings.finding import Severity
 from ..findings.span import Edit, Span
 from ..findings.wording import are, do
 from ..record import dataclass
 from ..releases.release import ALWAYS, Range
 from ..text.nearest import nearest
+from ..text.tree import ListNode, Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,23 +226,93 @@ class Equals(Comparison):
 
 @dataclass(frozen=True, kw_only=True)
 class OneOf(Check):
-    """The word at `key` is in `values`; `renamed` maps values of other releases to replacements."""
+    """The word at `key`, or each of its list, is in `values`; `renamed` maps others to replacements.
+
+    With `separator`, a text is a list of words.
+    """
 
     key: str
     values: Sequence[str]
     renamed: Sequence[tuple[str, str]] = ()
+    separator: str = ""
 
     def judge(self, facts: Facts) -> None:
         """See `Check.judge`."""
-        word = facts.settings.word(self.key, self.code)
-        if not word or word in self.values:
-            return
         value = facts.settings.at(self.key)
+        if isinstance(value, ListNode):
+            words = [item.text for item in value.items if isinstance(item, Scalar) and not is_unknown(item)]
+        else:
+            text = facts.settings.word(self.key, self.code) or ""
+            words = [word.strip() for word in text.split(self.separator)] if self.separator else [text]
+        word = next((word for word in words if word and word not in self.values), "")
+        if not word:
+            return
         better = dict(self.renamed).get(word) or nearest(word, self.values)
         help_ = f"write `{better}`" if better else f"write one of {', '.join(f'`{word}`' for word in self.values)}"
-        edit = facts.settings.becomes(self.key, better) if better and value is not None else None
+        edit = facts.settings.becomes(self.key, better) if better and len(words) == 1 else None
         text = self.message.format(left=f"`{self.key}`", right=word) if self.message else f"`{self.key}` is `{word}`, which is unknown"
         self.report(facts, text, value.span if value is not None else None, "unknown" if value is not None else "not set", help_, edit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Within(Check):
+    """The number at `key`, a fraction or not, is above `above`, at least `least`, at most `most`."""
+
+    key: str
+    above: float = -inf
+    least: float = -inf
+    most: float = inf
+    help: str = ""
+
+    def judge(self, facts: Facts) -> None:
+        """See `Check.judge`."""
+        settings = facts.settings
+        default = None if settings.is_open(self.key, self.code) else settings.defaults.get(self.key)
+        number = plain_value(settings, self.key, "" if default is None or default.value is None else default.value)
+        if isinstance(number, (str, bool)) or (number > self.above and self.least <= number <= self.most):
+            return
+        wanted = f"above {self.above}" if self.above > -inf else f"at most {self.most}" if number > self.most else f"at least {self.least}"
+        wanted = f"{self.least}" if self.least == self.most else wanted
+        text = self.message.format(left=f"`{self.key}` {number}") if self.message else f"`{self.key}` is {number}, but it must be {wanted}"
+        value, bound = settings.at(self.key), self.most if number > self.most else self.least
+        better = "" if self.above > -inf else str(bound)
+        help_ = self.help or (f"set {facts.assigned(self.key, better)}" if better else f"make it {wanted}")
+        edit = settings.becomes(self.key, better) if better else None
+        self.report(facts, text, value.span if value is not None else None, f"not {wanted}", help_, edit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contains(Check):
+    """The text at `key` holds another text."""
+
+    key: str
+    holds: str
+    help: str = ""
+
+    def judge(self, facts: Facts) -> None:
+        """See `Check.judge`."""
+        word, value = facts.settings.word(self.key, self.code), facts.settings.at(self.key)
+        if word and self.holds not in word:
+            text = self.message or f"`{self.key}` is `{word}`, without `{self.holds}`"
+            self.report(facts, text, value.span if value is not None else None, f"no `{self.holds}`", self.help)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval(Check):
+    """The list at `key` is first and last of an interval; a negative first has a negative last."""
+
+    key: str
+    help: str = ""
+
+    def judge(self, facts: Facts) -> None:
+        """See `Check.judge`."""
+        value = facts.settings.at(self.key)
+        numbers = [item.value for item in value.items if isinstance(item, Scalar)] if isinstance(value, ListNode) else []
+        known = [number for number in numbers if isinstance(number, int)]
+        if not isinstance(value, ListNode) or len(known) < len(value.items):
+            return
+        if len(known) != 2 or known[1] < known[0] or (known[0] < 0 <= known[1]):
+            self.report(facts, self.message or f"`{self.key}` {known} is no interval of two numbers", value.span, "no interval", self.help)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,7 +329,8 @@ class Requires(Check):
         if settings.is_open(self.key, self.code):
             return
         if self.value is None:
-            if settings.has(self.key) or (self.key in settings.defaults and settings.defaults[self.key].value is not None):
+            known = settings.defaults.get(self.key) if settings.at(self.key) is None else None
+            if settings.has(self.key) or (known is not None and known.value is not None):
                 return
             text = self.message or f"`{self.key}` is missing"
             self.report(facts, text, None, "", self.help or f"set `{self.key}`")
@@ -269,7 +341,8 @@ class Requires(Check):
         wanted = str(self.value).lower() if isinstance(self.value, bool) else str(self.value)
         text = self.message or f"`{self.key}` must be {wanted}"
         help_ = self.help or f"set {facts.assigned(self.key, wanted)}"
-        self.report(facts, text, value.span if value is not None else None, "", help_, settings.becomes(self.key, wanted))
+        edit = settings.becomes(self.key, wanted) if isinstance(value, Scalar) and isinstance(value.value, (bool, int)) else None
+        self.report(facts, text, value.span if value is not None else None, "", help_, edit)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,20 +9,17 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Iterator, Mapping
 
-from ...findings.finding import Severity
 from ...findings.wording import with_noun
 from ...releases.release import Range
 from ...text.tree import Scalar
-from ..checks import AtLeast, Check, Equals, Facts, Number, OneOf, Requires, run_checks
+from ..checks import AtLeast, Check, Equals, Facts, Number, Requires, run_checks
+from ..demands import check_of, is_for
 from . import names
 from .job import Role, RoleFacts, RollSetup, whole_of
 from .names import AT_LOAD, CONFIG, DEEPSPEED, IN_WORKERS, REWARDS, VLLM
 from .profile import fact_file
 
 MATCHES, REFUSED = "PW403", "PW123"
-_KINDS: dict[str, type[Check]] = {kind.__name__: kind for kind in (AtLeast, Equals, OneOf, Requires)}
-_ARGUMENTS = ("message", "help", "values", "renamed", "value", "right", "edits")
-"""Arguments of a check that a demand states as they are."""
 
 
 def check_demands(setup: RollSetup) -> None:
@@ -52,27 +49,20 @@ def _is_for(setup: RollSetup, role: Role, demand: Mapping[str, Any]) -> bool:
     if "pipeline" in demand and (pipeline.name != demand["pipeline"] or setup.notes.document.program is None):
         return False
     is_own = not settings.has(path("worker_cls")) or not demand.get("own", True)
-    unset = "unset" not in demand or settings.at(path(demand["unset"])) is None
-    flag = "flag" not in demand or settings.flag(path(demand["flag"]), REFUSED) is True
     in_job = "job_has" not in demand or any(settings.has(key) for key in demand["job_has"])
-    words = demand.get("words", {}).items()
-    return is_own and unset and flag and in_job and all(settings.word(path(key), REFUSED) in known for key, known in words)
+    return is_own and in_job and is_for(settings, demand, REFUSED, path)
 
 
 def _check(role: Role, demand: Mapping[str, Any]) -> Check:
     """Build the check of a demand."""
     source, left = demand["source"], demand.get("left")
-    given: dict[str, Any] = {name: demand[name] for name in _ARGUMENTS if name in demand}
-    given |= {name: text.replace("{role}", role.key) for name, text in given.items() if isinstance(text, str)}
+    given: dict[str, Any] = {name: demand[name].replace("{role}", role.key) for name in ("message", "help") if name in demand}
     if left is not None:
         given["left"] = lambda facts: facts.of(facts.settings.whole(role.path(left), REFUSED, 1))
     if "key" in demand:
         given["key"] = role.path(demand["key"])
-    return _KINDS[demand["check"]](
-        code=demand.get("code", REFUSED), source=source if source.startswith("Megatron") else f"ROLL, {source}",
-        when=getattr(names, demand["when"]), releases=Range(demand.get("since", ""), demand.get("until", "")),
-        severity=Severity(demand.get("severity", "error")), **given,
-    )  # fmt: skip
+    source = source if source.startswith("Megatron") else f"ROLL, {source}"
+    return check_of(demand, **{"code": demand.get("code", REFUSED), "source": source, "when": getattr(names, demand["when"]), **given})
 
 
 def _stage(facts: Facts) -> Number | None:

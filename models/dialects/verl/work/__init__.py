@@ -5,11 +5,11 @@ from __future__ import annotations
 from ....level import TRAINING
 from ..job import VerlSetup
 from .batches import judge_batches, judge_start, judge_tokens
+from .demands import judge_demands
 from .engines import judge_engines, mend_degrees
 from .machine import judge_machine
 from .meshes import judge_meshes, read_models
 from .modes import judge_modes
-from .single import judge_single
 from .updates import derive_batches, judge_streams, judge_tuning, judge_updates
 from .work import VerlWork
 
@@ -24,6 +24,6 @@ def judge(setup: VerlSetup, level: str, models: bool = True) -> None:
     steps = [mend_degrees, judge_meshes, judge_engines]
     steps += [derive_batches, read_models, judge_machine] if models else []
     if level == TRAINING:
-        steps += [judge_modes, judge_single, judge_start, judge_tokens, judge_batches, judge_updates, judge_streams, judge_tuning]
+        steps += [judge_modes, judge_demands, judge_start, judge_tokens, judge_batches, judge_updates, judge_streams, judge_tuning]
     for step in steps:
         step(work)

@@ -19,7 +19,7 @@ from ....findings.finding import Fix, Severity
 from ....findings.wording import with_noun
 from ....pools import Pool
 from ....releases.release import Range
-from ...checks import MULTIPLE, Equals, Number, OneOf, divisors, near
+from ...checks import MULTIPLE, AtLeast, Equals, Number, divisors, near
 from ..degrees import APART, Degrees, engine_key, engine_of, is_engine, is_teacher
 from ..programs import TRAINERS, ProgramKind
 from .work import (
@@ -30,9 +30,11 @@ from .work import (
     IN_WORKERS,
     MODE,
     NEVER,
+    NUMBERS,
     ROLLOUT,
     TORN,
     WITH_REWARD,
+    WITH_TEACHERS,
     VerlWork,
 )
 
@@ -40,12 +42,6 @@ SOURCE = "verl, verl/workers/config/rollout.py (RolloutConfig.__post_init__)"
 REPLICAS = {"vllm": Range("0.6.0"), "sglang": Range("0.6.0"), "trtllm": Range("b178a3cd")}
 """Engine -> releases that have servers of the engine and refuse pipeline stages."""
 MOE = "moe_tensor_parallel_size"
-MODES = OneOf(
-    code=MODE, source=SOURCE, key=f"{ROLLOUT}.mode", values=("async",), renamed=(("sync", "async"),), releases=Range("0.7.0"),
-    only_if=lambda facts: facts.settings.word(f"{ROLLOUT}.mode", MODE) == "sync", when=IN_WORKERS,
-    message="{left} is `{right}`, which verl has removed: it raises a ValueError",
-)  # fmt: skip
-"""Check of the generation mode; since 0.7.0 only servers generate."""
 
 
 def judge_engines(work: VerlWork) -> None:
@@ -60,7 +56,6 @@ def judge_engines(work: VerlWork) -> None:
     # An engine's refusals do not depend on the number of accelerators.
     names = [component.name for component in setup.components if is_engine(work.settings, component.name)]
     if entry.kind in (*TRAINERS, ProgramKind.SERVER):
-        work.check("rollout", MODES)
         names = ["rollout", *(name for name in names if name != "rollout")]
     else:
         names = []
@@ -68,6 +63,7 @@ def judge_engines(work: VerlWork) -> None:
         if (known := engine_of(settings, name)) is not None:
             if name != APART:
                 _refused(work, name, known)
+                _context(work, name)
             _servers(work, name, *known)
 
 
@@ -111,6 +107,30 @@ def _refused(work: VerlWork, name: str, known: Degrees) -> None:
         excess = dp if parallel.dp > 1 else pp
         work.tell(DEGREES, name, message, excess.span, work.set(excess, 1), excess.becomes(1), "not counted",
                   when_served(work, name, IN_SERVER), releases=Range(until="0.7.1"))  # fmt: skip
+
+
+def _context(work: VerlWork, name: str) -> None:
+    """Check that an engine takes prompt and response, and a teacher a token more.
+
+    Source: verl, until 0.7.0 verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py (__init__) and
+    sglang_rollout/sglang_rollout.py (_verify_config), in the processes of the workers;
+    verl/workers/config/distillation.py (validate_and_prepare_for_distillation).
+    """
+    key, settings = engine_key(work.settings, name), work.settings
+    prompt, response = (work.amount(key(f"{part}_length"), NUMBERS) for part in ("prompt", "response"))
+    in_workers = name == "rollout" and settings.until("0.7.0") and settings.word(key("mode"), MODE) in ("sync", "")
+    if not prompt or not response or not (is_teacher(name) or (in_workers and work.entry.kind in TRAINERS)):
+        return
+    program, taken = settings.word(key("name"), MODE), work.amount(key("max_model_len"), NUMBERS)
+    tokens = prompt.value + response.value + is_teacher(name)
+    note = f"{tokens} tokens: {work.text(prompt)} + {work.text(response)}" + " + 1" * is_teacher(name)
+    needed, when = Number(tokens, f"the {tokens} tokens of a sample", note=note), WITH_TEACHERS if is_teacher(name) else IN_WORKERS
+    if program == "vllm" and in_workers and settings.flag(key("enable_chunked_prefill"), MODE):
+        left, needed = work.number(key("max_num_batched_tokens"), NUMBERS), work.of(taken) or needed
+    else:
+        left = work.of(taken) if is_teacher(name) or (program == "sglang" and settings.since("0.4.0")) else None
+    work.check(name, AtLeast(code=NUMBERS, source="verl, verl/workers/rollout/", left=left, right=needed, when=when,
+                             message="{left} is less than {right}"))  # fmt: skip
 
 
 def _check_vllm(work: VerlWork, name: str, amounts: Mapping[str, Amount]) -> None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from ....releases.release import ALWAYS, Range
 from ....text.tree import MANDATORY
 from ...checks import Equals, Number, OneOf, Requires
-from ..configuration import NEW_WORKERS, TRAINER_MODES
+from ..configuration import NEW_WORKERS
 from ..degrees import LATER, engine_key, engine_of, is_engine
-from ..programs import FULLY_ASYNC, ONE_STEP_OFF, TRAINERS, ProgramKind
+from ..programs import FULLY_ASYNC, TRAINERS, ProgramKind
 from .engines import when_served
 from .work import (
     ACTOR,
@@ -37,9 +37,11 @@ ASSERTED = "verl asserts it"
 ACTORS, CRITICS, REFERENCES = f"{ACTOR}.strategy", "critic.strategy", f"{REFERENCE}.strategy"
 FSDP, KNOWN = ("fsdp", "fsdp2"), ("fsdp", "fsdp2", "megatron")
 DYNAMIC, INFERRED = f"{ACTOR}.use_dynamic_bsz", f"{ROLLOUT}.log_prob_use_dynamic_bsz"
-PADDING = (("actor", ACTOR, "actor_rollout_ref.model.use_remove_padding"), ("critic", "critic", "critic.model.use_remove_padding"))
-V1, STEPS = "trainer.v1.trainer_mode", "trainer.v1.separate_async.parameter_sync_step"
-BACKEND, BACKENDS = f"{ROLLOUT}.checkpoint_engine.backend", ("nccl", "nixl", "hccl", "mooncake")
+PADDING = (
+    ("actor", ACTOR, "actor_rollout_ref.model.use_remove_padding"), ("ref", REFERENCE, "actor_rollout_ref.model.use_remove_padding"),
+    ("critic", "critic", "critic.model.use_remove_padding"),
+)  # fmt: skip
+STEPS = "trainer.v1.separate_async.parameter_sync_step"
 
 
 def judge_modes(work: VerlWork) -> None:
@@ -157,11 +159,6 @@ def _apart(work: VerlWork) -> None:
         else:
             message = "this program places no reward model in this release: verl raises a KeyError"
             work.demand(MODE, "reward_model", message, enabled, False, WITH_TRAINER)
-    if work.entry.program == ONE_STEP_OFF and settings.since("0.8.0"):
-        message = "{left} is `{right}`, which reaches no server apart: the actor has no rollout to give weights to"
-        source = "verl, verl/checkpoint_engine/base.py (CheckpointEngineManager.update_weights)"
-        work.check("rollout", OneOf(code=MODE, source=source, key=BACKEND, values=BACKENDS, message=message, when=AFTER_WEIGHTS,
-                                    only_if=lambda facts: facts.settings.word(BACKEND, MODE) == "naive"))  # fmt: skip
     keys = ("async_training.use_trainer_do_validate", "async_training.use_dynamic_resource_scheduling")
     ranks = work.setup.world_size("actor") if any(settings.has(key) and settings.flag(key, DEGREES) for key in keys) else None
     if ranks and served is not None:
@@ -176,15 +173,6 @@ def _new_workers(work: VerlWork) -> None:
     """Check the workers of the model engine."""
     settings, kind = work.settings, work.entry.kind
     between = settings.until("0.8.0") and settings.since("0.6.0")
-    if between and kind is ProgramKind.HYBRID:
-        message = "{left} is `{right}`, which verl does not know: it raises a ValueError"
-        source = "verl, verl/trainer/main_ppo.py (add_actor_rollout_worker)"
-        values = ("auto", "enable", "disable")
-        work.check("critic", OneOf(code=MODE, source=source, key=NEW_WORKERS, values=values, message=message, when=BEFORE_WORKERS))
-    if between and kind is ProgramKind.SEPARATE and not work.entry.own_trainer:
-        message = "{left} is `{right}`, but this program has the new workers alone: it raises a NotImplementedError"
-        work.check("actor", OneOf(code=MODE, source="verl, experimental/separation/utils.py", key=NEW_WORKERS, values=("disable",),
-                                  releases=Range("0.7.1", "0.8.0"), message=message, when=BEFORE_WORKERS))  # fmt: skip
     chosen = between and kind is ProgramKind.HYBRID and settings.word(NEW_WORKERS, MODE) == "disable"
     if chosen or (settings.since("0.8.0") and kind in LOOPS):
         _sizes_of_new_workers(work, f"with `{NEW_WORKERS}` disable" if chosen else "with the workers of this release")
@@ -213,29 +201,32 @@ def _sizes_of_new_workers(work: VerlWork, how: str) -> None:
 
 
 def _padding(work: VerlWork) -> None:
-    """Demand inputs without padding for sequence parallel ranks."""
-    checked = work.is_checked_at_start
+    """Demand inputs without padding for sequence parallel ranks.
+
+    Of the reference policy verl asked it at the start until 0.6.0; since 0.8.0 its engine asks.
+    """
+    checked, early, seen = work.is_checked_at_start, work.settings.until("0.6.0"), set[str]()
     for name, owner, key in PADDING:
-        if work.setup.component(name) is None or work.is_trained_by(owner) != "fsdp" or (name == "actor" and not checked):
+        if (work.setup.component(name) is None and not (name == "ref" and early)) or work.is_trained_by(
+            owner if name == "critic" else ACTOR
+        ) != "fsdp":
+            continue
+        if (name == "actor" and not checked and work.settings.until("0.8.0")) or (
+            name == "ref" and not early and work.settings.until("0.8.0")
+        ):
             continue
         sequence = work.sequence(owner, MODE)
-        if sequence and sequence.value > 1 and work.is_said(key):
+        if sequence and sequence.value > 1 and work.is_said(key) and sequence.name not in seen:
+            seen.add(sequence.name)
             message = f"{work.text(sequence)} needs inputs without padding, but `{key}` is not set"
-            source, when = "verl, verl/workers/config/actor.py (FSDPActorConfig.validate)", AT_START if checked else WITH_CRITIC
+            source = "verl, verl/workers/config/actor.py (FSDPActorConfig.validate), verl/workers/engine/fsdp/transformer_impl.py"
+            when = AT_START if checked and (early or name != "ref") else WITH_CRITIC if name == "critic" else IN_WORKERS
             work.check(name, Requires(code=MODE, source=source, key=key, value=True, message=message, when=when))
 
 
 def _v1(work: VerlWork) -> None:
-    """Check the V1 trainer, and the mode with separate servers.
-
-    Source: verl, verl/trainer/ppo/v1/trainer_separate_async.py.
-    """
-    if not work.settings.is_v1:
-        return
-    source, settings = "verl, verl/trainer/ppo/v1/trainer_base.py (get_trainer_cls)", work.settings
-    message = "{left} is `{right}`, which no trainer is registered for: verl raises a ValueError"
-    work.check("actor", OneOf(code=MODE, source=source, key=V1, values=TRAINER_MODES, message=message, when=WITH_TRAINER))
-    if not settings.is_apart:
+    """Check the batches of the V1 trainer with separate servers."""
+    if not work.settings.is_apart:
         return
     source = "verl, verl/trainer/ppo/v1/trainer_separate_async.py (__init__)"
     steps, mini = work.amount(STEPS, NUMBERS), work.amount(f"{ACTOR}.ppo_mini_batch_size", NUMBERS)
@@ -243,12 +234,3 @@ def _v1(work: VerlWork) -> None:
         total = steps.value * mini.value
         product = Number(total, f"{work.text(steps)} x {work.text(mini)} = {total}")
         work.check("actor", Equals(code=NUMBERS, source=source, left="data.train_batch_size", right=product, when=WITH_TRAINER))
-    message = "{left} is `{right}`, which cannot send weights to servers apart: verl asserts another one"
-    work.check("standalone_rollout", OneOf(
-        code=MODE, source=source, key=BACKEND, values=BACKENDS, message=message, when=WITH_TRAINER,
-        only_if=lambda facts: facts.settings.word(BACKEND, MODE) in ("naive", ""),
-    ))  # fmt: skip
-    if work.setup.component("reward_model") or settings.flag(settings.reward_key("enable"), MODE):
-        own = settings.reward_key("enable_resource_pool")
-        message = "servers apart never pause, so a reward model needs a pool of its own: verl asserts it"
-        work.check("reward_model", Requires(code=MODE, source=source, key=own, value=True, message=message, when=WITH_TRAINER))

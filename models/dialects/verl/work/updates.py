@@ -18,14 +18,13 @@ from ....findings.finding import Severity
 from ....findings.wording import are, with_noun
 from ....record import dataclass
 from ....releases.release import Range
-from ....text.tree import Scalar
-from ...checks import AMONG, MULTIPLE, AtLeast, Equals, Number, Requires, divisors, multiples_near, near
+from ...checks import AMONG, MULTIPLE, AtLeast, Number, divisors, multiples_near, near
 from ..degrees import TUNES
 from ..programs import ENGINE_PROCESSES, FULLY_ASYNC, PROCESSES, TRAINERS
 from .batches import EACH, FITTED, INFERRED, MICRO, PROMPTS, samples_of_step
 from .meshes import tuned_ranks
 from .modes import STEPS
-from .work import ACTOR, DEFAULT, FIRST_STEP, FIRST_UPDATE, IN_ROLLOUTER, IN_WORKERS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, VerlWork
+from .work import ACTOR, FIRST_STEP, FIRST_UPDATE, IN_WORKERS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, VerlWork
 
 NEW = "verl, verl/workers/engine_workers.py (train_mini_batch)"
 CUT = "verl, verl/workers/engine/utils.py (prepare_micro_batches)"
@@ -33,10 +32,7 @@ OLD = "verl, verl/workers/fsdp_workers.py, megatron_workers.py (normalize config
 STREAM = "verl, experimental/fully_async_policy/fully_async_rollouter.py (__init__)"
 ENGINE = "verl, verl/trainer/sft_trainer.py (_build_dataloader)"
 TUNING = "verl, verl/trainer/fsdp_sft_trainer.py (_normalize_config_bsz)"
-EXACT = (("data.train_batch_size", 0), ("data.gen_batch_size", 1))
-LOGGED = f"{ROLLOUT}.calculate_log_probs"
 DIVIDES_BOTH = "Megatron's workers divide both, and raise a TypeError"
-LEAST = (("async_training.staleness_threshold", 0), ("async_training.trigger_parameter_sync_step", 1))
 
 
 @dataclass(frozen=True)
@@ -230,31 +226,9 @@ def derive_batches(work: VerlWork) -> None:
 
 
 def judge_streams(work: VerlWork) -> None:
-    """Check a fully asynchronous job, with a stream of samples."""
+    """Check that the samples of a fully asynchronous step divide among the ranks."""
     if work.entry.program != FULLY_ASYNC:
         return
-    _shares(work)
-    for key, wanted in EXACT:
-        amount = work.amount(key, NUMBERS, least=-(10**9))
-        if amount and amount.span is None and amount.value != wanted and not work.is_whole:
-            work.notes.unsure(NUMBERS, "rollout", f"`{key}` is not in this file; the command line may set it")
-        elif amount:
-            default = DEFAULT if amount.span is None else ""
-            message = f"the fully asynchronous trainer demands `{key}` {wanted}, but it is {amount.value}{default}"
-            work.check("rollout", Equals(code=NUMBERS, source=STREAM, left=amount, right=wanted, message=message, when=IN_ROLLOUTER))
-    if work.is_whole:
-        message = f"`{LOGGED}` is not set, but the fully asynchronous trainer asserts it"
-        work.check("rollout", Requires(code=MODE, source=STREAM, key=LOGGED, value=True, message=message, when=IN_ROLLOUTER))
-    for key, least in LEAST:
-        value = work.settings.at(key)
-        number = value.value if isinstance(value, Scalar) else None
-        if isinstance(number, (int, float)) and not isinstance(number, bool) and number < least:  # may be a fraction
-            message = f"`{key}` is {number}, but fully asynchronous jobs need at least {least}"
-            work.demand(NUMBERS, "rollout", message, key, least, IN_ROLLOUTER, "too small")
-
-
-def _shares(work: VerlWork) -> None:
-    """Check that the samples of a step's mini batches divide among the ranks."""
     drawn, mini, per_prompt = samples_of_step(work), work.amount(f"{ACTOR}.ppo_mini_batch_size", SHARES), work.amount(EACH, SHARES)
     for name in ("actor", "critic"):
         ranks = work.data_parallel(name) if work.setup.component(name) else None

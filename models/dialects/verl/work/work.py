@@ -29,6 +29,7 @@ WITH_TRAINER = "verl refuses this when it makes its trainer, before any worker i
 WITH_CRITIC = "verl notices this when it sets up the critic, after the pools were checked"
 WITH_REWARD = "verl notices this when it starts the servers of the reward model, before the workers are started"
 IN_ROLLOUTER = "verl notices this when it makes its rollouter, before the workers are started"
+WITH_TEACHERS = "verl notices this when it reads the configuration of the distillation, after the pools were made"
 IN_WORKERS = "verl notices this only in the workers, after the pools were taken and they were started"
 WITH_MODEL = "verl notices this only in the workers, when they build the model"
 AFTER_WEIGHTS = "verl notices this only when it starts its inference engines, after the weights that are trained were loaded"

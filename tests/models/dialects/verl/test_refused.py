@@ -88,7 +88,7 @@ MICRO_BATCHES: list[tuple[str, dict[str, object], str]] = [
     ("0.7.1", {NEW: "disable", MINI: 3}, "the 8 samples of a rank of actor are no multiple"),
     ("0.8.0", {MINI: 3}, "the 8 samples of a rank of actor are no multiple"),
     ("0.8.0", {LOGS: 5}, "the 32 samples of a rank of rollout are no multiple"),
-    ("0.8.0", {LOGS: 5, "algorithm.rollout_correction.bypass_mode": True}, ""),
+    ("0.8.0", {LOGS: 5, "algorithm.rollout_correction.bypass_mode": True, f"{ROLLOUT}.calculate_log_probs": True}, ""),
     ("1dda039b", {LOGS: 5, f"{ACTOR}.use_dynamic_bsz": True}, ""),
     ("1dda039b", {LOGS: 5}, "the 32 samples of a rank of rollout are no multiple"),
     ("1dda039b", {LOGS: 16, "data.train_batch_size": 96}, ""),  # padded to two mini batches
@@ -171,7 +171,7 @@ SINGLE: list[tuple[str, str, dict[str, object], str]] = [
     ("0.9.0", MAIN, {f"{GROUPS}.enable": True, f"{GROUPS}.metric": "acc", **SERVED, f"{REWARD}.enable_resource_pool": True}, ""),
     ("0.9.0", MAIN, {f"{ACTOR}.use_kl_loss": True, REFERENCE: 2, "actor_rollout_ref.ref.strategy": "megatron"}, "is for fsdp"),
     ("0.7.0", MAIN, {f"{ACTOR}.use_kl_loss": True, REFERENCE: 2, "actor_rollout_ref.ref.strategy": "megatron"}, ""),
-    *((release, MAIN, LONG, "16384 (its default) is less than the 16896 tokens of a padded sample") for release in ("0.3.0", "0.5.0", "0.7.1")),
+    *((release, MAIN, {**LONG, f"{ROLLOUT}.max_num_batched_tokens": 16896}, "16384 (its default) is less than the 16896 tokens of a padded sample") for release in ("0.3.0", "0.5.0", "0.7.1")),
     ("0.7.1", MAIN, {**LONG, TOKENS: 16896}, ""),
     ("0.7.1", MAIN, {**LONG, f"{ACTOR}.ulysses_sequence_parallel_size": 2}, ""),
     ("0.7.1", MAIN, {**LONG, NEW: "disable", f"{ROLLOUT}.log_prob_use_dynamic_bsz": True}, ""),

@@ -1,0 +1,79 @@
+"""Demands of verl on single settings, from facts/demands.json.
+
+Conditions beside those of every dialect: `programs` (kinds, names or modules; by default those that
+train an actor), `recipes` (recipes are asked too), `v1` (the V1 trainer runs, or does not), `part`
+(a component of the job), `flags`, `set` and `without` (keys with and without a value), `at_most`
+(numbers). Where `own_code` is true and the job loads code of its own, which may change the demand,
+a violation is a warning. `values` may name a table of facts/settings.json.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....findings.finding import Severity
+from ...demands import Demand, check_of, is_for, releases_of
+from ..keys import refused_keys
+from ..programs import TRAINERS, facts
+from . import work as moments
+from .work import AT_START, IN_WORKERS, MODE, VerlWork
+
+OWN_CODE = (
+    "actor_rollout_ref.model.external_lib", "custom_reward_function.path", "reward.custom_reward_function.path", "data.custom_cls.path",
+    "reward_manager.module.path", "reward.reward_manager.module.path", "reward_model.reward_loop_module_path",
+    "actor_rollout_ref.rollout.agent.agent_loop_config_path", "actor_rollout_ref.rollout.agent.agent_loop_manager_class",
+    "actor_rollout_ref.rollout.checkpoint_engine.custom_backend_module", "trainer.v1.sampler.custom_sampler.path",
+)  # fmt: skip
+"""Keys that make verl load code of the user."""
+_TRAINERS = frozenset(kind.name for kind in TRAINERS)
+
+
+def judge_demands(work: VerlWork) -> None:
+    """Check the single settings of the program."""
+    names = {work.entry.kind.name, work.entry.name, work.entry.program}
+    for demand in facts("demands"):
+        if work.entry.own_trainer and "recipes" not in demand:
+            continue
+        if not names.isdisjoint(demand.get("programs", _TRAINERS)) and _is_for(work, demand):
+            _judge(work, demand)
+
+
+def _is_for(work: VerlWork, demand: Demand) -> bool:
+    """Return True if a demand is for the release, the job and its settings."""
+    settings, part = work.settings, demand.get("part", "")
+    if not settings.choice.possible_in(releases_of(demand)) or (part and work.setup.component(part) is None):
+        return False
+    if demand.get("v1", settings.is_v1) != settings.is_v1:
+        return False
+    flags = (settings.flag(key, MODE) is value for key, value in demand.get("flags", {}).items())
+    are_set = all(settings.is_set(key, MODE) for key in demand.get("set", ())) and not any(map(settings.has, demand.get("without", ())))
+    return (
+        all(flags)
+        and are_set
+        and is_for(settings, demand, MODE)
+        and all(_is_at_most(work, *limit) for limit in demand.get("at_most", {}).items())
+    )
+
+
+def _is_at_most(work: VerlWork, key: str, most: float) -> bool:
+    number = work.settings.plain(key, 0)
+    return isinstance(number, (int, float)) and number <= most
+
+
+def _judge(work: VerlWork, demand: Demand) -> None:
+    """Run the check of a demand; a default that the command line may replace is not judged."""
+    subject, key = demand.get("subject") or demand.get("part") or "actor", demand.get("key") or demand.get("left")
+    if key in refused_keys(work.notes, work.settings):
+        return  # reported as a key
+    if key is not None and not work.is_said(work.settings.meant(key)):
+        if demand["check"] in ("Requires", "AtLeast", "Equals"):
+            work.notes.unsure(MODE, subject, f"`{key}` is not in this file; the command line may set it")
+        return
+    given: dict[str, Any] = {"code": demand.get("code", MODE), "source": f"verl, {demand['source']}"}
+    if isinstance(demand.get("values"), str):
+        given["values"] = work.settings.words(demand["values"])
+    if demand.get("own_code") and any(map(work.settings.has, OWN_CODE)):
+        given["severity"] = Severity.WARNING
+    when = getattr(moments, demand["when"])
+    given["when"] = IN_WORKERS if when == AT_START and not work.is_checked_at_start else when
+    work.check(subject, check_of(demand, **given))
