@@ -125,6 +125,11 @@ class Settings:
         value = self.at(path)
         return value is not None and not (isinstance(value, Scalar) and value.is_null)
 
+    def is_set(self, path: str, rule: str) -> bool:
+        """Return True if there is a value, written or by default, and not null."""
+        known = self._defaults.get(path) if self.at(path) is None else None
+        return self.has(path) or (known is not None and known.value is not None)
+
     def is_elsewhere(self, path: str) -> bool:
         """Return True if an unread part of the configuration may define this path."""
         return self.at(path) is None and self._notes.partial and path not in self._defaults

@@ -226,9 +226,9 @@ class Equals(Comparison):
 
 @dataclass(frozen=True, kw_only=True)
 class OneOf(Check):
-    """The word at `key`, or each of its list, is in `values`; `renamed` maps others to replacements.
+    """The word at `key`, or each of its list, is in `values`.
 
-    With `separator`, a text is a list of words.
+    `renamed` maps other words to replacements; with `separator` a text is a list of words.
     """
 
     key: str
@@ -256,7 +256,7 @@ class OneOf(Check):
 
 @dataclass(frozen=True, kw_only=True)
 class Within(Check):
-    """The number at `key`, a fraction or not, is above `above`, at least `least`, at most `most`."""
+    """The number at `key`, a fraction or not, is within bounds."""
 
     key: str
     above: float = -inf
@@ -266,19 +266,21 @@ class Within(Check):
 
     def judge(self, facts: Facts) -> None:
         """See `Check.judge`."""
-        settings = facts.settings
+        settings, value = facts.settings, facts.settings.at(self.key)
         default = None if settings.is_open(self.key, self.code) else settings.defaults.get(self.key)
         number = plain_value(settings, self.key, "" if default is None or default.value is None else default.value)
         if isinstance(number, (str, bool)) or (number > self.above and self.least <= number <= self.most):
             return
-        wanted = f"above {self.above}" if self.above > -inf else f"at most {self.most}" if number > self.most else f"at least {self.least}"
-        wanted = f"{self.least}" if self.least == self.most else wanted
-        text = self.message.format(left=f"`{self.key}` {number}") if self.message else f"`{self.key}` is {number}, but it must be {wanted}"
-        value, bound = settings.at(self.key), self.most if number > self.most else self.least
-        better = "" if self.above > -inf else str(bound)
-        help_ = self.help or (f"set {facts.assigned(self.key, better)}" if better else f"make it {wanted}")
-        edit = settings.becomes(self.key, better) if better else None
-        self.report(facts, text, value.span if value is not None else None, f"not {wanted}", help_, edit)
+        bound = self.most if number > self.most else self.least
+        kind = "above" if bound == -inf else "" if self.least == self.most else "at most" if number > self.most else "at least"
+        wanted, scalar = f"{kind} {self.above if bound == -inf else bound}".strip(), value if isinstance(value, Scalar) else None
+        left = facts.text(Amount(number, self.key, scalar, default.source if default else ""))  # type: ignore[arg-type]
+        help_ = self.help or (f"set {facts.assigned(self.key, bound)}" if bound != -inf else f"make it {wanted}")
+        edit = settings.becomes(self.key, str(bound)) if bound != -inf and not self.help else None
+        label = "too large" if number > self.most else "too small"
+        self.report(
+            facts, (self.message or "{left} must be {right}").format(left=left, right=wanted), scalar and scalar.span, label, help_, edit
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,8 +300,8 @@ class Contains(Check):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Interval(Check):
-    """The list at `key` is first and last of an interval; a negative first has a negative last."""
+class FirstAndLast(Check):
+    """The list at `key` is a first and a last number; after a negative first the last is negative."""
 
     key: str
     help: str = ""
@@ -329,8 +331,7 @@ class Requires(Check):
         if settings.is_open(self.key, self.code):
             return
         if self.value is None:
-            known = settings.defaults.get(self.key) if settings.at(self.key) is None else None
-            if settings.has(self.key) or (known is not None and known.value is not None):
+            if settings.is_set(self.key, self.code):
                 return
             text = self.message or f"`{self.key}` is missing"
             self.report(facts, text, None, "", self.help or f"set `{self.key}`")

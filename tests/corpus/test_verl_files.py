@@ -38,7 +38,6 @@ def test_no_file_of_verl_is_called_false(level: str, roots: tuple[str, ...], mac
 
 TO_BE_SET = (
     "is set; verl demands one of them",
-    "the fully asynchronous trainer demands `data.train_batch_size` 0, but it is 1024",
     "generates in a pool of its own",
 )
 """What verl's own configurations leave to the command line: as they stand, verl refuses them."""

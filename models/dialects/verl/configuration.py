@@ -165,11 +165,8 @@ class Configuration(Settings):
         return super().whole(path, rule, default, least, fits, exact or path in _FACTS["counted"]["keys"])
 
     def is_set(self, path: str, rule: str) -> bool:
-        """Return True if there is a value, written or by default, and not null."""
-        path = self.meant(path)
-        if self.at(path) is not None:
-            return self.has(path)
-        return self.table is not None and path in self._defaults and self._defaults[path].value is not None
+        """See `Settings.is_set`."""
+        return super().is_set(self.meant(path), rule)
 
     def flag(self, path: str, rule: str, default: bool = False) -> bool | None:
         """See `Settings.flag`."""

@@ -24,6 +24,7 @@ def judge(setup: VerlSetup, level: str, models: bool = True) -> None:
     steps = [mend_degrees, judge_meshes, judge_engines]
     steps += [derive_batches, read_models, judge_machine] if models else []
     if level == TRAINING:
-        steps += [judge_modes, judge_demands, judge_start, judge_tokens, judge_batches, judge_updates, judge_streams, judge_tuning]
+        steps += [judge_modes, judge_start, judge_tokens, judge_batches, judge_updates, judge_streams, judge_tuning]
+        steps += [judge_demands] if models else []
     for step in steps:
         step(work)

@@ -26,15 +26,18 @@ OWN_CODE = (
 )  # fmt: skip
 """Keys that make verl load code of the user."""
 _TRAINERS = frozenset(kind.name for kind in TRAINERS)
+_OF_VALUES = ("OneOf", "Within", "Contains", "FirstAndLast")
+"""Checks of written values; with `defaults` a demand refuses defaults too."""
 
 
 def judge_demands(work: VerlWork) -> None:
     """Check the single settings of the program."""
     names = {work.entry.kind.name, work.entry.name, work.entry.program}
     for demand in facts("demands"):
-        if work.entry.own_trainer and "recipes" not in demand:
+        if names.isdisjoint(demand.get("programs", _TRAINERS)) or (work.entry.own_trainer and "recipes" not in demand):
             continue
-        if not names.isdisjoint(demand.get("programs", _TRAINERS)) and _is_for(work, demand):
+        is_written = demand["check"] not in _OF_VALUES or "defaults" in demand or work.settings.at(demand["key"]) is not None
+        if is_written and _is_for(work, demand):
             _judge(work, demand)
 
 
@@ -43,7 +46,10 @@ def _is_for(work: VerlWork, demand: Demand) -> bool:
     settings, part = work.settings, demand.get("part", "")
     if not settings.choice.possible_in(releases_of(demand)) or (part and work.setup.component(part) is None):
         return False
-    if demand.get("v1", settings.is_v1) != settings.is_v1:
+    named = (demand.get("key") or demand["left"], *demand.get("flags", ()), *demand.get("words", ()), *demand.get("set", ()))
+    if any(map(settings.is_elsewhere, named)):
+        return False
+    if "v1" in demand and demand["v1"] != settings.is_v1:
         return False
     flags = (settings.flag(key, MODE) is value for key, value in demand.get("flags", {}).items())
     are_set = all(settings.is_set(key, MODE) for key in demand.get("set", ())) and not any(map(settings.has, demand.get("without", ())))
@@ -61,19 +67,23 @@ def _is_at_most(work: VerlWork, key: str, most: float) -> bool:
 
 
 def _judge(work: VerlWork, demand: Demand) -> None:
-    """Run the check of a demand; a default that the command line may replace is not judged."""
+    """Run the check of a demand; a default that the command line may replace is unchecked."""
     subject, key = demand.get("subject") or demand.get("part") or "actor", demand.get("key") or demand.get("left")
     if key in refused_keys(work.notes, work.settings):
         return  # reported as a key
-    if key is not None and not work.is_said(work.settings.meant(key)):
-        if demand["check"] in ("Requires", "AtLeast", "Equals"):
-            work.notes.unsure(MODE, subject, f"`{key}` is not in this file; the command line may set it")
-        return
-    given: dict[str, Any] = {"code": demand.get("code", MODE), "source": f"verl, {demand['source']}"}
+    source = demand["source"] if demand["source"].startswith("Megatron") else f"verl, {demand['source']}"
+    given: dict[str, Any] = {"code": demand.get("code", MODE), "source": source}
     if isinstance(demand.get("values"), str):
         given["values"] = work.settings.words(demand["values"])
     if demand.get("own_code") and any(map(work.settings.has, OWN_CODE)):
         given["severity"] = Severity.WARNING
     when = getattr(moments, demand["when"])
     given["when"] = IN_WORKERS if when == AT_START and not work.is_checked_at_start else when
+    findings = work.notes.findings
+    before = len(findings)
     work.check(subject, check_of(demand, **given))
+    value, document = work.settings.at(work.settings.meant(key)), work.notes.document
+    is_own = value is not None and (document.program is not None or value.span.file == document.source.name)
+    if len(findings) > before and not is_own and not work.is_whole:
+        del findings[before:]
+        work.notes.unsure(MODE, subject, f"`{key}` is not in this file; the command line may set it")
