@@ -1,7 +1,9 @@
 """Demands of workers and strategies on the settings of their roles.
 
 facts/demands.json has them in order: the check with its arguments, and the roles that it is for.
-Keys are below the role. `own`: of ROLL's own workers alone (the default), not of other classes.
+Keys are below the role; with `job`, of the job itself. `own`: of ROLL's own workers alone (the
+default), not of other classes; false: of roles with a strategy. `whole`: of a whole configuration,
+which names its model and its run; false: of a part of one.
 """
 
 from __future__ import annotations
@@ -12,17 +14,20 @@ from typing import Any, Iterator, Mapping
 from ...findings.finding import Severity
 from ...findings.wording import with_noun
 from ...releases.release import Range
-from ...text.tree import Scalar
-from ..checks import AtLeast, Check, Equals, Facts, Number, OneOf, Requires, run_checks
+from ...text.nearest import nearest
+from ...text.tree import MapNode
+from ..checks import AtLeast, Check, Equals, Excludes, Facts, Number, OneOf, Requires, run_checks
 from . import names
 from .job import Role, RoleFacts, RollSetup, whole_of
-from .names import AT_LOAD, CONFIG, DEEPSPEED, IN_WORKERS, REWARDS, VLLM
+from .names import ACTOR_TRAIN, AT_CREATION, CONFIG, DEEPSPEED, IN_WORKERS, REWARDS, RLVR, VLLM
 from .profile import fact_file
 
 MATCHES, REFUSED = "PW403", "PW123"
-_KINDS: dict[str, type[Check]] = {kind.__name__: kind for kind in (AtLeast, Equals, OneOf, Requires)}
+_KINDS: dict[str, type[Check]] = {kind.__name__: kind for kind in (AtLeast, Equals, Excludes, OneOf, Requires)}
 _ARGUMENTS = ("message", "help", "values", "renamed", "value", "right", "edits")
 """Arguments of a check that a demand states as they are."""
+_MODELS, _RUNS = ("pretrain", "student_pretrain"), ("exp_name", "output_dir", "logging_dir", "save_steps", "track_with")
+"""Keys of the model and of the run: with one of each a file is a whole configuration, else a part of one."""
 
 
 def check_demands(setup: RollSetup) -> None:
@@ -30,44 +35,78 @@ def check_demands(setup: RollSetup) -> None:
 
     Of a configuration with unread parts, only the sizes of engines are judged.
     """
-    settings, rewards = setup.settings, setup.settings.at(REWARDS)
-    if setup.pipeline.config == names.RLVR and isinstance(rewards, Scalar) and rewards.is_null:
-        message, help = f"`{REWARDS}` is null, but ROLL asks for the devices of each reward", f"write `{REWARDS}: {{}}`"
-        source = "ROLL, roll/pipeline/rlvr/rlvr_config.py"
-        Requires(code="PW101", source=source, when=AT_LOAD, key=REWARDS, message=message, help=help).run(Facts(setup.notes, settings))
+    stated = () if setup.notes.partial else fact_file("demands")
+    run_checks([_check("", demand) for demand in stated if _is_for(setup, None, demand)], Facts(setup.notes, setup.settings))
     for role in setup.roles:
         if role.created and role.key in setup.components:
-            stated = () if setup.notes.partial else fact_file("demands")
-            checks = (_check(role, demand) for demand in stated if _is_for(setup, role, demand))
+            checks = [_check(role.key, demand) for demand in stated if _is_for(setup, role, demand)]
             run_checks((*_of_engine(role), *checks), RoleFacts(setup, role))
+    _check_domains(setup)
 
 
-def _is_for(setup: RollSetup, role: Role, demand: Mapping[str, Any]) -> bool:
-    """Return True if a demand is for the role, its pipeline and its settings."""
-    settings, pipeline, path = setup.settings, setup.pipeline, role.path
-    if ("parts" in demand and role.part not in demand["parts"]) or ("strategies" in demand and role.strategy not in demand["strategies"]):
+def _is_for(setup: RollSetup, role: Role | None, demand: Mapping[str, Any]) -> bool:
+    """Return True if a demand is for the role or the job as it is set."""
+    settings, pipeline, own = setup.settings, setup.pipeline, demand.get("own", True)
+    if demand.get("job", False) is not (role is None) or pipeline.name not in demand.get("pipelines", (pipeline.name,)):
         return False
-    if (not role.strategy and not demand.get("own", True)) or ("configs" in demand and pipeline.config not in demand["configs"]):
+    if "configs" in demand and pipeline.config not in demand["configs"]:
         return False
-    if "pipeline" in demand and (pipeline.name != demand["pipeline"] or setup.notes.document.program is None):
+    if demand.get("started") and setup.notes.document.program is None:
         return False
-    is_own = not settings.has(path("worker_cls")) or not demand.get("own", True)
-    unset = "unset" not in demand or settings.at(path(demand["unset"])) is None
-    flag = "flag" not in demand or settings.flag(path(demand["flag"]), REFUSED) is True
-    in_job = "job_has" not in demand or any(settings.has(key) for key in demand["job_has"])
-    words = demand.get("words", {}).items()
-    return is_own and unset and flag and in_job and all(settings.word(path(key), REFUSED) in known for key, known in words)
+    is_whole = setup.notes.proves and all(any(map(settings.has, keys)) for keys in (_MODELS, _RUNS))
+    if demand.get("whole", is_whole) is not is_whole:
+        return False
+    if role is not None:
+        if role.part not in demand.get("parts", (role.part,)) or role.strategy not in demand.get("strategies", (role.strategy,)):
+            return False
+        if (own is False and not role.strategy) or (own and not _is_own_worker(settings.word(role.path("worker_cls"), REFUSED))):
+            return False
+    key = partial(_below, role.key if role else "")
+    if "unset" in demand and settings.at(key(demand["unset"])) is not None:
+        return False
+    if "job_unset" in demand and settings.at(demand["job_unset"]) is not None:
+        return False
+    if ("set" in demand and settings.at(key(demand["set"])) is None) or not any(map(settings.has, demand.get("job_has", ("",)))):
+        return False
+    words = {**{key(path): known for path, known in demand.get("words", {}).items()}, **demand.get("job_words", {})}
+    flag = "flag" not in demand or settings.flag(key(demand["flag"]), REFUSED) is True
+    return flag and all(settings.word(path, REFUSED) in known for path, known in words.items())
 
 
-def _check(role: Role, demand: Mapping[str, Any]) -> Check:
-    """Build the check of a demand."""
+def _check_domains(setup: RollSetup) -> None:
+    """Check that every domain of the data has a reward: ROLL looks up its workers by that name."""
+    settings = setup.settings
+    domains, rewards = settings.at(f"{ACTOR_TRAIN}.data_args.domain_interleave_probs"), settings.at(REWARDS)
+    if setup.pipeline.config != RLVR or not setup.pipeline.updates_models or setup.notes.partial or not isinstance(domains, MapNode):
+        return
+    known = [entry.key.text for entry in rewards] if isinstance(rewards, MapNode) else []
+    for entry in domains if rewards is None or isinstance(rewards, MapNode) else ():
+        if (name := entry.key.text) not in known:
+            close, message = nearest(name, known), f"`domain_interleave_probs` names `{name[:60]}`, which is no reward: a KeyError"
+            help, edit = (f"write `{close}`", setup.notes.renamed(entry, close)) if close else (f"add `{name[:60]}` to `{REWARDS}`", None)
+            setup.notes.error(REFUSED, ACTOR_TRAIN, message, entry.key.span, "not a reward", help, edit, AT_CREATION)
+
+
+def _is_own_worker(worker: str | None) -> bool:
+    """Return True for ROLL's own worker classes, which are also the default."""
+    return worker is not None and (not worker or worker.startswith("roll.pipeline.base_worker."))
+
+
+def _below(role: str, key: str) -> str:
+    return f"{role}.{key}" if role else key
+
+
+def _check(role: str, demand: Mapping[str, Any]) -> Check:
+    """Build the check of a demand on a role, or on the job."""
     source, left = demand["source"], demand.get("left")
     given: dict[str, Any] = {name: demand[name] for name in _ARGUMENTS if name in demand}
-    given |= {name: text.replace("{role}", role.key) for name, text in given.items() if isinstance(text, str)}
+    given |= {name: text.replace("{role}", role) for name, text in given.items() if isinstance(text, str)}
     if left is not None:
-        given["left"] = lambda facts: facts.of(facts.settings.whole(role.path(left), REFUSED, 1))
+        given["left"] = lambda facts: facts.of(facts.settings.whole(_below(role, left), REFUSED, demand.get("default", 1), least=-(10**9)))
     if "key" in demand:
-        given["key"] = role.path(demand["key"])
+        given["key"] = _below(role, demand["key"])
+    if "keys" in demand:
+        given["keys"] = [_below(role, key) for key in demand["keys"]]
     return _KINDS[demand["check"]](
         code=demand.get("code", REFUSED), source=source if source.startswith("Megatron") else f"ROLL, {source}",
         when=getattr(names, demand["when"]), releases=Range(demand.get("since", ""), demand.get("until", "")),

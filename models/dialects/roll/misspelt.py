@@ -17,11 +17,10 @@ from ..unread import counting_keys, report_unread
 from . import names
 from .blocks import ConfigurationBlocks, pipeline_of
 from .job import Role, RollChecks, RollSetup
-from .names import ALL_BLOCKS, AT_CREATION, AT_LOAD, DEVICES, HINTS, REWARD_MODEL, REWARDS, TRAIN_ENV, VAL_ENV, WORLD_SIZE
+from .names import ALL_BLOCKS, AT_CREATION, AT_LOAD, DEVICES, HINTS, IGNORED, REWARD_MODEL, TRAIN_ENV, VAL_ENV, WORLD_SIZE
 from .profile import Defaults, Pipeline, maps, profile_of, releases_with_key
 
 CODE = "PW104"
-IGNORED = "ROLL ignores it silently"
 
 # Commas in a flow map: `{device_mapping: list(range(0,8))}` parses as
 # `device_mapping: list(range(0` and a key `8))`.
@@ -163,18 +162,6 @@ def _renamed(mapping: MapNode, meant: dict[str, str]) -> MapNode:
 # Keys that ROLL drops silently: misspelt keys, roles of other pipelines, keys with dots.
 
 
-def _check_block(notes: Notes, owner: MapNode, entry: Entry, path: str) -> None:
-    """Refuse a worker block that is neither a map nor unknown.
-
-    ROLL accepts null for two of them: roll/pipeline/rlvr/rlvr_config.py.
-    """
-    value = entry.value
-    if isinstance(value, Scalar) and ("${" in value.text or (value.is_null and path in (REWARD_MODEL, REWARDS))):
-        return
-    if not isinstance(value, MapNode):
-        notes.wrong_type(path, path, value, "a map", "write the map of its workers, or remove it", notes.removed(owner, entry))
-
-
 _ARGUMENTS = {"training_args": "TrainingArguments", "model_args": "ModelArguments", "strategy_args": "StrategyArguments"}
 """Map of a worker block -> its class."""
 
@@ -203,11 +190,6 @@ class KeyChecks(RollChecks):
         notes, pipeline, source = self.notes, self.pipeline, self.notes.document.source.text
         known, keys = self.setup.profile.blocks(pipeline.config), self.setup.profile.keys(pipeline.config)
         name, value = entry.key.text, entry.value
-        if name in known and pipeline.checks_types:
-            _check_block(notes, root, entry, name)
-            if name == REWARDS and isinstance(value, MapNode):
-                for inner in value:
-                    _check_block(notes, value, inner, f"{name}.{inner.key.text}")
         if name in known or name in names.JOB_KEYS or name == HINTS or name in keys:
             return
         if names.is_worker(value) or names.has_worker_blocks(value):
