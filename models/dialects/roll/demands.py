@@ -9,23 +9,20 @@ which names its model and its run; false: of a part of one.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Iterator, Mapping
+from typing import Any, Iterator
 
-from ...findings.finding import Severity
 from ...findings.wording import with_noun
 from ...releases.release import Range
 from ...text.nearest import nearest
 from ...text.tree import MapNode
-from ..checks import AtLeast, Check, Equals, Excludes, Facts, Number, OneOf, Requires, run_checks
+from ..checks import AtLeast, Check, Equals, Facts, Number, run_checks
+from ..demands import Demand, check_of, is_for
 from . import names
 from .job import Role, RoleFacts, RollSetup, whole_of
 from .names import ACTOR_TRAIN, AT_CREATION, CONFIG, DEEPSPEED, IN_WORKERS, REWARDS, RLVR, VLLM
 from .profile import fact_file
 
 MATCHES, REFUSED = "PW403", "PW123"
-_KINDS: dict[str, type[Check]] = {kind.__name__: kind for kind in (AtLeast, Equals, Excludes, OneOf, Requires)}
-_ARGUMENTS = ("message", "help", "values", "renamed", "value", "right", "edits")
-"""Arguments of a check that a demand states as they are."""
 _MODELS, _RUNS = ("pretrain", "student_pretrain"), ("exp_name", "output_dir", "logging_dir", "save_steps", "track_with")
 """Keys of the model and of the run: with one of each a file is a whole configuration, else a part of one."""
 
@@ -44,7 +41,7 @@ def check_demands(setup: RollSetup) -> None:
     _check_domains(setup)
 
 
-def _is_for(setup: RollSetup, role: Role | None, demand: Mapping[str, Any]) -> bool:
+def _is_for(setup: RollSetup, role: Role | None, demand: Demand) -> bool:
     """Return True if a demand is for the role or the job as it is set."""
     settings, pipeline, own = setup.settings, setup.pipeline, demand.get("own", True)
     if demand.get("job", False) is not (role is None) or pipeline.name not in demand.get("pipelines", (pipeline.name,)):
@@ -61,16 +58,10 @@ def _is_for(setup: RollSetup, role: Role | None, demand: Mapping[str, Any]) -> b
             return False
         if (own is False and not role.strategy) or (own and not _is_own_worker(settings.word(role.path("worker_cls"), REFUSED))):
             return False
-    key = partial(_below, role.key if role else "")
-    if "unset" in demand and settings.at(key(demand["unset"])) is not None:
-        return False
-    if "job_unset" in demand and settings.at(demand["job_unset"]) is not None:
-        return False
-    if ("set" in demand and settings.at(key(demand["set"])) is None) or not any(map(settings.has, demand.get("job_has", ("",)))):
-        return False
-    words = {**{key(path): known for path, known in demand.get("words", {}).items()}, **demand.get("job_words", {})}
-    flag = "flag" not in demand or settings.flag(key(demand["flag"]), REFUSED) is True
-    return flag and all(settings.word(path, REFUSED) in known for path, known in words.items())
+    in_job = "job_has" not in demand or any(map(settings.has, demand["job_has"]))
+    no_job = "job_unset" not in demand or settings.at(demand["job_unset"]) is None
+    words = all(settings.word(path, REFUSED) in known for path, known in demand.get("job_words", {}).items())
+    return in_job and no_job and words and is_for(settings, demand, REFUSED, partial(_below, role.key if role else ""))
 
 
 def _check_domains(setup: RollSetup) -> None:
@@ -96,22 +87,18 @@ def _below(role: str, key: str) -> str:
     return f"{role}.{key}" if role else key
 
 
-def _check(role: str, demand: Mapping[str, Any]) -> Check:
+def _check(role: str, demand: Demand) -> Check:
     """Build the check of a demand on a role, or on the job."""
     source, left = demand["source"], demand.get("left")
-    given: dict[str, Any] = {name: demand[name] for name in _ARGUMENTS if name in demand}
-    given |= {name: text.replace("{role}", role) for name, text in given.items() if isinstance(text, str)}
+    given: dict[str, Any] = {name: demand[name].replace("{role}", role) for name in ("message", "help") if name in demand}
     if left is not None:
         given["left"] = lambda facts: facts.of(facts.settings.whole(_below(role, left), REFUSED, demand.get("default", 1), least=-(10**9)))
     if "key" in demand:
         given["key"] = _below(role, demand["key"])
     if "keys" in demand:
         given["keys"] = [_below(role, key) for key in demand["keys"]]
-    return _KINDS[demand["check"]](
-        code=demand.get("code", REFUSED), source=source if source.startswith("Megatron") else f"ROLL, {source}",
-        when=getattr(names, demand["when"]), releases=Range(demand.get("since", ""), demand.get("until", "")),
-        severity=Severity(demand.get("severity", "error")), **given,
-    )  # fmt: skip
+    source = source if source.startswith("Megatron") else f"ROLL, {source}"
+    return check_of(demand, **{"code": demand.get("code", REFUSED), "source": source, "when": getattr(names, demand["when"]), **given})
 
 
 def _stage(facts: Facts) -> Number | None:

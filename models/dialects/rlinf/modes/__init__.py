@@ -273,8 +273,9 @@ def read_mode(
     correct_component_names(mode)
     check_unused(mode)
     if mode.packs and mode.cluster.counted and not mode.cluster.total():
-        message = f"the cluster has no accelerators, on which {mode.reason} places all components"
-        mode.error("PW114", "cluster", message, "name machines that have some: `--cluster x8`", "no accelerators", mode.owner)
+        if not any(finding.severity is Severity.ERROR for finding in notes.findings):
+            message = f"the cluster has no accelerators, on which {mode.reason} places all components"
+            mode.error("PW114", "cluster", message, "name machines that have some: `--cluster x8`", "no accelerators", mode.owner)
         return mode
     if mode.packs:
         need_components(mode, *mode.facts.needs)
