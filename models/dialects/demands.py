@@ -31,7 +31,7 @@ def check_of(demand: Demand, **given: Any) -> Check:
 
 
 def is_for(settings: Settings, demand: Demand, rule: str, path: Callable[[str], str] = str) -> bool:
-    """Return True if the settings are those that a demand is for; `path` completes its keys."""
+    """Return True if the settings are those that a demand is for. `path` completes its keys."""
     if "unset" in demand and settings.at(path(demand["unset"])) is not None:
         return False
     if "set" in demand and settings.at(path(demand["set"])) is None:

@@ -130,7 +130,7 @@ def is_whole(mode: Mode) -> bool:
 
 
 def missing_keys(mode: Mode) -> dict[str, str]:
-    """Return the keys that RLinf reads without a default, and the file lacks, with their sources."""
+    """Return missing keys that RLinf reads without a default, with their sources."""
     choice, missing = mode.notes.choice, dict[str, str]()
     for demand in _demands() if not mode.notes.partial else ():
         if demand["check"] == KEYS and _applies(mode, demand) and (choice is None or choice.has(releases_of(demand))):

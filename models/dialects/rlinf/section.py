@@ -160,7 +160,7 @@ def check_keys(notes: Notes, settings: Settings, root: MapNode, missing: Mapping
 
 
 def _report_missing(notes: Notes, settings: Settings, missing: Mapping[str, str]) -> None:
-    """Note the missing keys in one error; of a file that lacks many, that it is a part of a configuration."""
+    """Note the missing keys in one error. A file that lacks many is a part of one."""
     sections = {key: key.rpartition(".")[0] for key in missing}
     keys = list(dict.fromkeys(key if settings.at(section) is not None else section for key, section in sections.items()))
     shown = ", ".join(f"`{key}`" for key in keys[:_MOST_MISSING])

@@ -9,17 +9,17 @@ which names its model and its run; false: of a part of one.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Iterator
+from typing import Any
 
 from ...findings.wording import with_noun
 from ...releases.release import Range
 from ...text.nearest import nearest
 from ...text.tree import MapNode
-from ..checks import AtLeast, Check, Equals, Facts, Number, run_checks
+from ..checks import Check, Equals, Facts, Number, run_checks
 from ..demands import Demand, check_of, is_for
 from . import names
 from .job import Role, RoleFacts, RollSetup, whole_of
-from .names import ACTOR_TRAIN, AT_CREATION, CONFIG, DEEPSPEED, IN_WORKERS, REWARDS, RLVR, VLLM
+from .names import ACTOR_TRAIN, AT_CREATION, CONFIG, IN_WORKERS, REWARDS, RLVR, VLLM
 from .profile import fact_file
 
 MATCHES, REFUSED = "PW403", "PW123"
@@ -32,17 +32,17 @@ def check_demands(setup: RollSetup) -> None:
 
     Of a configuration with unread parts, only the sizes of engines are judged.
     """
-    stated = () if setup.notes.partial else fact_file("demands")
+    stated = [demand for demand in fact_file("demands") if not setup.notes.partial or demand.get("partial")]
     run_checks([_check("", demand) for demand in stated if _is_for(setup, None, demand)], Facts(setup.notes, setup.settings))
     for role in setup.roles:
         if role.created and role.key in setup.components:
             checks = [_check(role.key, demand) for demand in stated if _is_for(setup, role, demand)]
-            run_checks((*_of_engine(role), *checks), RoleFacts(setup, role))
+            run_checks((*([_ENGINES] if role.strategy == VLLM else []), *checks), RoleFacts(setup, role))
     _check_domains(setup)
 
 
 def _is_for(setup: RollSetup, role: Role | None, demand: Demand) -> bool:
-    """Return True if a demand is for the role or the job as it is set."""
+    """Return True if a demand is for the role, or for the job."""
     settings, pipeline, own = setup.settings, setup.pipeline, demand.get("own", True)
     if demand.get("job", False) is not (role is None) or pipeline.name not in demand.get("pipelines", (pipeline.name,)):
         return False
@@ -101,10 +101,6 @@ def _check(role: str, demand: Demand) -> Check:
     return check_of(demand, **{"code": demand.get("code", REFUSED), "source": source, "when": getattr(names, demand["when"]), **given})
 
 
-def _stage(facts: Facts) -> Number | None:
-    return whole_of("zero_optimization.stage", MATCHES, 0, CONFIG)(facts)
-
-
 def _world(facts: Facts) -> Number | None:
     world = facts.role.world_size if isinstance(facts, RoleFacts) and facts.role.on_devices else None
     note = "each worker is one data parallel rank"
@@ -116,14 +112,8 @@ def _ranks(facts: Facts) -> Number | None:
     return ranks if ranks is not None and ranks.value > 1 else None
 
 
-def _of_engine(role: Role) -> Iterator[Check]:
-    """Yield the demands on the sizes of vLLM and of DeepSpeed."""
-    folder = "ROLL, roll/distributed/strategy/"
-    if role.strategy == VLLM:
-        yield Equals(
-            code=MATCHES, source=f"{folder}vllm_strategy.py", when=IN_WORKERS, releases=Range(since="0.2.0"), left=_ranks, right=_world,
-            message="{left}, but {right}",
-        )  # fmt: skip
-    elif role.strategy in DEEPSPEED:
-        stage = partial(AtLeast, right=1) if role.strategy == DEEPSPEED[0] else partial(Equals, right=3)
-        yield stage(code=MATCHES, source=f"{folder}deepspeed_strategy.py", when=IN_WORKERS, left=_stage)
+_ENGINES = Equals(
+    code=MATCHES, source="ROLL, roll/distributed/strategy/vllm_strategy.py", when=IN_WORKERS, releases=Range(since="0.2.0"), left=_ranks,
+    right=_world, message="{left}, but {right}",
+)  # fmt: skip
+"""Demand of vLLM on the number of its engines."""

@@ -162,10 +162,6 @@ def _renamed(mapping: MapNode, meant: dict[str, str]) -> MapNode:
 # Keys that ROLL drops silently: misspelt keys, roles of other pipelines, keys with dots.
 
 
-_ARGUMENTS = {"training_args": "TrainingArguments", "model_args": "ModelArguments", "strategy_args": "StrategyArguments"}
-"""Map of a worker block -> its class."""
-
-
 class KeyChecks(RollChecks):
     """Warnings of placement keys that ROLL does not know or cannot use."""
 
@@ -220,8 +216,6 @@ class KeyChecks(RollChecks):
     def _check_key(self, role: Role, block: MapNode, entry: Entry) -> None:
         known, name, choice = self.setup.profile.keys_of(role.part), entry.key.text, self.notes.choice
         if name in known:
-            if name in _ARGUMENTS and isinstance(entry.value, MapNode):
-                self._check_arguments(role, name, entry.value)
             return
         close, had = nearest(name, sorted(known)), releases_with_key(role.part, name)
         only = f" in {choice.release.name}, only in {spans_of(had)}" if had and choice else ""
@@ -229,12 +223,3 @@ class KeyChecks(RollChecks):
         is_meant = close and (block.get(close) is not None or not had)
         help, edit = self.notes.to_rename(block, entry, close) if close and is_meant else ("remove it", self.notes.removed(block, entry))
         self.notes.warn(CODE, role.key, message, entry.key.span, "not a key", help, edit, IGNORED)
-
-    def _check_arguments(self, role: Role, name: str, arguments: MapNode) -> None:
-        """Warn of misspelt keys of a map of arguments."""
-        known = self.setup.profile.keys(_ARGUMENTS[name])
-        for entry in arguments:
-            if entry.key.text not in known and (close := closest(entry.key.text, known, SLIP)):
-                help, edit = self.notes.to_rename(arguments, entry, close)
-                message = f"`{name}` of `{role.key}` has no key `{entry.key.text}`"
-                self.notes.warn(CODE, role.key, message, entry.key.span, "not a key", help, edit, IGNORED)
