@@ -1,7 +1,7 @@
-"""Demands on settings as data: checks, their arguments and their conditions.
+"""Demands on settings as data: checks with their arguments, and the settings that they are for.
 
 A file of demands lists them in order. `check` names the check, whose arguments are keys of the
-demand; `unset`, `flag` and `words` are conditions on settings. Dialects have further conditions.
+demand; `unset`, `set`, `flag`, `flags` and `words` are conditions on settings. Dialects have more.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any, Callable, Mapping
 from ..configuration.settings import Settings
 from ..findings.finding import Severity
 from ..releases.release import Range
-from .checks import AtLeast, Check, Contains, Equals, Excludes, FirstAndLast, OneOf, Requires, Within
+from .checks import AtLeast, Check, Contains, Divides, Equals, Excludes, FirstAndLast, OneOf, Requires, Within
 
 Demand = Mapping[str, Any]
 _KINDS: Mapping[str, type[Check]] = {
-    kind.__name__: kind for kind in (AtLeast, Contains, Equals, Excludes, FirstAndLast, OneOf, Requires, Within)
+    kind.__name__: kind for kind in (AtLeast, Contains, Divides, Equals, Excludes, FirstAndLast, OneOf, Requires, Within)
 }
 
 
@@ -33,7 +33,13 @@ def check_of(demand: Demand, **given: Any) -> Check:
 
 
 def is_for(settings: Settings, demand: Demand, rule: str, path: Callable[[str], str] = str) -> bool:
-    """Return True if a demand is for these settings; `path` completes its keys."""
-    unset = "unset" not in demand or settings.at(path(demand["unset"])) is None
-    flag = "flag" not in demand or settings.flag(path(demand["flag"]), rule) is True
-    return unset and flag and all(settings.word(path(key), rule) in known for key, known in demand.get("words", {}).items())
+    """Return True if the settings are those that a demand is for. `path` completes its keys."""
+    if "unset" in demand and settings.at(path(demand["unset"])) is not None:
+        return False
+    if "set" in demand and settings.at(path(demand["set"])) is None:
+        return False
+    flags = {**demand.get("flags", {}), **({demand["flag"]: True} if "flag" in demand else {})}
+    words = demand.get("words", {}).items()
+    if any(settings.flag(path(key), rule) is not wanted for key, wanted in flags.items()):
+        return False
+    return all(settings.word(path(key), rule) in known for key, known in words)

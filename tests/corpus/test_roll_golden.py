@@ -93,11 +93,15 @@ class Difference(NamedTuple):
 
 def other_driver(case: Case) -> bool:
     """The record counts other devices on the driver's machine than its first node has."""
-    cluster = case.record["cluster"]
+    cluster = case.record.get("cluster")
     return bool(cluster) and cluster["nodes"][0]["GPU"] != cluster.get("device_count", case.record["input"].get("num_gpus_per_node", 8))
 
 
 DIFFERENCES = {
+    "whole": Difference(
+        "the record has the keys of placement alone; of the whole file ROLL's own classes refuse the same value",
+        lambda case: case.passed and bool(case.record.get("full_output_errors")) and case.codes <= {"PW105", "PW123"},
+    ),
     "mispaired": Difference(
         "ROLL hands weights to the engine of another GPU, and never notices; the record has it as a remark",
         lambda case: case.only("PW217", "sends weights to worker") and any("wrong infer worker" in each for each in case.record["output"]["lint"]),
@@ -108,7 +112,7 @@ DIFFERENCES = {
         lambda case: case.codes == {"PW103"} and all("whole numbers" in finding.message for finding in case.errors),
     ),
     "driver": Difference("ROLL counts devices on the driver's machine: here the first node, there what the file says", other_driver),
-    "node-rank": Difference("NODE_RANK stands in the environment of the nodes, which no file tells", lambda case: "node_rank_env" in str(case.record["cluster"])),
+    "node-rank": Difference("NODE_RANK stands in the environment of the nodes, which no file tells", lambda case: "node_rank_env" in str(case.record.get("cluster"))),
     "logits": Difference(
         "students that get no logits fail at the first step, which the records do not reach", lambda case: case.only("PW403", "get no logits")
     ),

@@ -18,7 +18,7 @@ from ...derivation import DATA_PARALLEL_SIZE
 from ...findings.wording import are, do, with_noun
 from ...text.tree import Scalar
 from ..checks import divisors, near
-from .checks import BATCHES, REASONING, check_settings
+from .checks import REASONING, check_settings
 from .known import CHECKED, FSDP, MEGATRON, SETTING
 from .modes.state import DEMANDS, SHARES, Mode, Placer
 from .work import inference_replicas
@@ -118,7 +118,7 @@ def _is_routed(mode: Mode) -> bool:
 def batches(mode: Mode) -> None:
     """Add the shares of the actor, and findings about other divisions."""
     task, settings = mode.task, mode.settings
-    check_settings(mode, BATCHES)
+    check_settings(mode, "training")
     if not task or task.endswith("_eval"):
         return
     backend = settings.word("actor.training_backend", SHARES)

@@ -23,7 +23,7 @@ from ..skeleton import HINTS
 from ..skeleton import Reader as Skeleton
 from ..unread import counting_keys
 from .batches import batches, environments
-from .checks import check_settings
+from .checks import check_settings, is_whole, missing_keys
 from .components import accelerators_per_node, component_placement, names_in, read_components
 from .known import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled, release_of
 from .machines import machines_of, warn_of_hidden
@@ -97,7 +97,7 @@ class RlinfReader(Skeleton):
             self.is_profiled,
         )  # fmt: skip
         self._work(mode)
-        check_keys(self.notes, self.settings, root)
+        check_keys(self.notes, self.settings, root, missing_keys(mode), is_whole(mode))
         self._note_missing(root, bool(mode.task) or self.settings.at("runner.task_type") is not None)
         return Problem(cluster, self._job(mode, merged))
 

@@ -7,7 +7,7 @@ its profiling backends in hardware/accelerators; other keys are read by their us
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterable, Sequence
+from typing import Iterable, Mapping, Sequence
 
 from ...configuration.notes import Notes, is_unknown
 from ...configuration.settings import Settings
@@ -20,7 +20,7 @@ from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
 from ..unread import counting_keys, report_unread
-from .known import FOLDER, before, names
+from .known import CHECKED, FOLDER, before, names
 
 
 def is_absent(value: Value | None) -> bool:
@@ -120,23 +120,16 @@ def _warn(notes: Notes, entry: Entry, path: str, help: str, edit: Edit | None) -
 
 _APART = ("placewright", "profile_data", "hydra", "defaults")
 """Sections whose keys are judged elsewhere."""
-_DEPTH, _TYPING_ERROR, _ALIKE = 3, 2, 0.85
-_READ_BY = {
-    "embodied": (
-        "env.train.total_num_envs", "env.train.group_size", "env.train.max_steps_per_rollout_epoch", "rollout.pipeline_stage_num",
-        "actor.training_backend", "actor.model.num_action_chunks",
-    ),
-    "reasoning": ("data.rollout_batch_size", "algorithm.group_size", "runner.seq_length", "data.max_prompt_length", "actor.training_backend"),
-}  # fmt: skip
-"""Task -> keys that RLinf reads without a default. Source: RLinf, rlinf/config.py (validate_cfg)."""
+_DEPTH, _TYPING_ERROR, _ALIKE, _MOST_MISSING = 3, 2, 0.85, 4
 
 
-def check_keys(notes: Notes, settings: Settings, root: MapNode) -> None:
-    """Note keys that no release knows: a warning if similar, unchecked if they count machines."""
-    read_paths, known = settings.asked, frozenset(names("key"))
+def check_keys(notes: Notes, settings: Settings, root: MapNode, missing: Mapping[str, str], whole: bool) -> None:
+    """Note keys that no release knows: a warning if similar, unchecked if they count machines.
+
+    `missing` keys, which RLinf reads without a default, are an error if misspelt, or of a `whole` job.
+    """
+    read_paths, known, misspelt = settings.asked, frozenset(names("key")), set[str]()
     corrected = [finding.span for finding in notes.findings if finding.code == "PW101"]
-    task = settings.at("runner.task_type")
-    required = _READ_BY.get(task.text, ()) if isinstance(task, Scalar) else ()
 
     def check(owner: MapNode, before: str) -> None:
         siblings = [path.removeprefix(before) for path in read_paths if path.startswith(before) and "." not in path.removeprefix(before)]
@@ -152,7 +145,8 @@ def check_keys(notes: Notes, settings: Settings, root: MapNode) -> None:
                 continue
             elif not is_known and (close := _meant(entry.key.text, siblings)):
                 help, edit = notes.to_rename(owner, entry, close)
-                if before + close in required and owner.get(close) is None and not notes.partial:
+                if before + close in missing:
+                    misspelt.add(before + close)
                     message = f"no release of RLinf has `{path}`, and RLinf misses `{before}{close}`"
                     notes.error("PW104", path, message, entry.key.span, "not a key", help, edit)
                 else:
@@ -161,6 +155,24 @@ def check_keys(notes: Notes, settings: Settings, root: MapNode) -> None:
                 report_unread(notes, "PW104", counting_keys(entry, path), "`cluster.component_placement`")
 
     check(root, "")
+    if whole:
+        _report_missing(notes, settings, {key: source for key, source in missing.items() if key not in misspelt})
+
+
+def _report_missing(notes: Notes, settings: Settings, missing: Mapping[str, str]) -> None:
+    """Note the missing keys in one error. A file that lacks many is a part of one."""
+    sections = {key: key.rpartition(".")[0] for key in missing}
+    keys = list(dict.fromkeys(key if settings.at(section) is not None else section for key, section in sections.items()))
+    shown = ", ".join(f"`{key}`" for key in keys[:_MOST_MISSING])
+    if len(missing) > _MOST_MISSING:
+        why = f"RLinf reads {shown} and {len(missing) - len(keys[:_MOST_MISSING])} more keys, which are not here"
+        notes.unsure("PW101", "", why, True, "Add the rest of the configuration, or name the folder of its `defaults`")
+    elif keys:
+        message = f"there is no {shown}: RLinf reads {'it' if len(keys) == 1 else 'them'} without a default"
+        sources = tuple(dict.fromkeys(f"RLinf, {source}" for source in missing.values()))
+        notes.error(
+            "PW101", keys[0].partition(".")[0], message, notes.document.root.span.part(0, 1), "", f"add {shown}", None, CHECKED, *sources
+        )
 
 
 def _meant(name: str, known: list[str]) -> str:

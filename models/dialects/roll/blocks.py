@@ -9,12 +9,12 @@ from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...findings.span import Span
 from ...text.document import Program
-from ...text.tree import MapNode, Scalar
-from ..checks import Facts, OneOf
+from ...text.tree import MapNode
 from . import names
 from .job import Role, RollChecks, RollSetup
 from .names import ACTOR_TRAIN, AT_LOAD, CRITICS, REFERENCES, REWARDS, TEACHERS
 from .profile import Pipeline, fact_file, pipelines
+from .types import number_of
 
 RULE = "PW123"
 STARTS = "PW101"
@@ -82,9 +82,6 @@ class ConfigurationBlocks(RollChecks):
             return Switch(None, "`adv_estimator` is not known here", settings.top)
         if not settings.has("adv_estimator"):
             return Switch(True, f"{BY_ESTIMATOR} `gae` by default", settings.top)
-        if pipeline.checks_types:
-            estimators, source = self.setup.profile.words(pipeline.config, "adv_estimator"), "ROLL, roll/configs/base_config.py"
-            OneOf(code="PW105", source=source, when=AT_LOAD, key="adv_estimator", values=estimators).run(Facts(self.notes, settings))
         return Switch(estimator == "gae", f"{BY_ESTIMATOR} `{estimator}`", self.setup.span_of("adv_estimator"))
 
     def _reference(self) -> Switch:
@@ -105,24 +102,8 @@ class ConfigurationBlocks(RollChecks):
             return Switch(None, "`init_kl_coef` is not known here", settings.top)
         if settings.at("init_kl_coef") is None:
             return Switch(True, f"{BY_KL} 0.2 by default", settings.top)
-        on = self._is_positive("init_kl_coef")
+        on = (number_of(self.notes, settings.at("init_kl_coef")) or 0) > 0
         return Switch(on, f"{BY_KL} above 0" if on else NO_REFERENCE, self.setup.span_of("init_kl_coef"))
-
-    def _is_positive(self, path: str) -> bool:
-        """Return True if the number at a path is above 0. Hydra, unlike YAML, reads `1e-3` as a number."""
-        value = self.settings.at(path)
-        number = value.value if isinstance(value, Scalar) else None
-        if isinstance(value, Scalar) and isinstance(number, str):
-            is_quoted = self.notes.document.text_of(value.span.file)[value.span.start] in "'\""
-            try:
-                number = None if is_quoted else float(number)
-            except ValueError:
-                number = None
-        if isinstance(number, (int, float)):
-            return number > 0
-        if value is not None and self.pipeline.checks_types:
-            self.notes.wrong_type("", path, value, "a number", "write a number such as `0`")
-        return False
 
     def roles(self) -> Iterator[Role]:
         """Yield the roles."""

@@ -1,25 +1,30 @@
 """Demands of workers and strategies on the settings of their roles.
 
 facts/demands.json has them in order: the check with its arguments, and the roles that it is for.
-Keys are below the role. `own`: of ROLL's own workers alone (the default), not of other classes.
+Keys are below the role; with `job`, of the job itself. `own`: of ROLL's own workers alone (the
+default), not of other classes; false: of roles with a strategy. `whole`: of a whole configuration,
+which names its model and its run; false: of a part of one.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Iterator, Mapping
+from typing import Any
 
 from ...findings.wording import with_noun
 from ...releases.release import Range
-from ...text.tree import Scalar
-from ..checks import AtLeast, Check, Equals, Facts, Number, Requires, run_checks
-from ..demands import check_of, is_for
+from ...text.nearest import nearest
+from ...text.tree import MapNode
+from ..checks import Check, Equals, Facts, Number, run_checks
+from ..demands import Demand, check_of, is_for
 from . import names
 from .job import Role, RoleFacts, RollSetup, whole_of
-from .names import AT_LOAD, CONFIG, DEEPSPEED, IN_WORKERS, REWARDS, VLLM
+from .names import ACTOR_TRAIN, AT_CREATION, CONFIG, IN_WORKERS, REWARDS, RLVR, VLLM
 from .profile import fact_file
 
 MATCHES, REFUSED = "PW403", "PW123"
+_MODELS, _RUNS = ("pretrain", "student_pretrain"), ("exp_name", "output_dir", "logging_dir", "save_steps", "track_with")
+"""Keys of the model and of the run: with one of each a file is a whole configuration, else a part of one."""
 
 
 def check_demands(setup: RollSetup) -> None:
@@ -27,46 +32,73 @@ def check_demands(setup: RollSetup) -> None:
 
     Of a configuration with unread parts, only the sizes of engines are judged.
     """
-    settings, rewards = setup.settings, setup.settings.at(REWARDS)
-    if setup.pipeline.config == names.RLVR and isinstance(rewards, Scalar) and rewards.is_null:
-        message, help = f"`{REWARDS}` is null, but ROLL asks for the devices of each reward", f"write `{REWARDS}: {{}}`"
-        source = "ROLL, roll/pipeline/rlvr/rlvr_config.py"
-        Requires(code="PW101", source=source, when=AT_LOAD, key=REWARDS, message=message, help=help).run(Facts(setup.notes, settings))
+    stated = [demand for demand in fact_file("demands") if not setup.notes.partial or demand.get("partial")]
+    run_checks([_check("", demand) for demand in stated if _is_for(setup, None, demand)], Facts(setup.notes, setup.settings))
     for role in setup.roles:
         if role.created and role.key in setup.components:
-            stated = () if setup.notes.partial else fact_file("demands")
-            checks = (_check(role, demand) for demand in stated if _is_for(setup, role, demand))
-            run_checks((*_of_engine(role), *checks), RoleFacts(setup, role))
+            checks = [_check(role.key, demand) for demand in stated if _is_for(setup, role, demand)]
+            run_checks((*([_ENGINES] if role.strategy == VLLM else []), *checks), RoleFacts(setup, role))
+    _check_domains(setup)
 
 
-def _is_for(setup: RollSetup, role: Role, demand: Mapping[str, Any]) -> bool:
-    """Return True if a demand is for the role, its pipeline and its settings."""
-    settings, pipeline, path = setup.settings, setup.pipeline, role.path
-    if ("parts" in demand and role.part not in demand["parts"]) or ("strategies" in demand and role.strategy not in demand["strategies"]):
+def _is_for(setup: RollSetup, role: Role | None, demand: Demand) -> bool:
+    """Return True if a demand is for the role, or for the job."""
+    settings, pipeline, own = setup.settings, setup.pipeline, demand.get("own", True)
+    if demand.get("job", False) is not (role is None) or pipeline.name not in demand.get("pipelines", (pipeline.name,)):
         return False
-    if (not role.strategy and not demand.get("own", True)) or ("configs" in demand and pipeline.config not in demand["configs"]):
+    if "configs" in demand and pipeline.config not in demand["configs"]:
         return False
-    if "pipeline" in demand and (pipeline.name != demand["pipeline"] or setup.notes.document.program is None):
+    if demand.get("started") and setup.notes.document.program is None:
         return False
-    is_own = not settings.has(path("worker_cls")) or not demand.get("own", True)
-    in_job = "job_has" not in demand or any(settings.has(key) for key in demand["job_has"])
-    return is_own and in_job and is_for(settings, demand, REFUSED, path)
+    is_whole = setup.notes.proves and all(any(map(settings.has, keys)) for keys in (_MODELS, _RUNS))
+    if demand.get("whole", is_whole) is not is_whole:
+        return False
+    if role is not None:
+        if role.part not in demand.get("parts", (role.part,)) or role.strategy not in demand.get("strategies", (role.strategy,)):
+            return False
+        if (own is False and not role.strategy) or (own and not _is_own_worker(settings.word(role.path("worker_cls"), REFUSED))):
+            return False
+    in_job = "job_has" not in demand or any(map(settings.has, demand["job_has"]))
+    no_job = "job_unset" not in demand or settings.at(demand["job_unset"]) is None
+    words = all(settings.word(path, REFUSED) in known for path, known in demand.get("job_words", {}).items())
+    return in_job and no_job and words and is_for(settings, demand, REFUSED, partial(_below, role.key if role else ""))
 
 
-def _check(role: Role, demand: Mapping[str, Any]) -> Check:
-    """Build the check of a demand."""
+def _check_domains(setup: RollSetup) -> None:
+    """Check that every domain of the data has a reward: ROLL looks up its workers by that name."""
+    settings = setup.settings
+    domains, rewards = settings.at(f"{ACTOR_TRAIN}.data_args.domain_interleave_probs"), settings.at(REWARDS)
+    if setup.pipeline.config != RLVR or not setup.pipeline.updates_models or setup.notes.partial or not isinstance(domains, MapNode):
+        return
+    known = [entry.key.text for entry in rewards] if isinstance(rewards, MapNode) else []
+    for entry in domains if rewards is None or isinstance(rewards, MapNode) else ():
+        if (name := entry.key.text) not in known:
+            close, message = nearest(name, known), f"`domain_interleave_probs` names `{name[:60]}`, which is no reward: a KeyError"
+            help, edit = (f"write `{close}`", setup.notes.renamed(entry, close)) if close else (f"add `{name[:60]}` to `{REWARDS}`", None)
+            setup.notes.error(REFUSED, ACTOR_TRAIN, message, entry.key.span, "not a reward", help, edit, AT_CREATION)
+
+
+def _is_own_worker(worker: str | None) -> bool:
+    """Return True for ROLL's own worker classes, which are also the default."""
+    return worker is not None and (not worker or worker.startswith("roll.pipeline.base_worker."))
+
+
+def _below(role: str, key: str) -> str:
+    return f"{role}.{key}" if role else key
+
+
+def _check(role: str, demand: Demand) -> Check:
+    """Build the check of a demand on a role, or on the job."""
     source, left = demand["source"], demand.get("left")
-    given: dict[str, Any] = {name: demand[name].replace("{role}", role.key) for name in ("message", "help") if name in demand}
+    given: dict[str, Any] = {name: demand[name].replace("{role}", role) for name in ("message", "help") if name in demand}
     if left is not None:
-        given["left"] = lambda facts: facts.of(facts.settings.whole(role.path(left), REFUSED, 1))
+        given["left"] = lambda facts: facts.of(facts.settings.whole(_below(role, left), REFUSED, demand.get("default", 1), least=-(10**9)))
     if "key" in demand:
-        given["key"] = role.path(demand["key"])
+        given["key"] = _below(role, demand["key"])
+    if "keys" in demand:
+        given["keys"] = [_below(role, key) for key in demand["keys"]]
     source = source if source.startswith("Megatron") else f"ROLL, {source}"
     return check_of(demand, **{"code": demand.get("code", REFUSED), "source": source, "when": getattr(names, demand["when"]), **given})
-
-
-def _stage(facts: Facts) -> Number | None:
-    return whole_of("zero_optimization.stage", MATCHES, 0, CONFIG)(facts)
 
 
 def _world(facts: Facts) -> Number | None:
@@ -80,14 +112,8 @@ def _ranks(facts: Facts) -> Number | None:
     return ranks if ranks is not None and ranks.value > 1 else None
 
 
-def _of_engine(role: Role) -> Iterator[Check]:
-    """Yield the demands on the sizes of vLLM and of DeepSpeed."""
-    folder = "ROLL, roll/distributed/strategy/"
-    if role.strategy == VLLM:
-        yield Equals(
-            code=MATCHES, source=f"{folder}vllm_strategy.py", when=IN_WORKERS, releases=Range(since="0.2.0"), left=_ranks, right=_world,
-            message="{left}, but {right}",
-        )  # fmt: skip
-    elif role.strategy in DEEPSPEED:
-        stage = partial(AtLeast, right=1) if role.strategy == DEEPSPEED[0] else partial(Equals, right=3)
-        yield stage(code=MATCHES, source=f"{folder}deepspeed_strategy.py", when=IN_WORKERS, left=_stage)
+_ENGINES = Equals(
+    code=MATCHES, source="ROLL, roll/distributed/strategy/vllm_strategy.py", when=IN_WORKERS, releases=Range(since="0.2.0"), left=_ranks,
+    right=_world, message="{left}, but {right}",
+)  # fmt: skip
+"""Demand of vLLM on the number of its engines."""

@@ -17,11 +17,10 @@ from ..unread import counting_keys, report_unread
 from . import names
 from .blocks import ConfigurationBlocks, pipeline_of
 from .job import Role, RollChecks, RollSetup
-from .names import ALL_BLOCKS, AT_CREATION, AT_LOAD, DEVICES, HINTS, REWARD_MODEL, REWARDS, TRAIN_ENV, VAL_ENV, WORLD_SIZE
+from .names import ALL_BLOCKS, AT_CREATION, AT_LOAD, DEVICES, HINTS, IGNORED, REWARD_MODEL, TRAIN_ENV, VAL_ENV, WORLD_SIZE
 from .profile import Defaults, Pipeline, maps, profile_of, releases_with_key
 
 CODE = "PW104"
-IGNORED = "ROLL ignores it silently"
 
 # Commas in a flow map: `{device_mapping: list(range(0,8))}` parses as
 # `device_mapping: list(range(0` and a key `8))`.
@@ -163,22 +162,6 @@ def _renamed(mapping: MapNode, meant: dict[str, str]) -> MapNode:
 # Keys that ROLL drops silently: misspelt keys, roles of other pipelines, keys with dots.
 
 
-def _check_block(notes: Notes, owner: MapNode, entry: Entry, path: str) -> None:
-    """Refuse a worker block that is neither a map nor unknown.
-
-    ROLL accepts null for two of them: roll/pipeline/rlvr/rlvr_config.py.
-    """
-    value = entry.value
-    if isinstance(value, Scalar) and ("${" in value.text or (value.is_null and path in (REWARD_MODEL, REWARDS))):
-        return
-    if not isinstance(value, MapNode):
-        notes.wrong_type(path, path, value, "a map", "write the map of its workers, or remove it", notes.removed(owner, entry))
-
-
-_ARGUMENTS = {"training_args": "TrainingArguments", "model_args": "ModelArguments", "strategy_args": "StrategyArguments"}
-"""Map of a worker block -> its class."""
-
-
 class KeyChecks(RollChecks):
     """Warnings of placement keys that ROLL does not know or cannot use."""
 
@@ -203,11 +186,6 @@ class KeyChecks(RollChecks):
         notes, pipeline, source = self.notes, self.pipeline, self.notes.document.source.text
         known, keys = self.setup.profile.blocks(pipeline.config), self.setup.profile.keys(pipeline.config)
         name, value = entry.key.text, entry.value
-        if name in known and pipeline.checks_types:
-            _check_block(notes, root, entry, name)
-            if name == REWARDS and isinstance(value, MapNode):
-                for inner in value:
-                    _check_block(notes, value, inner, f"{name}.{inner.key.text}")
         if name in known or name in names.JOB_KEYS or name == HINTS or name in keys:
             return
         if names.is_worker(value) or names.has_worker_blocks(value):
@@ -238,8 +216,6 @@ class KeyChecks(RollChecks):
     def _check_key(self, role: Role, block: MapNode, entry: Entry) -> None:
         known, name, choice = self.setup.profile.keys_of(role.part), entry.key.text, self.notes.choice
         if name in known:
-            if name in _ARGUMENTS and isinstance(entry.value, MapNode):
-                self._check_arguments(role, name, entry.value)
             return
         close, had = nearest(name, sorted(known)), releases_with_key(role.part, name)
         only = f" in {choice.release.name}, only in {spans_of(had)}" if had and choice else ""
@@ -247,12 +223,3 @@ class KeyChecks(RollChecks):
         is_meant = close and (block.get(close) is not None or not had)
         help, edit = self.notes.to_rename(block, entry, close) if close and is_meant else ("remove it", self.notes.removed(block, entry))
         self.notes.warn(CODE, role.key, message, entry.key.span, "not a key", help, edit, IGNORED)
-
-    def _check_arguments(self, role: Role, name: str, arguments: MapNode) -> None:
-        """Warn of misspelt keys of a map of arguments."""
-        known = self.setup.profile.keys(_ARGUMENTS[name])
-        for entry in arguments:
-            if entry.key.text not in known and (close := closest(entry.key.text, known, SLIP)):
-                help, edit = self.notes.to_rename(arguments, entry, close)
-                message = f"`{name}` of `{role.key}` has no key `{entry.key.text}`"
-                self.notes.warn(CODE, role.key, message, entry.key.span, "not a key", help, edit, IGNORED)

@@ -77,7 +77,7 @@ AFTER_MODELS = "ROLL notices this only after all models are loaded"
 AT_UPDATE = "ROLL does not check this; the first update of the weights fails, after all models are loaded"
 AT_TRAINING = "ROLL notices this only at the first training step"
 AFTER_ROLLOUT = f"{AT_TRAINING}, after a whole rollout"
-NEVER = "ROLL never notices this"
+NEVER, IGNORED = "ROLL never notices this", "ROLL ignores it silently"
 
 NOTICES = {
     "PW204": AFTER_MODELS,

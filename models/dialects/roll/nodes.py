@@ -26,7 +26,7 @@ from ...text.document import ShellMachine
 from .device_mapping import ids_edit, overlaps_no_edit
 from .ids import Ids
 from .job import Role, RollChecks, RollSetup
-from .names import ACTOR_INFER, ACTOR_TRAIN, DEVICES, ROLE_OF
+from .names import ACTOR_INFER, ACTOR_TRAIN, AT_LOAD, DEVICES, ROLE_OF
 from .roles import REWRITTEN
 
 # Devices per node as ROLL counts them, and nodes that it reserves.
@@ -61,12 +61,17 @@ def devices_per_node(setup: RollSetup) -> int:
         if count and not machines.nodes[0].accelerators:
             notes.unsure(RULE, PER_NODE, "the first node has no accelerators; ROLL is taken to be started on the first one that has some")
     count = min(count, count if seen is None else seen)
+    users = [role for role in setup.roles if role.counts and role.on_devices]
+    if not count and users and not isinstance(machines, Cluster):
+        role, help = users[0], "name a machine with accelerators: `--cluster x8`"
+        message = f"`{role.key}` names devices, but the machine that ROLL is started on has none: a ZeroDivisionError"
+        notes.error(SHORT, role.key, message, role.place, "no device", help, None, AT_LOAD)
     if written is not None and written.scalar is not None and count and written.value != count:
         message = f"`{PER_NODE}` is {written.value}, but ROLL replaces it with {count}"
         label, help, edit = f"becomes {count}", f"write `{PER_NODE}: {count}`", written.becomes(count)
         why = f"the machine that ROLL is started on has {with_noun(count, 'device')}"
         notes.judge(REPLACED, Severity.WARNING, REWRITTEN, "", message, written.scalar, label, help, edit, why)
-    return max(count, 1)
+    return count or stated
 
 
 def _whole(setup: RollSetup, key: str, default: int, is_replaced: bool) -> Amount | None:

@@ -41,6 +41,7 @@ from .profile import Defaults, profile_of, release_of
 from .roles import read_roles, warn_unused_roles
 from .sharing import ModeChecks, TransferChecks
 from .strategies import StrategyChecks
+from .types import TypeChecks
 
 CAPABILITIES = Capabilities(
     shares_accelerators=True, groups_may_cross=True, processes_may_cross=True, reserves_nodes=True, range_text=range_text, notices=NOTICES
@@ -139,6 +140,7 @@ class _RollReader(Reader):
         transfers.check_logits_transfer()
         BatchChecks(setup, self.is_training).check()
         models(setup)
+        TypeChecks(setup).check()
 
     def _components(self, setup: RollSetup, open_: set[str], nodes: int) -> Iterator[Component]:
         """Yield a component for every role that ROLL starts or may start."""

@@ -78,10 +78,10 @@ class RoleWorkers(RollChecks):
         if entry is None or role.mapping is None:
             if role.key in self.setup.hinted_names and (per_worker := self._per_worker(role)):
                 role = replace(role, num_gpus_per_worker=per_worker.value)
-            return self._on_cpus(role, block)
+            return self._on_cpus(role)
         given, ids = read_devices(self.notes, role, block, entry, role.mapping, self.pipeline.checks_types)
         if not given:
-            return self._on_cpus(role, block)
+            return self._on_cpus(role)
         per_worker = self._per_worker(role)
         role = replace(role, ids=ids, num_gpus_per_worker=per_worker.value if per_worker else 0)
         return replace(role, readable=False) if ids is None or per_worker is None else self._on_devices(role, per_worker)
@@ -100,9 +100,6 @@ class RoleWorkers(RollChecks):
                 notes.unsure("PW111", role.key, f"`{key}` is not known here", True, f"Pass `--set {path}.strategy_name=VALUE`")
                 return None
         if not isinstance(value, MapNode):
-            entry = role.block.entry(STRATEGY) if role.block else None
-            edit = notes.removed(role.block, entry) if role.block and entry else None
-            notes.wrong_type(role.key, path, value, "a map with `strategy_name`", f"remove `{STRATEGY}`, or write the map", edit)
             return None
         if name is None:
             return str(profile.keys("StrategyArguments")["strategy_name"][1])
@@ -179,11 +176,9 @@ class RoleWorkers(RollChecks):
         return self.settings.whole(path, "PW111", exact=True)
 
     def _written(self, path: str) -> Amount | None:
-        """Return the written whole number where ROLL computes another; check the type."""
+        """Return the written whole number where ROLL computes another."""
         value = self.settings.at(path)
         number = value.value if isinstance(value, Scalar) else None
-        if value is not None and not is_unknown(value) and not isinstance(number, int) and self.pipeline.checks_types:
-            self.notes.wrong_type(path.rpartition(".")[0], path, value, "a whole number", "write a whole number, or remove it")
         return Amount(number, path, value) if isinstance(value, Scalar) and type(number) is int else None
 
     def _replaces(self, role: Role, written: Amount | None, number: int, why: str) -> None:
@@ -214,7 +209,7 @@ class RoleWorkers(RollChecks):
 
     # -- on CPUs
 
-    def _on_cpus(self, role: Role, mapping: MapNode) -> Role:
+    def _on_cpus(self, role: Role) -> Role:
         path = role.path(WORLD_SIZE)
         if role.part == names.REWARD_MODEL:
             return role
@@ -222,12 +217,8 @@ class RoleWorkers(RollChecks):
             if role.created:
                 self._no_devices(role)
             return role
-        self._written(role.path(PER_WORKER))
         value = self.settings.at(path)
-        if isinstance(value, Scalar) and value.is_null and mapping.entry(WORLD_SIZE) is not None:
-            if self.pipeline.checks_types:
-                message = f"`{path}` is null, which ROLL refuses: it must be a whole number, or left out"
-                self.notes.error("PW105", role.key, message, value, "null", f"write a number, or remove `{WORLD_SIZE}`", None, AT_LOAD)
+        if isinstance(value, Scalar) and value.is_null:
             return replace(role, readable=False)
         if value is None:
             if role.created and role.key not in self.setup.hinted_names:

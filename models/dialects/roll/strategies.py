@@ -18,8 +18,8 @@ from ...text.nearest import SLIP, closest
 from ...text.tree import MapNode, Scalar
 from ..checks import AtLeast, Divides, Number, divisors
 from .job import Role, RoleFacts, RollChecks, RollSetup, amount_of
-from .names import CONFIG, DEEPSPEED, DEGREE_KEYS, FSDP2, IN_WORKERS, PER_WORKER, SGLANG, STRATEGY, VLLM
-from .profile import releases_with_argument
+from .names import CONFIG, DEEPSPEED, DEGREE_KEYS, FSDP2, IGNORED, IN_WORKERS, MEGATRON, PER_WORKER, SGLANG, STRATEGY, VLLM
+from .profile import fact_file, releases_with_argument
 from .roles import REWRITTEN
 
 DIVIDES, MATCHES, HINTS = "PW208", "PW403", "PW121"
@@ -140,14 +140,16 @@ def _engine_fault(worker_ids: Sequence[int], rank: int, size: int, per_node: int
     return ""
 
 
-_OF_VLLM = (*(f"{name}_parallel_size" for name in ("tensor", "pipeline", "data")), "gpu_memory_utilization")
-"""Keys of degrees and memory that vLLM takes."""
+_REFUSES = (*MEGATRON, VLLM, SGLANG)
+"""Strategies that hand their settings on as arguments: an unknown one is a TypeError."""
 
 
 def _meant(role: Role, name: str, known: Collection[str]) -> str | None:
     """Return the argument that an unknown one probably means: by abbreviation or spelling."""
-    degree = DEGREE_KEYS[role.strategy or ""].get(name.removesuffix("_size"), "").rpartition(".")[2]
-    return degree or closest(name if role.by_megatron else name.replace("_model_", "_"), known, min(SLIP, len(name) // 3))
+    degree = DEGREE_KEYS[role.strategy or ""].get(name.removesuffix("_size"), "") if role.strategy in _REFUSES else ""
+    return degree.rpartition(".")[2] or closest(
+        name if role.by_megatron else name.replace("_model_", "_"), known, min(SLIP, len(name) // 3)
+    )
 
 
 _BY = "the strategy of the role makes it"
@@ -257,35 +259,39 @@ class StrategyChecks(RollChecks):
                 return
 
     def _check_names(self, role: Role) -> None:
-        """Add an error per key that the strategy's engine refuses: of vLLM, misspelt degrees alone.
+        """Add a finding per key that the strategy refuses or ignores.
 
+        Except for Megatron, whose arguments are all known, of misspelt keys alone.
         Source: ROLL, megatron_strategy.py (`TrainingArguments(**config_dict)`), vllm_strategy.py
-        (`create_async_llm(**vllm_config)`); mcore_adapter, training_args.py (additional_configs).
+        (`create_async_llm(**vllm_config)`), sglang_strategy.py (`ServerArgs(**sglang_config)`),
+        fsdp2_strategy.py; mcore_adapter, training_args.py (additional_configs). For the names
+        facts/strategies.json: those that ROLL's examples set and its strategies read.
         """
         config, profile = self.settings.at(role.path(CONFIG.rstrip("."))), self.setup.profile
         written = self.settings.at(role.path(f"{STRATEGY}.strategy_name"))
         if isinstance(written, Scalar) and written.value != role.strategy:
             return  # the keys are those of a strategy that is refused
-        known: Collection[str] = profile.megatron_keys if role.by_megatron else _OF_VLLM if role.strategy == VLLM else ()
-        if not isinstance(config, MapNode) or not known:
-            return
-        for entry in config:
-            if (name := entry.key.text) not in known:
-                close = _meant(role, name, known)
-                had, only = releases_with_argument(name) if role.by_megatron else (), ""
-                if had and self.notes.choice:
-                    close, only = None, f" in {self.notes.choice.release.name}, only in {spans_of(had)}"
-                if close is None and not role.by_megatron:
-                    continue
-                message = f"`strategy_config` of `{role.key}` has no key `{name}`{only}: a TypeError when its workers start"
-                help, edit = f"move it below `additional_configs` if Megatron's TransformerConfig has `{name}`", None
-                if name in (FIRST, LAST):
-                    help = f"write `additional_configs: {{{name}: ...}}`"
-                elif close:
-                    help, edit = self.notes.to_rename(config, entry, close)
-                elif had:
-                    help, edit = "remove it", self.notes.removed(config, entry)
-                self.notes.error("PW104", role.key, message, entry.key.span, "not a key", help, edit, IN_WORKERS)
+        known: Collection[str] = profile.megatron_keys if role.by_megatron else fact_file("strategies").get(role.strategy, ())
+        for entry in config if isinstance(config, MapNode) else ():
+            name = entry.key.text
+            close = None if name in known else _meant(role, name, known)
+            if name in known or not (close or role.by_megatron):
+                continue
+            had, only = releases_with_argument(name) if role.by_megatron else (), ""
+            if had and self.notes.choice:
+                close, only = None, f" in {self.notes.choice.release.name}, only in {spans_of(had)}"
+            help, edit = f"move it below `additional_configs` if Megatron's TransformerConfig has `{name}`", None
+            if name in (FIRST, LAST):
+                help = f"write `additional_configs: {{{name}: ...}}`"
+            elif close:
+                help, edit = self.notes.to_rename(config, entry, close)
+            elif had:
+                help, edit = "remove it", self.notes.removed(config, entry)
+            message = f"`strategy_config` of `{role.key}` has no key `{name}`{only}"
+            report, fate, when = self.notes.warn, "", IGNORED
+            if role.strategy in _REFUSES:
+                report, fate, when = self.notes.error, ": a TypeError when its workers start", IN_WORKERS
+            report("PW104", role.key, f"{message}{fate}", entry.key.span, "not a key", help, edit, when)
 
     def _check_sglang_names(self, role: Role, tp: int) -> None:
         """Report degrees under SGLang's own names: ROLL overwrites one and forwards the others.

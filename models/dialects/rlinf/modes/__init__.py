@@ -272,6 +272,11 @@ def read_mode(
     mode.faulty = frozenset(entry.key.text for entry in (hints if isinstance(hints, MapNode) else ())) & wrong - mode.components.keys()
     correct_component_names(mode)
     check_unused(mode)
+    if mode.packs and mode.cluster.counted and not mode.cluster.total():
+        if not any(finding.severity is Severity.ERROR for finding in notes.findings):
+            message = f"the cluster has no accelerators, on which {mode.reason} places all components"
+            mode.error("PW114", "cluster", message, "name machines that have some: `--cluster x8`", "no accelerators", mode.owner)
+        return mode
     if mode.packs:
         need_components(mode, *mode.facts.needs)
     _APPLY[mode.placer](mode)

@@ -2,7 +2,7 @@
 
 Conditions beside those of every dialect: `programs` (kinds, names or modules; by default those that
 train an actor), `recipes` (recipes are asked too), `v1` (the V1 trainer runs, or does not), `part`
-(a component of the job), `flags`, `set` and `without` (keys with and without a value), `at_most`
+(a component of the job), `are_set` and `without` (keys with and without a value), `at_most`
 (numbers). Where `own_code` is true and the job loads code of its own, which may change the demand,
 a violation is a warning. `values` may name a table of facts/settings.json.
 """
@@ -46,19 +46,13 @@ def _is_for(work: VerlWork, demand: Demand) -> bool:
     settings, part = work.settings, demand.get("part", "")
     if not settings.choice.possible_in(releases_of(demand)) or (part and work.setup.component(part) is None):
         return False
-    named = (demand.get("key") or demand["left"], *demand.get("flags", ()), *demand.get("words", ()), *demand.get("set", ()))
+    named = (demand.get("key") or demand["left"], *demand.get("flags", ()), *demand.get("words", ()), *demand.get("are_set", ()))
     if any(map(settings.is_elsewhere, named)):
         return False
     if "v1" in demand and demand["v1"] != settings.is_v1:
         return False
-    flags = (settings.flag(key, MODE) is value for key, value in demand.get("flags", {}).items())
-    are_set = all(settings.is_set(key, MODE) for key in demand.get("set", ())) and not any(map(settings.has, demand.get("without", ())))
-    return (
-        all(flags)
-        and are_set
-        and is_for(settings, demand, MODE)
-        and all(_is_at_most(work, *limit) for limit in demand.get("at_most", {}).items())
-    )
+    are_set = all(settings.is_set(key, MODE) for key in demand.get("are_set", ())) and not any(map(settings.has, demand.get("without", ())))
+    return are_set and is_for(settings, demand, MODE) and all(_is_at_most(work, *limit) for limit in demand.get("at_most", {}).items())
 
 
 def _is_at_most(work: VerlWork, key: str, most: float) -> bool:

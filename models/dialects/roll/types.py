@@ -1,0 +1,171 @@
+"""Keys and types of all values, which ROLL compares with its classes when it loads a configuration.
+
+Source: dacite, core.py (from_dict) and types.py (is_instance), called by ROLL's
+examples/start_*_pipeline.py without `cast` and `strict`.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from functools import cache
+from typing import Iterator, NamedTuple, Sequence
+
+from ...configuration.notes import Notes, is_unknown
+from ...findings.causes import meet
+from ...findings.finding import Severity
+from ...text.nearest import SLIP, closest
+from ...text.tree import Entry, ListNode, MapNode, Scalar, Value
+from ..checks import Facts, OneOf
+from .job import RollChecks
+from .names import AT_LOAD, IGNORED
+
+CODE = "PW105"
+_MAPS, _LISTS, _EITHER = ("dict", "Dict"), ("list", "List"), ("Optional", "Union")
+_NOUNS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a text"}
+
+
+class Misfit(NamedTuple):
+    """Value without the type of its key. `owner` and `entry` hold it, if it can be removed."""
+
+    path: str
+    value: Value
+    kind: ast.expr
+    owner: MapNode | None = None
+    entry: Entry | None = None
+
+
+@cache
+def _parsed(kind: str) -> ast.expr:
+    return ast.parse(kind, mode="eval").body
+
+
+def _parts(kind: ast.expr) -> tuple[str, Sequence[ast.expr]]:
+    """Return the name of a type and its arguments: `Dict[str, int]` is ("Dict", [str, int])."""
+    if not isinstance(kind, ast.Subscript):
+        return kind.id if isinstance(kind, ast.Name) else "None", ()
+    return ast.unparse(kind.value), kind.slice.elts if isinstance(kind.slice, ast.Tuple) else (kind.slice,)
+
+
+def _words(arguments: Sequence[ast.expr]) -> list[object]:
+    return [argument.value for argument in arguments if isinstance(argument, ast.Constant)]
+
+
+def number_of(notes: Notes, value: Value | None) -> int | float | None:
+    """Return the number that Hydra reads. Unlike YAML it reads an unquoted `1e-3` as a number."""
+    number = value.value if isinstance(value, Scalar) else None
+    if isinstance(value, Scalar) and isinstance(number, str):
+        is_quoted = notes.document.text_of(value.span.file)[value.span.start : value.span.start + 1] in ("'", '"')
+        try:
+            return None if is_quoted or not number[-1:].isdigit() else float(number)
+        except ValueError:
+            return None
+    return number if isinstance(number, (int, float)) else None
+
+
+class TypeChecks(RollChecks):
+    """Errors of values without the types of their keys, and warnings of misspelt keys of inner maps."""
+
+    def check(self) -> None:
+        """Report every value that has no error yet."""
+        root = self.settings.at("")
+        reported = [finding.span for finding in self.notes.findings if finding.severity is Severity.ERROR and finding.span]
+        for misfit in self._misfits_in(root, self.pipeline.config, "") if isinstance(root, MapNode) else ():
+            is_judged = misfit.path.endswith(".strategy_name") or any(meet(misfit.value.span, span) for span in reported)
+            if self.pipeline.checks_types and not is_judged:
+                self._report(misfit)
+
+    def _misfits_in(self, owner: MapNode, name: str, path: str) -> Iterator[Misfit]:
+        known = self.setup.profile.keys(name)
+        for entry in owner:
+            inner = f"{path}.{entry.key.text}" if path else entry.key.text
+            value = self.settings.at(inner) if entry.key.text in known else None
+            if value is not None:
+                yield from self._misfits(Misfit(inner, value, _parsed(known[entry.key.text][0]), owner, entry), name.rpartition(".")[0])
+            elif name.endswith("Arguments") and entry.key.text not in known and (close := closest(entry.key.text, known, SLIP)):
+                help, edit = self.notes.to_rename(owner, entry, close)
+                role, _, key = path.rpartition(".")
+                message = f"`{key}`{f' of `{role}`' if role else ''} has no key `{entry.key.text}`"
+                self.notes.warn("PW104", role, message, entry.key.span, "not a key", help, edit, IGNORED)
+
+    def _misfits(self, place: Misfit, prefix: str) -> Iterator[Misfit]:
+        """Yield the misfits of a value. The classes of a pipeline have a `prefix`."""
+        path, value, kind, *_ = place
+        name, arguments = _parts(kind)
+        if _is_open(value):
+            return
+        if not self._fits(value, kind, prefix):
+            yield place
+        elif name in _EITHER:
+            possible = [argument for argument in arguments if self._fits(value, argument, prefix)]
+            inner = next((argument for argument in possible if self._fits(value, argument, prefix, inside=True)), None)
+            if possible:
+                yield from self._misfits(place._replace(kind=inner or possible[-1]), prefix)
+        elif isinstance(value, ListNode) and arguments:
+            for position, item in enumerate(value.items):
+                yield from self._misfits(Misfit(f"{path}.{position}", item, arguments[0]), prefix)
+        elif isinstance(value, MapNode) and len(arguments) == 2:
+            for entry in value:
+                item = self.settings.at(f"{path}.{entry.key.text}") or entry.value
+                yield from self._misfits(Misfit(f"{path}.{entry.key.text}", item, arguments[1], value, entry), prefix)
+        elif isinstance(value, MapNode) and (known := self._class_of(name, prefix)):
+            yield from self._misfits_in(value, known, path)
+
+    def _class_of(self, name: str, prefix: str) -> str:
+        """Return the class of a type in ROLL's own files; "" for any other type."""
+        return next((known for known in (f"{prefix}.{name}", name) if self.setup.profile.keys(known)), "")
+
+    def _fits(self, value: Value, kind: ast.expr, prefix: str, inside: bool = False) -> bool:
+        """Return True if a value has a type; with `inside`, so has what a map holds."""
+        name, arguments = _parts(kind)
+        if name in _EITHER:
+            is_null = name == "Optional" and isinstance(value, Scalar) and value.is_null
+            return is_null or any(self._fits(value, argument, prefix) for argument in arguments)
+        if isinstance(value, MapNode):
+            items = [entry.value for entry in value] if inside and len(arguments) == 2 else []
+            is_map = name in (*_MAPS, "Any") or bool(self._class_of(name, prefix))
+            return is_map and all(self._fits(item, arguments[1], prefix) for item in items)
+        if isinstance(value, ListNode):
+            return name in (*_LISTS, "Any")
+        number = number_of(self.notes, value)
+        return {
+            "Any": True,
+            "None": value.is_null,
+            "Literal": value.value in _words(arguments),
+            "bool": isinstance(value.value, bool),
+            "int": isinstance(number, int),
+            "float": number is not None,
+            "str": number is None and not value.is_null and not isinstance(value.value, bool),
+        }.get(name, _is_open(value))
+
+    def _noun(self, kind: ast.expr) -> str:
+        name, arguments = _parts(kind)
+        if name in _EITHER:
+            return " or ".join(dict.fromkeys(self._noun(argument) for argument in arguments))
+        if name == "Literal":
+            return "one of " + ", ".join(f"`{word}`" for word in _words(arguments) if word is not None)
+        return _NOUNS.get(name, "a list" if name in _LISTS else "a map")
+
+    def _report(self, misfit: Misfit) -> None:
+        path, value, kind, owner, entry = misfit
+        subject = next((role.key for role in self.setup.roles if f"{path}.".startswith(f"{role.key}.")), "")
+        name, arguments = _parts(kind)
+        name, arguments = _parts(arguments[0]) if name == "Optional" else (name, arguments)
+        is_written = isinstance(value, Scalar) and not value.is_null
+        if name == "Literal" and is_written:
+            words = [str(word) for word in _words(arguments) if word is not None]
+            OneOf(code=CODE, source="ROLL, roll/configs", when=AT_LOAD, key=path, values=words).run(
+                Facts(self.notes, self.settings, subject)
+            )
+        elif name == "int" and is_written:
+            self.settings.wrong_type(path, value, 1)
+            self.notes.findings[-1] = replace(self.notes.findings[-1], subject=subject)
+        else:
+            noun, is_null = self._noun(kind), isinstance(value, Scalar) and value.is_null
+            edit = self.notes.removed(owner, entry) if is_null and owner is not None and entry is not None else None
+            self.notes.wrong_type(subject, path, value, noun, f"write {noun}" + (", or remove it" if edit else ""), edit)
+
+
+def _is_open(value: Value) -> bool:
+    """Return True if a value is unknown, or has an unresolved part."""
+    return is_unknown(value) or (isinstance(value, Scalar) and "${" in value.text)

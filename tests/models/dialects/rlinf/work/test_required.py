@@ -1,0 +1,107 @@
+"""Keys that RLinf reads without a default, and words that its checks of backends refuse."""
+
+from __future__ import annotations
+
+import pytest
+from placewright.models.composition import Composer
+from placewright.models.dialects.load import read
+from placewright.models.findings.finding import Severity
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.text.source import Source
+
+MATH = """\
+runner: {task_type: reasoning, seq_length: 2048, logger: {log_path: logs}}
+algorithm: {adv_type: grpo, group_size: 8, recompute_logprobs: true}
+data: {rollout_batch_size: 64, max_prompt_length: 1024}
+cluster: {num_nodes: 1, component_placement: {"actor,rollout,reward": 0-7}}
+rollout: {group_name: r, return_logprobs: false, model: {model_type: qwen2.5, model_path: m}, tensor_parallel_size: 2, sglang: {}, vllm: {}}
+actor: {group_name: a, training_backend: megatron, model: {precision: bf16, tensor_model_parallel_size: 2}, megatron: {use_hf_ckpt: true}}
+"""
+ROBOTS = """\
+runner: {task_type: embodied, only_eval: false, val_check_interval: -1, logger: {log_path: logs}}
+algorithm: {adv_type: gae, loss_type: actor, group_size: 8}
+cluster: {num_nodes: 1, component_placement: {"actor,rollout,env": 0-7}}
+rollout: {group_name: r, pipeline_stage_num: 1}
+env: {train: {env_type: maniskill, total_num_envs: 64, group_size: 1, max_steps_per_rollout_epoch: 8}}
+critic: {use_critic_model: false}
+actor:
+  group_name: a
+  training_backend: fsdp
+  global_batch_size: 64
+  micro_batch_size: 8
+  model: {model_type: openvla, num_action_chunks: 8}
+  fsdp_config: {mixed_precision: {param_dtype: bf16}}
+"""
+
+
+def errors(text: str, *changes: tuple[str, str], release: str = "") -> list[str]:
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after)
+    composer = Composer(frameworks=(f"rlinf=={release}",) if release else ())
+    reading = read(Source("job.yaml", text), read_shorthand("1x8"), "rlinf", "training", composer)
+    return [each.message for each in reading.findings if each.severity is Severity.ERROR]
+
+
+@pytest.mark.parametrize("text", [MATH, ROBOTS])
+def test_whole_jobs_are_accepted(text: str) -> None:
+    assert errors(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "removed", "key"),
+    [
+        (MATH, ", seq_length: 2048", "runner.seq_length"),
+        (MATH, "rollout_batch_size: 64, ", "data.rollout_batch_size"),
+        (MATH, "adv_type: grpo, ", "algorithm.adv_type"),
+        (MATH, ", vllm: {}", "rollout.vllm"),
+        (MATH, "precision: bf16, ", "actor.model.precision"),
+        (ROBOTS, "pipeline_stage_num: 1", "rollout.pipeline_stage_num"),
+        (ROBOTS, "total_num_envs: 64, ", "env.train.total_num_envs"),
+        (ROBOTS, "  micro_batch_size: 8\n", "actor.micro_batch_size"),
+        (ROBOTS, ", loss_type: actor", "algorithm.loss_type"),
+        (ROBOTS, "mixed_precision: {param_dtype: bf16}", "actor.fsdp_config.mixed_precision"),
+    ],
+)
+def test_a_key_without_a_default_is_missed(text: str, removed: str, key: str) -> None:
+    assert errors(text, (removed, "")) == [f"there is no `{key}`: RLinf reads it without a default"]
+
+
+def test_missing_keys_are_one_error_and_misspelt_ones_are_told_by_name() -> None:
+    both = (", seq_length: 2048", ""), ("rollout_batch_size: 64, ", "")
+    assert errors(MATH, *both) == ["there is no `data.rollout_batch_size`, `runner.seq_length`: RLinf reads them without a default"]
+    (message,) = errors(MATH, ("rollout_batch_size: 64", "rollout_batch_sise: 64"))
+    assert message == "no release of RLinf has `data.rollout_batch_sise`, and RLinf misses `data.rollout_batch_size`"
+
+
+def test_parts_of_a_configuration_need_not_be_whole() -> None:
+    assert errors(MATH, (", logger: {log_path: logs}", ""), (", seq_length: 2048", "")) == []
+
+
+def test_keys_by_release() -> None:
+    assert errors(ROBOTS, ("critic: {use_critic_model: false}\n", "")) == []
+    assert errors(ROBOTS, ("critic: {use_critic_model: false}\n", ""), release="0.2") == [
+        "there is no `critic`: RLinf reads it without a default"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "after"),
+    [
+        (MATH, "precision: bf16", "precision: bf32"),
+        (MATH, "use_hf_ckpt: true", "use_hf_ckpt: false"),
+        (MATH, "precision: bf16", "precision: bf16, moe_grouped_gemm: cutlass"),
+        (MATH, "precision: bf16", "precision: bf16, megatron_checkpoint: here"),
+        (ROBOTS, "fsdp_config: {", "fsdp_config: {backward_prefetch: none, "),
+        (ROBOTS, "fsdp_config: {", "fsdp_config: {amp_autocast: {precision: fp8}, "),
+        (ROBOTS, "model_type: openvla,", "model_type: molmoact2,"),
+    ],
+)
+def test_words_of_the_backends(text: str, before: str, after: str) -> None:
+    staged = [("pipeline_stage_num: 1", "pipeline_stage_num: 2")] if "molmoact2" in after else []
+    assert len(errors(text, (before, after), *staged)) == 1
+
+
+def test_packed_components_need_accelerators() -> None:
+    reading = read(Source("job.yaml", MATH), read_shorthand("x0"), "rlinf", "training", Composer())
+    assert [each.code for each in reading.findings if each.severity is Severity.ERROR] in (["PW114"], ["PW102"])
