@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Callable, Iterable, Mapping
 
 from ..models.account import Account, BusyInterval, ReportedAlternative, Usage
@@ -131,7 +132,7 @@ def account(
         return base
     left = max(limit - planned.spent, SHARE * limit)
     if not (problem.job.planning.unread_choices or problem.job.planning.sizes_not_read):  # else nobody knows what is better
-        place = in_pool_layouts(solve) if solve is not None else None
+        place = partial(in_pool_layouts, place=solve) if solve is not None else None
         traffic = bool(problem.workload.bandwidth)
         base = replace(base, sensitivity=sensitivity(planned, searches, left, place, traffic, session, ranges(base)))
     return base

@@ -1,8 +1,8 @@
 """Front door of the planner: plan components with times, then place everything.
 
-The policies wrap each other: `solve_in_turn` (pools), `within_estimates` (memory estimates),
+The policies ask each other: `solve_in_turn` (pools), `within_estimates` (memory estimates),
 `with_even_degrees` (degrees that divide the model), `with_companions` (untimed components) and
-`over_leading_choices` (degrees of followers) around `plan` for one problem.
+`over_leading_choices` (degrees of followers), and in the end `plan` for one problem.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from .counting import OnCounting, silent
 if TYPE_CHECKING:
     from ..models.findings.finding import Finding
     from ..models.planning.design import Design
+    from ..models.planning.workload import Workload
     from ..models.reading import ClusterReader
-    from .write_back import Refused
 
 
 @dataclass(frozen=True)
@@ -51,70 +51,96 @@ class Solver:
 
     def __call__(self, problem: Problem) -> Answer:
         """Return the best verified plan, or the reason why there is none."""
-        return solve_in_turn(self._answer)(problem)
+        return solve_in_turn(problem, self._answer)
 
     def _answer(self, problem: Problem) -> Answer:
         """Return the answer of a problem by what is open in it: places, counts without times, or counts by time."""
-        from ..solver.choosing.accepting import with_accepted_counts
         from ..solver.choosing.even_degrees import with_even_degrees
-        from ..solver.choosing.splits import with_splits
 
-        place = self.place
         if problem.job.planning.workload is None:
-            accepted = with_accepted_counts(place, self.refuses, self.elsewhere, self.session)
-            return with_even_degrees(with_splits(accepted))(problem)
+            return with_even_degrees(problem, self._without_times)
         if all(component.runs is not None for component in problem.components if component.timed):
-            if problem.workload.bandwidth:
-                place = partial(_with_traffic, place=place)
-            return with_even_degrees(place)(problem)
+            return with_even_degrees(problem, self._with_traffic if problem.workload.bandwidth else self.place)
         from .related import overlaps
         from .unplaced import around_nothing
 
         pair = overlaps(problem, [component for component in problem.components if component.timed])
-        return around_nothing(*pair) if pair else self._planned(problem)
+        return around_nothing(*pair) if pair else _PlannedInFile(self, problem).answer()
 
-    def _planned(self, problem: Problem) -> Answer:
-        """Return the answer for a problem with times; the innermost policy runs first."""
-        from ..solver.choosing.even_degrees import with_even_degrees
-        from ..solver.choosing.pool_layouts import in_pool_layouts
-        from .policies import over_leading_choices, within_estimates
-        from .untimed import with_companions
+    def _without_times(self, problem: Problem) -> Answer:
+        from ..solver.choosing.splits import with_splits
 
-        refused = partial(self._refused, problem)
-        # Without a check of the written file, only arrangements are used that are right for every
-        # file.
-        judge = accept_all if self.refuses is accept_all else partial(_refused, self.refuses, problem)
-        laid = in_pool_layouts(self.place, judge)
-        plan_one = partial(self._plan, laid, refused)
-        with_ties = over_leading_choices(plan_one, self.limit, self.session)
-        answer = within_estimates(problem, with_even_degrees(with_companions(with_ties, self.session)), self.session)
+        return with_splits(problem, self._accepted)
+
+    def _accepted(self, problem: Problem) -> Answer:
+        from ..solver.choosing.accepting import with_accepted_counts
+
+        return with_accepted_counts(problem, self.place, self.refuses, self.elsewhere, self.session)
+
+    def _with_traffic(self, problem: Problem) -> Answer:
+        """Place decided counts by the objective that chose them, traffic as time."""
+        from .traffic import Traffic
+
+        traffic = Traffic(problem)
+        answer = self.place(traffic.weigh(problem))
+        return answer if answer.plan is None else replace(answer, plan=traffic.answered(answer.plan))
+
+
+@dataclass(frozen=True)
+class _PlannedInFile:
+    """Plan of a problem with times; the policies ask each other in the order of the methods."""
+
+    solver: Solver
+    problem: Problem
+
+    def answer(self) -> Answer:
+        """Return the plan within the estimates of memory, with its degrees and the weaker of both proofs."""
+        from .policies import within_estimates
+
+        answer = within_estimates(self.problem, self._even, self.solver.session)
         if answer.plan is not None and answer.planned is not None:
-            answer = replace(answer, plan=_with_degrees(answer.plan, answer.planned.best.design, problem))
+            answer = replace(answer, plan=_with_degrees(answer.plan, answer.planned.best.design, self.problem))
         return _as_proved(answer)
 
-    def _plan(self, laid: Solve, refused: Refused, problem: Problem) -> Answer:
-        from .placing.lying_over import lying_over
+    def _even(self, problem: Problem) -> Answer:
+        from ..solver.choosing.even_degrees import with_even_degrees
+
+        return with_even_degrees(problem, self._with_companions)
+
+    def _with_companions(self, problem: Problem) -> Answer:
+        from .untimed import with_companions
+
+        return with_companions(problem, self._with_ties, self.solver.session)
+
+    def _with_ties(self, problem: Problem) -> Answer:
+        from .policies import over_leading_choices
+
+        return over_leading_choices(problem, self._plan, self.solver.limit, self.solver.session)
+
+    def _plan(self, problem: Problem) -> Answer:
         from .plan import plan
 
-        return plan(problem, lying_over(laid, problem.workload), self.limit, self.session, self.counting, refused)
+        solver, over = self.solver, partial(self._over_given_ranks, problem.workload)
+        return plan(problem, over, solver.limit, solver.session, solver.counting, self._refused)
 
-    def _refused(self, problem: Problem, placed: Plan, design: Design) -> Sequence[Finding]:
-        return self.refuses(problem, _with_degrees(placed, design, problem))
+    def _over_given_ranks(self, workload: Workload, problem: Problem) -> Answer:
+        from .placing.lying_over import lying_over
 
+        return lying_over(problem, self._laid, workload)
 
-def _refused(refuses: Validator, problem: Problem, laid: Problem, plan: Plan) -> Sequence[Finding]:
-    """Return the findings of the framework against a file with this placement."""
-    chosen = {name: laid[name].parallel for name in _left_open(problem) if name in plan.assignment.runs}
-    return refuses(problem, replace(plan, degrees={**plan.degrees, **chosen}))
+    def _laid(self, problem: Problem) -> Answer:
+        from ..solver.choosing.pool_layouts import in_pool_layouts
 
+        # Without a check of the written file, only arrangements are used that are right for every file.
+        return in_pool_layouts(problem, self.solver.place, accept_all if self.solver.refuses is accept_all else self._refused_layout)
 
-def _with_traffic(problem: Problem, place: Solve) -> Answer:
-    """Place decided counts by the objective that chose them, traffic as time."""
-    from .traffic import Traffic
+    def _refused(self, placed: Plan, design: Design) -> Sequence[Finding]:
+        return self.solver.refuses(self.problem, _with_degrees(placed, design, self.problem))
 
-    traffic = Traffic(problem)
-    answer = place(traffic.weigh(problem))
-    return answer if answer.plan is None else replace(answer, plan=traffic.answered(answer.plan))
+    def _refused_layout(self, laid: Problem, plan: Plan) -> Sequence[Finding]:
+        """Return the findings of the framework against the file with this placement."""
+        chosen = {name: laid[name].parallel for name in _left_open(self.problem) if name in plan.assignment.runs}
+        return self.solver.refuses(self.problem, replace(plan, degrees={**plan.degrees, **chosen}))
 
 
 def _with_degrees(plan: Plan, design: Design, problem: Problem) -> Plan:

@@ -114,25 +114,25 @@ def _in_scope(answer: Answer, question: PlanningProblem) -> Answer:
     return replace(answer, findings=(replace(first, notes=(*first.notes, note)), *rest))
 
 
-def _but_for(refused: Refused, *codes: str) -> Refused:
-    """Return `refused` without the findings of these codes."""
-
-    def but(plan: Plan, design: Design) -> Sequence[Finding]:
-        findings = refused(plan, design)
-        return () if all(finding.code in codes for finding in findings) else findings
-
-    return but
+def _refused_beside_rules(refused: Refused, plan: Plan, design: Design) -> Sequence[Finding]:
+    """Return what refuses a plan, unless these are rules of placements alone."""
+    findings, codes = refused(plan, design), {rule.code for rule in RULES}
+    return () if all(finding.code in codes for finding in findings) else findings
 
 
 def _planner(loop: BendersLoop) -> Planner:
     return Planner(loop.problem, partial(_tried, loop), loop.session)
 
 
+def _unweighed(solve: Solve, problem: Problem) -> Answer:
+    return solve(unweighed(problem))
+
+
 def _tried(loop: BendersLoop, problem: Problem) -> tuple[int, int] | None:
     """Return ns with traffic and accelerators of a changed problem; None without a placement."""
-    solve = loop.solve if problem.workload.bandwidth else lambda problem: loop.solve(unweighed(problem))
+    solve = loop.solve if problem.workload.bandwidth else partial(_unweighed, loop.solve)
     # The file as it is shows the demands before the change; the rules were checked after it.
-    refused = _but_for(loop.refused, *(rule.code for rule in RULES))
+    refused = partial(_refused_beside_rules, loop.refused)
     limit = min(EACH, loop.limit)
     run = trial(problem, solve, limit, loop.session, refused, TRIED)
     if run.best is None:
@@ -171,16 +171,17 @@ def _degrees(priced: CostedDesign) -> Mapping[str, Parallel]:
     return {name: option.parallel for name, option in priced.design.options.items()}
 
 
+def _fullest(loop: BendersLoop, takes: int, asked: Problem) -> Answer:
+    """Place without more traffic than this, ns."""
+    return loop.solve(loop.traffic.at_most(asked, takes) if loop.traffic.costs else unweighed(asked))
+
+
 def _filled(loop: BendersLoop, best: Placed, question: PlanningProblem) -> tuple[Placed, Mapping[str, int]]:
     """Return the best design after untimed components took the accelerators left over."""
     if best.is_own or loop.session.cancelled:
         return best, {}
     problem, traffic, design, takes = loop.problem, loop.traffic, best.priced.design, best.priced.traffic
-
-    def fullest(asked: Problem) -> Answer:
-        return loop.solve(traffic.at_most(asked, takes) if traffic.costs else unweighed(asked))
-
-    full = UntimedPlacement(problem, question, fullest).widened(design)
+    full = UntimedPlacement(problem, question, partial(_fullest, loop, takes)).widened(design)
     known = replace(question, barred=())  # no-goods concern designs with fewer accelerators: larger counts may have a placement
     if full == design or iteration(loop.model, known, full) > best.priced.nanoseconds or any(faults(known, loop.model, full)):
         return best, {}

@@ -64,31 +64,27 @@ MOST_TOLD = 4
 """Maximum number of reasons, and of choices listed for a reason."""
 
 
-def over_leading_choices(plan: Solve, limit: float, session: Session) -> Solve:
-    """Wrap a planner for choices of leading degrees and models, and unread pool sizes."""
-
-    def answer(problem: Problem) -> Answer:
-        if problem.job.planning.unread_choices and not problem.job.planning.followed:
-            return not_all_read(problem.job.planning.unread_choices)
-        leaders = {leader: problem.job.choices.get(leader, ()) for leader in problem.job.leaders}
-        is_open = any(choices and choices != (problem.own_degrees(problem[name]),) for name, choices in leaders.items())
-        of_models = [choices_of_models(variant) for variant in (each_choice(problem) if is_open else [problem])]
-        every = [variant for problems, _ in of_models for variant in problems]
-        unread = problem.job.planning.unread_choices + problem.job.planning.sizes_not_read + sum(count for _, count in of_models)
-        if len(every) == 1 and not is_open and not unread:
-            return plan(every[0])
-        some, left, least = cheapest_first(plan, every, limit, session)
-        answers = [result for _, result in sorted(some.items())]
-        open_ = left or unread > 0
-        if all(result.verdict == IMPOSSIBLE for result in answers):
-            if open_:
-                return not_all_read(unread + len(every) - len(answers))
-            return none_of_choices([_named(variant, [name for name, choices in leaders.items() if choices]) for variant in every], answers)
-        planned = (some[number].planned if number in some else None for number in range(len(every)))
-        questions = tuple(question for variant, found in zip(every, planned) for question in _questions(variant, found))
-        return _best(answers, open_, questions, least)
-
-    return answer
+def over_leading_choices(problem: Problem, plan: Solve, limit: float, session: Session) -> Answer:
+    """Plan every choice of leading degrees and models; unread pool sizes stay open."""
+    if problem.job.planning.unread_choices and not problem.job.planning.followed:
+        return not_all_read(problem.job.planning.unread_choices)
+    leaders = {leader: problem.job.choices.get(leader, ()) for leader in problem.job.leaders}
+    is_open = any(choices and choices != (problem.own_degrees(problem[name]),) for name, choices in leaders.items())
+    of_models = [choices_of_models(variant) for variant in (each_choice(problem) if is_open else [problem])]
+    every = [variant for problems, _ in of_models for variant in problems]
+    unread = problem.job.planning.unread_choices + problem.job.planning.sizes_not_read + sum(count for _, count in of_models)
+    if len(every) == 1 and not is_open and not unread:
+        return plan(every[0])
+    some, left, least = cheapest_first(plan, every, limit, session)
+    answers = [result for _, result in sorted(some.items())]
+    open_ = left or unread > 0
+    if all(result.verdict == IMPOSSIBLE for result in answers):
+        if open_:
+            return not_all_read(unread + len(every) - len(answers))
+        return none_of_choices([_named(variant, [name for name, choices in leaders.items() if choices]) for variant in every], answers)
+    planned = (some[number].planned if number in some else None for number in range(len(every)))
+    questions = tuple(question for variant, found in zip(every, planned) for question in _questions(variant, found))
+    return _best(answers, open_, questions, least)
 
 
 def _named(choice: Problem, leaders: Sequence[str]) -> str:

@@ -26,22 +26,18 @@ from .scope import led_inside
 Plan = Callable[[Problem], Answer]
 
 
-def with_companions(plan: Plan, session: Session) -> Plan:
-    """Wrap a planner: an untimed companion uses all accelerators of its timed component.
+def with_companions(problem: Problem, plan: Plan, session: Session) -> Answer:
+    """Plan so that an untimed companion uses all accelerators of its timed component.
 
     Other plans count only if an iteration takes less: the companion's own time is unknown, and it
     is no longer on more accelerators.
     """
-
-    def planned(problem: Problem) -> Answer:
-        answer = plan(problem)
-        for variant in (may_lie_inside(problem), may_be_apart(problem)):
-            undecided = answer.planned is None and answer.verdict != IMPOSSIBLE
-            if variant is not None and not undecided and not session.cancelled:
-                answer = _better(plan, answer, variant)
-        return answer
-
-    return planned
+    answer = plan(problem)
+    for variant in (may_lie_inside(problem), may_be_apart(problem)):
+        undecided = answer.planned is None and answer.verdict != IMPOSSIBLE
+        if variant is not None and not undecided and not session.cancelled:
+            answer = _better(plan, answer, variant)
+    return answer
 
 
 def _better(plan: Plan, answer: Answer, problem: Problem) -> Answer:

@@ -20,23 +20,19 @@ TRIES = 4
 """Limit of answers; processes without accelerators rarely change the number of nodes."""
 
 
-def solve_in_turn(solve: Solve) -> Solve:
-    """Extend a solver to problems with `in_turn` processes, by fixed-point iteration."""
-
-    def answer(problem: Problem) -> Answer:
-        dealt_problem, answer_so_far = problem, solve(problem)
-        for _ in range(TRIES):
-            if not problem.job.in_turn or answer_so_far.plan is None:
-                return answer_so_far
-            dealt = _dealt(dealt_problem, _nodes(answer_so_far.plan.assignment))
-            if dealt == dealt_problem:
-                return answer_so_far
-            dealt_problem, answer_so_far = dealt, solve(dealt)
-        names = listed([f"`{name}`" for name in sorted(problem.job.in_turn)])
-        message = f"how many nodes are used changes with where the processes of {names} are, and they with it"
-        return Answer(UNDECIDED, findings=(error("PW604", "", message, help="give the ranks of some component"),), how="search")
-
-    return answer
+def solve_in_turn(problem: Problem, solve: Solve) -> Answer:
+    """Solve a problem with `in_turn` processes by fixed-point iteration."""
+    dealt_problem, answer_so_far = problem, solve(problem)
+    for _ in range(TRIES):
+        if not problem.job.in_turn or answer_so_far.plan is None:
+            return answer_so_far
+        dealt = _dealt(dealt_problem, _nodes(answer_so_far.plan.assignment))
+        if dealt == dealt_problem:
+            return answer_so_far
+        dealt_problem, answer_so_far = dealt, solve(dealt)
+    names = listed([f"`{name}`" for name in sorted(problem.job.in_turn)])
+    message = f"how many nodes are used changes with where the processes of {names} are, and they with it"
+    return Answer(UNDECIDED, findings=(error("PW604", "", message, help="give the ranks of some component"),), how="search")
 
 
 def with_in_turn_fixed(problem: Problem, plan: Plan) -> Problem:

@@ -25,8 +25,8 @@ GROUND = "what may be used"
 """Name of the stand-in for all usable accelerators; component names have no spaces."""
 
 
-def lying_over(place: Solve, workload: Workload) -> Solve:
-    """Wrap a solver: prefer few accelerators, shared given ranks included (`Job.overlaps`).
+def lying_over(problem: Problem, place: Solve, workload: Workload) -> Answer:
+    """Place on few accelerators, shared given ranks included (`Job.overlaps`).
 
     The counts of a design give a lower bound of all held accelerators. A placement beside the given
     ranks that holds more is the answer only if no smaller one is found; minimality is not proved.
@@ -34,23 +34,19 @@ def lying_over(place: Solve, workload: Workload) -> Solve:
     beyond the budget of accelerators is none.
     """
     most, by_time = workload.budget.accelerators, workload.aim == SECONDS and bool(workload.bandwidth)
-
-    def answer(problem: Problem) -> Answer:
-        found = over_given_ranks(place)(problem)
-        if found.plan is None or not problem.job.overlaps or not problem.hinted:
-            return found
-        used, least = all_held(problem, found.plan.assignment), _least(problem, found.plan.assignment)
-        enough = max(least, most or 0) if by_time else least
-        if used > enough and not (by_time and most is None):
-            for way in islice(_ways(place, problem, found.plan.assignment, least, used), MOST):
-                over = way()
-                if over.plan is not None and (now := all_held(problem, over.plan.assignment)) < used:
-                    found, used = over, now
-                    if used <= enough:
-                        break
-        return found if most is None or used <= most else _undecided(problem, used, most)
-
-    return answer
+    found = over_given_ranks(problem, place)
+    if found.plan is None or not problem.job.overlaps or not problem.hinted:
+        return found
+    used, least = all_held(problem, found.plan.assignment), _least(problem, found.plan.assignment)
+    enough = max(least, most or 0) if by_time else least
+    if used > enough and not (by_time and most is None):
+        for way in islice(_ways(place, problem, found.plan.assignment, least, used), MOST):
+            over = way()
+            if over.plan is not None and (now := all_held(problem, over.plan.assignment)) < used:
+                found, used = over, now
+                if used <= enough:
+                    break
+    return found if most is None or used <= most else _undecided(problem, used, most)
 
 
 def all_held(problem: Problem, placed: Assignment) -> int:
@@ -92,26 +88,22 @@ def _undecided(problem: Problem, used: int, most: int) -> Answer:
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help=f"write `seconds` of {names}, or allow more"),), how="given")
 
 
-def over_given_ranks(place: Solve) -> Solve:
-    """Wrap a solver for given components that share their accelerators (`Job.overlaps`).
+def over_given_ranks(problem: Problem, place: Solve) -> Answer:
+    """Place beside given components that share their accelerators (`Job.overlaps`).
 
     All is placed within the usable accelerators, with the given components in place.
     """
-
-    def answer(problem: Problem) -> Answer:
-        problem = _unrelated(problem)
-        overlaps = sorted(problem.job.overlaps)
-        if not overlaps or not problem.hinted:
-            return place(problem)
-        asked = _on_ground(problem, _free(problem))
-        placed = place(asked)
-        if placed.verdict == IMPOSSIBLE:
-            rows = [counting_row(alternative) for alternative in asked.alternatives()]
-            return _impossible(overlaps, rows[0] if all(rows) else None)
-        checked = _checked(place, problem, placed)
-        return checked if checked.plan is not None else _not_decided(overlaps, checked)
-
-    return answer
+    problem = _unrelated(problem)
+    overlaps = sorted(problem.job.overlaps)
+    if not overlaps or not problem.hinted:
+        return place(problem)
+    asked = _on_ground(problem, _free(problem))
+    placed = place(asked)
+    if placed.verdict == IMPOSSIBLE:
+        rows = [counting_row(alternative) for alternative in asked.alternatives()]
+        return _impossible(overlaps, rows[0] if all(rows) else None)
+    checked = _checked(place, problem, placed)
+    return checked if checked.plan is not None else _not_decided(overlaps, checked)
 
 
 def within(place: Solve, problem: Problem, seats: Sequence[Seat]) -> Answer:

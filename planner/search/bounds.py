@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import replace
-from typing import Sequence
+from operator import add, mul
+from typing import Iterator, Mapping, NamedTuple, Sequence
 
 from ...models.planning.cost_models import CostModel
 from ...models.planning.option import Option
 from ...models.planning.problem import PlanningProblem
-from .choices import BlockChoices, tasks_of
+from .choices import BlockChoices, parts_of, tasks_of
 from .found import ENDLESS, Price
-from .structures import OUTSIDE, BlockStructure
+from .structures import OUTSIDE, BlockStructure, Inside
 
 
 def with_least_memory(question: PlanningProblem) -> PlanningProblem:
@@ -35,6 +36,9 @@ def _with_memory(option: Option, memory: int, kept: int) -> Option:
     return replace(option, memory=memory, kept=kept)
 
 
+Sets = Sequence[Sequence[str]]
+
+
 class Curve:
     """Least time of a set in ns, as a step function of its accelerators."""
 
@@ -54,6 +58,10 @@ class Curve:
         """Least ns on any number of accelerators."""
         return -self.steps[-1][0]
 
+    def within(self, time: int) -> Iterator[tuple[int, int]]:
+        """Yield (ns, accelerators) within a time, fewest accelerators first."""
+        return ((-negative, count) for negative, count in self.steps[bisect_left(self.steps, (-time, 0)) :])
+
     def needed(self, time: int) -> int:
         """Return the fewest accelerators within a time, ns; `ENDLESS` if none suffice."""
         place = bisect_left(self.steps, (-time, 0))
@@ -67,41 +75,105 @@ def raised(curves: Sequence[Curve], least: int, most: int) -> int:
     return values[min(place, len(values) - 1)]
 
 
-class Busiest:
-    """Lower bounds by the cost model `steady`, a relaxation of models with tasks in turns.
+class SetWork(NamedTuple):
+    """Least work of a set: `curve` of all of it; by segment the least ns, and the least ns times accelerators."""
 
-    A model qualifies if it runs tasks on the same accelerators one after another: the busiest
-    accelerators then work at least this long.
+    counts: Sequence[int]
+    curve: Curve
+    least: tuple[int, ...]
+    areas: tuple[int, ...]
+
+
+class Busiest:
+    """Lower bounds by the work on the accelerators, before any structure is listed.
+
+    In each segment the busiest accelerators work as long as all sets around them together, and all
+    accelerators together at least as long as all sets need on their best counts. Where the search
+    divides the iteration, all of it counts as one segment.
     """
 
     def __init__(self, question: PlanningProblem, model: CostModel, ways: BlockChoices) -> None:
         self._question, self._ways = question, ways
         self._full, self._divisor = model.full, model.divisor(question)
+        self._segments = tuple(model.segment(question, task) if model.by_phase else 0 for task in range(len(question.tasks)))
         limit = question.budget.accelerators
-        self._most = question.accelerators if limit is None else min(question.accelerators, limit)
-        self._curves: dict[tuple[str, ...], Curve | None] = {}
+        self.most = question.accelerators if limit is None else min(question.accelerators, limit)
+        self._works: dict[tuple[str, ...], SetWork | None] = {}
+        self._last: tuple[Sets, list[SetWork] | None] = ((), None)
 
-    def floor(self, sets: Sequence[Sequence[str]], inside: Sequence[int] | None) -> Price | None:
+    def floor(self, sets: Sets, inside: Inside | None) -> Price | None:
         """Return a lower bound for designs with at least these sets; None if infeasible.
 
         `inside`: for the first sets, the set around each; None where unknown for all.
         """
-        curves = [curve for members in sets if (curve := self._curve(tuple(members))) is not None]
-        if len(curves) < len(sets):
+        works = self._works_of(sets)
+        if works is None:
             return None
-        time, used = max(curve.least for curve in curves), max(curve.fewest for curve in curves)
+        time, used = self._busiest(works, inside or ()), max(work.curve.fewest for work in works)
         if inside is not None:
-            roots = [curve for curve, outer in zip(curves, inside) if outer == OUTSIDE]
+            roots = [work.curve for work, outer in zip(works, inside) if outer == OUTSIDE]
             used = sum(curve.fewest for curve in roots)
-            if used > self._most:
+            if used > self.most:
                 return None
-            time = raised(roots, time, self._most)  # the outermost sets share the accelerators
+            time = raised(roots, time, self.most)  # the outermost sets share the accelerators
         return self._question.by_aim(time if self._full else 0, used)
 
-    def _curve(self, members: tuple[str, ...]) -> Curve | None:
-        if members not in self._curves:
-            is_timed = bool(tasks_of(self._question, members))
-            choices = self._ways.choices_of(BlockStructure((members,), (OUTSIDE,), (0,) * len(self._question.tasks)), 0)
-            times = [(choice.accelerators, choice.loads[0] * self._divisor if is_timed else 0) for choice in choices]
-            self._curves[members] = Curve(times) if times else None
-        return self._curves[members]
+    def _busiest(self, works: Sequence[SetWork], inside: Inside) -> int:
+        """Return the least ns, segment by segment: of a set with those around it, or of all by their areas."""
+        longest = [-(-sum(areas) // max(self.most, 1)) for areas in zip(*(work.areas for work in works))]
+        for number, work in enumerate(works):
+            loads, outer = work.least, number
+            while outer < len(inside) and (outer := inside[outer]) != OUTSIDE:
+                loads = tuple(map(add, loads, works[outer].least))
+            longest = list(map(max, longest, loads))
+        return sum(longest)
+
+    def used(self, sets: Sets, inside: Inside, time: int) -> int:
+        """Return the fewest accelerators on which these sets are done within a time, ns; `ENDLESS` if none suffice."""
+        works, inner = self._works_of(sets), dict[int, list[int]]()
+        for number, outer in enumerate(inside):
+            inner.setdefault(outer, []).append(number)
+        return self._used(works, inner, OUTSIDE, time) if works is not None else ENDLESS
+
+    def _used(self, works: Sequence[SetWork], inner: Mapping[int, Sequence[int]], outer: int, time: int) -> int:
+        """Return the fewest accelerators for all sets inside another."""
+        total = 0
+        for number in inner.get(outer, ()):
+            least, counts = ENDLESS, works[number].counts
+            for spent, count in works[number].curve.within(time):
+                within = self._used(works, inner, number, time - spent) if number in inner else 0
+                place = bisect_left(counts, max(count, within))
+                least = min(least, counts[place] if place < len(counts) else ENDLESS)
+                if within <= count:
+                    break
+            total += least
+        return total
+
+    def _works_of(self, sets: Sets) -> list[SetWork] | None:
+        """Return the work of each set; None if one has no choice."""
+        if sets is not self._last[0]:
+            works = [work for members in sets if (work := self._work(tuple(members))) is not None]
+            self._last = tuple(sets), works if len(works) == len(sets) else None
+        return self._last[1]
+
+    def _work(self, members: tuple[str, ...]) -> SetWork | None:
+        if members not in self._works:
+            structure = BlockStructure((members,), (OUTSIDE,), self._segments)
+            places = parts_of(structure, tasks_of(self._question, members))
+            choices = self._ways.choices_of(structure, 0)
+            loads = [
+                [choice.loads[places.index(segment)] * self._divisor if segment in places else 0 for choice in choices]
+                for segment in range(max(self._segments, default=0) + 1)
+            ]
+            counts = [choice.accelerators for choice in choices]
+            self._works[members] = (
+                SetWork(
+                    counts,
+                    Curve(list(zip(counts, map(sum, zip(*loads))))),
+                    tuple(map(min, loads)),
+                    tuple(min(map(mul, counts, times)) for times in loads),
+                )
+                if choices
+                else None
+            )
+        return self._works[members]

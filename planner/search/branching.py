@@ -14,7 +14,7 @@ from typing import Sequence
 from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
 from .bounds import Curve, raised
-from .found import ENDLESS, Price, SearchResult
+from .found import ENDLESS, FREE, NOTHING, Price, SearchResult
 from .sizing import Places, Sizing, Weighed
 from .structures import OUTSIDE
 
@@ -26,8 +26,6 @@ RELAXED = 500
 """Maximum number of relaxed subproblems of a structure before the real ones are listed."""
 ROUNDS = 20
 """Maximum number of passes over all sets; later subproblems remove the rest."""
-FREE, NOTHING = (0, 0), (ENDLESS, 0)
-"""Prices below and above those of all designs."""
 Crossings = Sequence[Sequence[int]]
 """Traffic between two sets, by choice of the source, then of the target."""
 

@@ -19,6 +19,8 @@ Price = tuple[int, int]
 """Price in the order of the aim: (ns, accelerators) or (accelerators, ns)."""
 ENDLESS = 1 << 62
 """Infinite ns or MiB."""
+FREE, NOTHING = (0, 0), (ENDLESS, 0)
+"""Prices below and above those of all designs."""
 PART, OPTION, MOST = 0.0001, 0.000001, 0.001
 """Deterministic seconds of a subproblem: base, more per option, and maximum."""
 

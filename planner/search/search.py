@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from heapq import heappop, heappush, nsmallest
 from itertools import count as count_from
-from typing import Sequence, Union
+from typing import Union
 
 from ...models.planning.cost_models import CostModel
 from ...models.planning.problem import PlanningProblem
@@ -17,18 +17,20 @@ from ...models.planning.workload import SECONDS
 from ...solver.sandbox.end_reasons import Stopped, interrupted
 from ...solver.session import Session
 from ..counting import OnCounting, silent
-from .bounds import Busiest, with_least_memory
+from .bounds import Busiest, Sets, with_least_memory
 from .branching import Branching
 from .choices import BlockChoices
-from .found import ENDLESS, Price, Searched, SearchProgress, SearchResult
+from .found import FREE, NOTHING, Price, Searched, SearchProgress, SearchResult
 from .sizing import Sizing
-from .structures import OUTSIDE, Partition, arrangements
+from .structures import OUTSIDE, Inside, Partition, arrangements
 
 __all__ = ["SearchResult", "Price", "Searched", "search"]
-STRUCTURE, BEGUN, LISTED = 0.0002, 0.00005, 0.000001
-"""Deterministic seconds of a structure, a partial arrangement, and a kind and amount listed."""
-LISTING = 0.5
-"""Share of the limit after which no further arrangements are listed."""
+STRUCTURE, BEGUN, LISTED = 0.0002, 0.00004, 0.000001
+"""Deterministic seconds of a structure, of an arrangement in part or whole, and of a kind and amount listed."""
+FLAT = 0.25
+"""Share of the limit after which nested arrangements are listed too."""
+LISTING, AGAIN = 0.1, 0.7
+"""Shares of what is left of the limit to list all that may be among the best, and all that may be the best."""
 ROOT, PORTION = 1, 100
 """Number of subproblems of a structure solved first, and per turn."""
 COSTLY = 200
@@ -81,8 +83,13 @@ class _Search:
         """Heap; what is worked on is its first until that is done."""
         self.candidates: list[Branching] = []
         self.best: list[SearchResult] = []
-        self.unseen: Price | None = self._floor_of_all()
-        """Lower bound of the arrangements that are not listed; None if all are."""
+        least = self.busiest.floor([(name,) for name in question.components], None) or FREE
+        self.unseen: dict[bool, Price] = dict.fromkeys((False, True) if question.sharing.nested else (False,), least)
+        """Lower bound of the arrangements that are not listed: of flat ones, and of nested ones."""
+        self.rivals = count
+        """Number of structures among which an arrangement must be to be listed."""
+        self.late = False
+        """True if no time was left to list all arrangements."""
         self.least: Price = (0, 0)
         """Greatest lower bound of all designs so far."""
         self.numbers = count_from(0)
@@ -92,8 +99,19 @@ class _Search:
     def divide(self) -> None:
         """Branch on the least lower bound, up to the incumbent or the limit."""
         self._heed()
-        self._list_arrangements()
-        while self.open and self.progress.left > 0 and not (self.any_will_do and self.best):
+        for nested in list(self.unseen):
+            if not (self.any_will_do and self.best):
+                self._list(nested)
+                self._branch(self.progress.limit if nested == self.question.sharing.nested else FLAT * self.progress.limit)
+        for floor, _, _, node in nsmallest(HURRIED, self.open) if not self.best else ():
+            if not self.best and isinstance(node, Partition):
+                self._cut(node, floor, at_once=True)
+            elif not self.best and isinstance(node, Branching):
+                self._search(node, 0)
+
+    def _branch(self, until: float) -> None:
+        """Branch on the least lower bound, up to the incumbent or this many deterministic seconds."""
+        while self.open and self.progress.spent < until and not (self.any_will_do and self.best):
             floor, _, _, first = self.open[0]
             if isinstance(first, Partition):
                 if not self._is_cut_off(floor) and not self._cut(first, floor):
@@ -105,43 +123,47 @@ class _Search:
                 self._search(first, max(ROOT, min(PORTION, int(self.progress.left / self.progress.part))))
                 heappop(self.open)
                 self._push(first)
-        for floor, _, _, node in nsmallest(HURRIED, self.open) if not self.best else ():
-            if not self.best and isinstance(node, Partition):
-                self._cut(node, floor, at_once=True)
-            elif not self.best and isinstance(node, Branching):
-                self._search(node, 0)
 
     def _push(self, candidate: Branching) -> None:
         if not candidate.proved:
             heappush(self.open, (candidate.floor, True, candidate.number, candidate))
 
-    def _list_arrangements(self) -> None:
-        """Bound every arrangement, partial or whole, within a share of the limit."""
-        progress, end, late = self.progress, LISTING * self.progress.limit, False
+    def _list(self, nested: bool) -> None:
+        """List all arrangements that may be among the best; without time for that, those that may be the best."""
+        self.nested, listed = nested, set[tuple[object, object]]()
+        for rivals, share in ((self.count, LISTING), (1, AGAIN)):
+            self.rivals, self.late, self.until = rivals, False, self.progress.spent + share * self.progress.left
+            for arrangement in arrangements(self.question, self.model, nested, self._can_be, self._can_lie):
+                floor, key = self.busiest.floor(arrangement.sets, arrangement.inside), (arrangement.sets, arrangement.inside)
+                if floor is not None and not self.late and key not in listed:
+                    listed.add(key)
+                    self._open(arrangement, floor)
+            if not self.late:
+                break
+        if not self.late and self.rivals == self.count:
+            del self.unseen[nested]
+        elif not self.late:
+            self.unseen[nested] = self.best[0].price if self.best else NOTHING
+        self.rivals = self.count
 
-        def can_be(sets: Sequence[Sequence[str]]) -> bool:
-            # A component that joins a set may leave members unstarted, so that the set needs less
-            # memory.
-            return not late if idles else can_lie(sets, None if nested else (OUTSIDE,) * len(sets))
+    def _open(self, arrangement: Partition, floor: Price) -> None:
+        """Keep an arrangement open; the first one is searched at once."""
+        number, at_once = next(self.numbers), self.any_will_do or not self.candidates
+        if not at_once or not (self._is_cut_off(floor) or self._cut(arrangement, floor, at_once)):
+            heappush(self.open, (floor, False, number, arrangement))
 
-        def can_lie(sets: Sequence[Sequence[str]], inside: Sequence[int] | None) -> bool:
-            nonlocal late
-            self._heed()
-            progress.spent += BEGUN
-            late = late or (progress.spent > end and bool(self.candidates))
-            floor = None if late else self.busiest.floor(sets, inside)
-            return floor is not None and not self._is_cut_off(floor)
+    def _can_be(self, sets: Sets) -> bool:
+        """Return False if no arrangement with these sets, or larger ones, is among the best."""
+        # A component that joins a set may leave members unstarted, so that the set needs less memory.
+        return not self.late if self.question.idle.beside else self._can_lie(sets, None if self.nested else (OUTSIDE,) * len(sets))
 
-        nested, idles, least = self.question.sharing.nested, bool(self.question.idle.beside), self.unseen
-        for arrangement in arrangements(self.question, self.model, can_be, can_lie):
-            progress.spent += STRUCTURE
-            floor = self.busiest.floor(arrangement.sets, arrangement.inside)
-            if floor is None or late:
-                continue
-            number, at_once = next(self.numbers), self.any_will_do or not self.candidates
-            if not at_once or not (self._is_cut_off(floor) or self._cut(arrangement, floor, at_once)):
-                heappush(self.open, (floor, False, number, arrangement))
-        self.unseen = least if late else None
+    def _can_lie(self, sets: Sets, inside: Inside | None) -> bool:
+        """Return False if no forest that begins so is among the best."""
+        self._heed()
+        self.progress.spent += BEGUN
+        self.late = self.late or (self.progress.spent > self.until and bool(self.candidates))
+        floor = None if self.late else self.busiest.floor(sets, inside)
+        return floor is not None and not self._is_cut_off(floor) and (inside is None or self._has_room(sets, inside))
 
     def _cut(self, arrangement: Partition, floor: Price, at_once: bool = False) -> bool:
         """Open the structures of an arrangement; return False without time for all.
@@ -170,20 +192,6 @@ class _Search:
         """Return the number of kinds and amounts listed for sets so far."""
         return self.ways.listed + self.relaxed_ways.listed
 
-    def _floor_of_all(self) -> Price:
-        """Return the lower bound of all designs: the longest task on its best option."""
-        options = [candidates for candidates in self.question.options.values() if candidates]
-        used = max((min(option.accelerators for option in candidates) for candidates in options), default=0)
-        used = max(used, sum(part.accelerators for part in self.question.given.shared))
-        if self.question.aim != SECONDS:
-            return used, 0
-        times = (
-            min(option.nanoseconds[place] for option in candidates)
-            for candidates in options
-            for place in range(len(candidates[0].nanoseconds))
-        )
-        return (max(times, default=0) if self.model.full else 0), 0
-
     def _heed(self) -> None:
         self.progress.heed(self.best[0].price if self.best else None, self.bound)
 
@@ -211,11 +219,19 @@ class _Search:
 
     def _is_cut_off(self, floor: Price) -> bool:
         """Return True if this lower bound excludes a structure from the best."""
-        return len(self.best) >= self.count and floor >= self.best[self.count - 1].price
+        return len(self.best) >= self.rivals and floor >= self.best[self.rivals - 1].price
+
+    def _has_room(self, sets: Sets, inside: Inside) -> bool:
+        """Return True if the accelerators may suffice for these sets at less than the cutoff."""
+        if len(self.best) < self.rivals or not self.model.full or self.question.aim != SECONDS:
+            return True
+        (time, used), most = self.best[self.rivals - 1].price, self.busiest.most
+        least = self.busiest.used(sets, inside, time)
+        return least < used or (least <= most and self.busiest.used(sets, inside, time - 1) <= most)
 
     def _floor(self) -> Price:
         """Return the lower bound of all that is open."""
-        return min([*(entry[0] for entry in self.open[:1]), *([self.unseen] if self.unseen is not None else [])], default=(ENDLESS, 0))
+        return min([*(entry[0] for entry in self.open[:1]), *self.unseen.values()], default=NOTHING)
 
     def bound(self) -> Price:
         """Return the lower bound of all designs; it never falls."""
@@ -229,10 +245,10 @@ class _Search:
             if candidate.found is not None:
                 self._keep(candidate.found)
         found, floor = tuple(self.best[: self.count]), self._floor()
-        proved = floor >= (found[-1].price if len(found) == self.count else (ENDLESS, 0))
+        proved = floor >= (found[-1].price if len(found) == self.count else NOTHING)
         bounds = [*([] if proved else [floor[0]]), *(incumbent.price[0] for incumbent in found[:1])]
         possible = [candidate for candidate in self.candidates if candidate.possible]
         return Searched(
             found, min(bounds, default=None), proved, (len(possible), sum(candidate.parts > 0 for candidate in possible)),
-            self.progress.spent, None if proved else stopped, first_proved=floor >= (found[0].price if found else (ENDLESS, 0)),
+            self.progress.spent, None if proved else stopped, first_proved=floor >= (found[0].price if found else NOTHING),
         )  # fmt: skip

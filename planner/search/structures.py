@@ -99,9 +99,9 @@ class Partition:
 
 
 def arrangements(
-    question: PlanningProblem, model: CostModel, can_be: CanBe | None = None, can_lie: CanLie | None = None
+    question: PlanningProblem, model: CostModel, nested: bool, can_be: CanBe | None = None, can_lie: CanLie | None = None
 ) -> Iterator[Partition]:
-    """Yield each arrangement once; components without accelerators are sets at the end.
+    """Yield each arrangement once, flat ones or nested ones; components without accelerators are sets at the end.
 
     `can_be` : False prunes a partial partition, whichever components join the sets. `can_lie` :
     False prunes a partial forest.
@@ -113,7 +113,7 @@ def arrangements(
         return model.may_be(question, sets) and (can_be is None or can_be(sets))
 
     for sets in _partitions(question, placed, may_be):
-        for inside in nestings(question, sets, can_lie):
+        for inside in nestings(question, sets, nested, can_lie):
             if question.ways and not any(way.matches(BlockStructure(sets, inside, ()).uses) for way in question.ways):
                 continue
             yield Partition(question, model, (*sets, *bare), (*inside, *(OUTSIDE,) * len(bare)))
@@ -152,22 +152,23 @@ def _partitions(question: PlanningProblem, names: Sequence[str], can_be: CanBe) 
     return extend(0, [])
 
 
-def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], can_lie: CanLie | None = None) -> Iterator[Inside]:
-    """Yield every forest of sets, unnested first; `can_lie` and relations prune partial ones."""
+def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], nested: bool, can_lie: CanLie | None = None) -> Iterator[Inside]:
+    """Yield the forest without nesting, or every other one; `can_lie` and relations prune partial ones."""
     set_of = {name: number for number, members in enumerate(sets) for name in members}
     within = {(set_of[inner], set_of[outer]) for inner, outer in question.sharing.within if set_of[inner] != set_of[outer]}
     count = len(sets)
-    may = [[_may_hold(question, inner, outer) for outer in sets] for inner in sets] if question.sharing.nested else []
-    if question.sharing.only_within:
+    may = [[_may_hold(question, inner, outer) for outer in sets] for inner in sets] if nested else []
+    if nested and question.sharing.only_within:
         demanded = reachable({number: [outer for inner, outer in within if inner == number] for number in range(count)})
         may = [[may_nest_here and place in demanded[number] for place, may_nest_here in enumerate(row)] for number, row in enumerate(may)]
 
     def extend(inside: Inside) -> Iterator[Inside]:
         number = len(inside)
         if number == count:
-            yield inside
+            if nested == any(outer != OUTSIDE for outer in inside):
+                yield inside
             return
-        for outer in (OUTSIDE, *range(count if question.sharing.nested else 0)):
+        for outer in (OUTSIDE, *range(count if nested else 0)):
             extended = (*inside, outer)
             may_be = outer == OUTSIDE or (outer != number and may[number][outer] and number not in _around(extended, number))
             if may_be and _obeys(extended, may, within) and (can_lie is None or can_lie(sets, extended)):
@@ -194,10 +195,10 @@ def _around(inside: Inside, number: int) -> Iterator[int]:
 
 def _obeys(inside: Inside, may: Sequence[Sequence[bool]], within: set[tuple[int, int]]) -> bool:
     """Return True if a partial forest can still satisfy `within`, and shares only where allowed."""
-    around = [tuple(_around(inside, number)) for number in range(len(inside))]
-    if any(outer != OUTSIDE and not may[number][outer] for number, chain in enumerate(around) for outer in chain):
+    chains = [tuple(_around(inside, number)) for number in range(len(inside))]
+    if any(outer != OUTSIDE and not may[number][outer] for number, chain in enumerate(chains) for outer in chain):
         return False
-    return not any(inner < len(inside) and around[inner][-1] == OUTSIDE and outer not in around[inner] for inner, outer in within)
+    return not any(inner < len(inside) and chains[inner][-1] == OUTSIDE and outer not in chains[inner] for inner, outer in within)
 
 
 def may_share(question: PlanningProblem, first: str, second: str) -> bool:

@@ -68,35 +68,31 @@ class _Parts:
             self.accepted |= {self.placed} if accepted else set()
 
 
-def with_accepted_counts(place: Solve, refuses: Validator, elsewhere: ClusterReader | None, session: Session) -> Solve:
-    """Wrap a placement: exclude the counts and degrees that the framework refuses."""
-
-    def accepted(problem: Problem) -> Answer:
-        parts, refusals = _Parts(place), list[_Refusal]()
-        first = parts.add(problem)
-        if refuses is accept_all or not problem.hinted:
-            return first
-        while parts.waiting and len(refusals) < MOST_JUDGED:
-            _, number, part, answer, plan = heappop(parts.waiting)
-            why = () if number in parts.accepted else refuses(problem, plan)
-            if not why:
-                return _beside(problem, answer, refusals, parts.is_open) if refusals else answer
-            laid, against = Answer(UNDECIDED), [finding for finding in why if finding.code in OF_COUNTS]
-            if why[0].code == UNWRITABLE:
-                laid, against = _laid_out(place, refuses, problem, answer, plan)
-                parts.keep(part, laid, True)
-            if laid.plan is None:
-                refusals.append(_Refusal(answer, plan, [*against, *why][0], bool(against) or laid.verdict == IMPOSSIBLE))
-            if session.cancelled:
-                break
-            by_counts = part is problem and refusals and refusals[0].first.code in OF_COUNTS
-            narrowed = _narrowed(part, elsewhere) if by_counts else None
-            for rest in [narrowed] if narrowed is not None else _without(part, plan):
-                parts.add(replace(rest, explained=False))
-        is_open = bool(parts.waiting) or parts.is_open or session.cancelled
-        return _refused(problem, refusals, is_open) if refusals else first
-
-    return accepted
+def with_accepted_counts(problem: Problem, place: Solve, refuses: Validator, elsewhere: ClusterReader | None, session: Session) -> Answer:
+    """Place without the counts and degrees that the framework refuses."""
+    parts, refusals = _Parts(place), list[_Refusal]()
+    first = parts.add(problem)
+    if refuses is accept_all or not problem.hinted:
+        return first
+    while parts.waiting and len(refusals) < MOST_JUDGED:
+        _, number, part, answer, plan = heappop(parts.waiting)
+        why = () if number in parts.accepted else refuses(problem, plan)
+        if not why:
+            return _beside(problem, answer, refusals, parts.is_open) if refusals else answer
+        laid, against = Answer(UNDECIDED), [finding for finding in why if finding.code in OF_COUNTS]
+        if why[0].code == UNWRITABLE:
+            laid, against = _laid_out(place, refuses, problem, answer, plan)
+            parts.keep(part, laid, True)
+        if laid.plan is None:
+            refusals.append(_Refusal(answer, plan, [*against, *why][0], bool(against) or laid.verdict == IMPOSSIBLE))
+        if session.cancelled:
+            break
+        by_counts = part is problem and refusals and refusals[0].first.code in OF_COUNTS
+        narrowed = _narrowed(part, elsewhere) if by_counts else None
+        for rest in [narrowed] if narrowed is not None else _without(part, plan):
+            parts.add(replace(rest, explained=False))
+    is_open = bool(parts.waiting) or parts.is_open or session.cancelled
+    return _refused(problem, refusals, is_open) if refusals else first
 
 
 def _laid_out(place: Solve, refuses: Validator, problem: Problem, answer: Answer, plan: Plan) -> tuple[Answer, list[Finding]]:
@@ -116,7 +112,7 @@ def _laid_out(place: Solve, refuses: Validator, problem: Problem, answer: Answer
     chosen = replace(problem.as_chosen(plan.degrees, plan.assignment), explained=False)
     counts = {part.name: _count(plan, part.name) for part in problem.hinted}
     components = tuple(part.between(counts[part.name], counts[part.name]) if part.name in counts else part for part in chosen.components)
-    laid = in_pool_layouts(place, refused)(replace(chosen, job=replace(chosen.job, components=components)))
+    laid = in_pool_layouts(replace(chosen, job=replace(chosen.job, components=components)), place, refused)
     if laid.plan is None:
         return laid, against if laid.verdict == IMPOSSIBLE else []
     values = {term.name: term.value(chosen, laid.plan.assignment) for term in OBJECTIVES}

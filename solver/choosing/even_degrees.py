@@ -18,20 +18,16 @@ from ..wording import few
 CODE = "PW404"
 
 
-def with_even_degrees(plan: Solve) -> Solve:
-    """Wrap a planner: degrees without warnings first, all degrees if these allow no plan."""
-
-    def planned(problem: Problem) -> Answer:
-        even = evenly(problem)
-        answer = plan(even or problem)
-        if even is not None and answer.verdict == IMPOSSIBLE:
-            even, answer = None, plan(problem)
-        if answer.planned is None and answer.plan is None:
-            return answer
-        findings = (*_torn(problem, answer), *(_left_out(problem, even) if even else ()))
-        return replace(answer, findings=(*answer.findings, *findings))
-
-    return planned
+def with_even_degrees(problem: Problem, plan: Solve) -> Answer:
+    """Plan with degrees without warnings first, with all degrees if these allow no plan."""
+    even = evenly(problem)
+    answer = plan(even or problem)
+    if even is not None and answer.verdict == IMPOSSIBLE:
+        even, answer = None, plan(problem)
+    if answer.planned is None and answer.plan is None:
+        return answer
+    findings = (*_torn(problem, answer), *(_left_out(problem, even) if even else ()))
+    return replace(answer, findings=(*answer.findings, *findings))
 
 
 def _chosen(problem: Problem, answer: Answer) -> Mapping[str, Parallel]:

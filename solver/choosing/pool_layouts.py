@@ -21,55 +21,49 @@ MOST_REFUSED = 32
 Laid = Mapping[str, Runs]
 
 
-def in_pool_layouts(place: Solve, refused: Validator = accept_all) -> Solve:
-    """Wrap a solver: try the framework's layouts of its pools until one holds.
+def in_pool_layouts(problem: Problem, place: Solve, refused: Validator = accept_all) -> Answer:
+    """Place in the framework's layouts of its pools, the first that holds.
 
     A `refused` layout does not count: other parts of the same size may be accepted. If traffic has
     a cost, layouts come by least traffic, and the first is proved optimal if all are known.
     """
-
-    def answer(problem: Problem) -> Answer:
-        laying = problem.job.planning.laying
-        if laying is None:
-            return place(problem)
-        sizes = {component.name: component.least for component in problem.components}
-        last: Answer | None = None
-        refusals = list[Finding]()
-        names = ", ".join(f"`{pool.name}`" for pool in laying.pools)
-        ways: Iterable[Laid | None] = laying.laid(sizes, problem.cluster)
-        ways = by_traffic(problem, ways) if weighs(problem) else ways
-        for runs in ways:
-            if runs is None:
-                message = f"undecided: not all divisions of {names} into equal parts were tried, and no tried one holds"
-                return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer sizes open"),), how="given")
-            placed = place(_with_ranks(problem, runs, True))
-            if placed.verdict == IMPOSSIBLE and any(_is_over_nodes(problem, component, runs) for component in problem.components):
-                # Parts that are small enough tear no server: reading the file tells, and where nobody reads it nobody knows.
-                split = place(_with_ranks(problem, runs, False))
-                placed = split if refused is not accept_all or split.plan is None else _unread(names)
-            last = placed if last is None or last.verdict == IMPOSSIBLE else last  # what is undecided of one way is so of all
-            if placed.plan is None:
-                continue
-            why = refused(problem, placed.plan)
-            if not why:
-                return _the_best(placed, placed.plan) if isinstance(ways, list) and ways[-1] is not None else placed
-            refusals += why
-            last = _refused(names, refusals[0]) if last is placed else last
-            if len(refusals) >= MOST_REFUSED:
-                return replace(last, verdict=UNDECIDED)
-        if last is not None:
-            return last
-        message = f"the parts of {names} do not fit on the nodes where the framework puts them"
-        notes = (
-            ("they fit on other nodes, but no setting makes the framework take these",)
-            if laying.may_have_room(sizes, problem.cluster)
-            else ()
-        )
-        sized = ", ".join(f"`{pool.name}`" for pool in laying.pools if pool.parts)
-        help_text = f"leave the size of {sized} open" if sized else ""
-        return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=help_text, notes=notes),), how="given")
-
-    return answer
+    laying = problem.job.planning.laying
+    if laying is None:
+        return place(problem)
+    sizes = {component.name: component.least for component in problem.components}
+    last: Answer | None = None
+    refusals = list[Finding]()
+    names = ", ".join(f"`{pool.name}`" for pool in laying.pools)
+    ways: Iterable[Laid | None] = laying.laid(sizes, problem.cluster)
+    ways = by_traffic(problem, ways) if weighs(problem) else ways
+    for runs in ways:
+        if runs is None:
+            message = f"undecided: not all divisions of {names} into equal parts were tried, and no tried one holds"
+            return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer sizes open"),), how="given")
+        placed = place(_with_ranks(problem, runs, True))
+        if placed.verdict == IMPOSSIBLE and any(_is_over_nodes(problem, component, runs) for component in problem.components):
+            # Parts that are small enough tear no server: reading the file tells, and where nobody reads it nobody knows.
+            split = place(_with_ranks(problem, runs, False))
+            placed = split if refused is not accept_all or split.plan is None else _unread(names)
+        last = placed if last is None or last.verdict == IMPOSSIBLE else last  # what is undecided of one way is so of all
+        if placed.plan is None:
+            continue
+        why = refused(problem, placed.plan)
+        if not why:
+            return _the_best(placed, placed.plan) if isinstance(ways, list) and ways[-1] is not None else placed
+        refusals += why
+        last = _refused(names, refusals[0]) if last is placed else last
+        if len(refusals) >= MOST_REFUSED:
+            return replace(last, verdict=UNDECIDED)
+    if last is not None:
+        return last
+    message = f"the parts of {names} do not fit on the nodes where the framework puts them"
+    notes = (
+        ("they fit on other nodes, but no setting makes the framework take these",) if laying.may_have_room(sizes, problem.cluster) else ()
+    )
+    sized = ", ".join(f"`{pool.name}`" for pool in laying.pools if pool.parts)
+    help_text = f"leave the size of {sized} open" if sized else ""
+    return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=help_text, notes=notes),), how="given")
 
 
 def _refused(names: str, first: Finding) -> Answer:

@@ -22,24 +22,20 @@ FORWARD_ONLY = (REFERENCE, REWARD)
 """Roles that work a short while, and elsewhere share accelerators."""
 
 
-def with_splits(place: Solve) -> Solve:
-    """Wrap a placement without times: name the splits that are as good as the chosen one.
+def with_splits(problem: Problem, place: Solve) -> Answer:
+    """Place without times, and name the splits that are as good as the chosen one.
 
     After findings, such as a refusal by the framework, it is unknown which splits are as good.
     """
-
-    def named(problem: Problem) -> Answer:
-        answer = place(problem)
-        if answer.plan is None or answer.findings:
-            return answer
-        chosen = problem.as_chosen(answer.plan.degrees, answer.plan.assignment)
-        splits = count_splits(chosen, answer.plan)
-        if splits < 2:
-            return answer
-        note = _note(chosen, answer.plan, splits)
-        return replace(answer, splits=splits if is_even_alone(answer.plan) else 0, findings=(*answer.findings, note))
-
-    return named
+    answer = place(problem)
+    if answer.plan is None or answer.findings:
+        return answer
+    chosen = problem.as_chosen(answer.plan.degrees, answer.plan.assignment)
+    splits = count_splits(chosen, answer.plan)
+    if splits < 2:
+        return answer
+    note = _note(chosen, answer.plan, splits)
+    return replace(answer, splits=splits if is_even_alone(answer.plan) else 0, findings=(*answer.findings, note))
 
 
 def count_splits(problem: Problem, plan: Plan) -> int:

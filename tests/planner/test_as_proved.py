@@ -14,7 +14,7 @@ from placewright.solver.searching.search import solve
 from ..solver.cases import cluster, problem
 from .looped import CHAIN, timed
 
-_JOB = problem(cluster({"count": 8}, {"count": 8}), timed("rollout", 1, 16, 60), timed("actor", 1, 16, 90))
+_JOB = problem(cluster({"count": 8}, {"count": 8}), timed("rollout", 1, 12, 60), timed("actor", 1, 11, 90))
 ASKED = _JOB.with_workload(CHAIN)
 PROVED, CUT = 10.0, 0.0
 """Deterministic seconds in which its counts are proved the best, and in which they are not."""

@@ -25,7 +25,9 @@ def test_what_crosses_between_sets_is_left_out_of_what_is_proved_after_it() -> N
         if question.crossing is None:
             continue
         model = cost_model("stream")
-        for structure in (each for arrangement in arrangements(question, model) for each in arrangement.structures()):
+        for structure in (
+            each for nested in (False, True) for arrangement in arrangements(question, model, nested) for each in arrangement.structures()
+        ):
             with Session() as session:
                 ways = BlockChoices(question, model.divisor(question), session)
                 before = Sizing(question, model, structure, ways).between

@@ -76,9 +76,9 @@ def test_a_shape_that_is_refused_leaves_the_others_and_all_of_them_leave_none(tm
         seen.append(plan)
         return [error("PW214", "rollout", "torn")] if len(seen) == 1 else []
 
-    answer = in_pool_layouts(solve, once)(placed)
+    answer = in_pool_layouts(placed, solve, once)
     assert answer.plan is not None and len(seen) == 2
-    none = in_pool_layouts(solve, lambda laid, plan: [error("PW214", "rollout", "torn")])(placed)
+    none = in_pool_layouts(placed, solve, lambda laid, plan: [error("PW214", "rollout", "torn")])
     assert none.plan is None and none.verdict == "impossible" and "in any layout" in none.findings[0].message
 
 
