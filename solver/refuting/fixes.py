@@ -114,9 +114,12 @@ def needing(component: Component, memory: int) -> Apply:
 
 
 def instead(component: Component, amount: int) -> str:
-    """Return the instruction to ask for another amount."""
+    """Return the instruction to ask for another amount.
+
+    With its unit where processes have several accelerators: the file may count either.
+    """
     before = amount_of(component) if component.counts else component.least
-    return f"ask for {amount} instead of {before} for {component.name}"
+    return f"ask for {amount}{' accelerators' * (component.per_process > 1)} instead of {before} for {component.name}"
 
 
 def without(demand: Demand) -> Apply:
