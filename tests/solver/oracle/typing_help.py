@@ -125,7 +125,9 @@ def _spread(file: Keys, name: str, domains: str, level: str, _: str) -> None:
 def _change(keys: Keys, key: str, level: str, **fields: Any) -> None:
     """Changes what a key says of a level: a word becomes a map."""
     level = _key(level)
-    said = [({"level": level} if isinstance(each, str) else each) | fields if _level_of(each) == level else each for each in _listed(keys[key])]
+    said = [
+        ({"level": level} if isinstance(each, str) else each) | fields if _level_of(each) == level else each for each in _listed(keys[key])
+    ]
     keys[key] = said if len(said) > 1 else said[0]
 
 
