@@ -7,6 +7,7 @@ from copy import deepcopy
 from typing import Any, Callable, Iterator
 
 from .generator import Keys
+from .words import mib
 
 RELATIONS = {
     "colocate_with": "colocated", "disjoint_from": "disjoint", "within": "subset", "rank_aligned_with": "rank aligned",
@@ -136,7 +137,8 @@ def _add_nodes(file: Keys, count: str, size: str, model: str, _: str | None, gro
     first = sum(node.get("repeat", 1) for node in nodes)
     accelerators: Keys = {"count": int(size)} | ({} if model.startswith("accelerator") else {"model": model})
     like = [node["accelerators"] for node in nodes if accelerators.items() <= node.get("accelerators", {}).items()]
-    accelerators |= {key: like[0][key] for key in ("memory", "numa") if like and key in like[0]}
+    most = max(like, key=lambda its: mib(its.get("memory", "80GiB")), default={})
+    accelerators |= {key: most[key] for key in ("memory", "numa") if key in most}
     levels = {level for node in nodes for level in node.get("topology", ())}
     for _ in range(int(count)):
         nodes.append({"accelerators": dict(accelerators)} | ({"topology": dict.fromkeys(levels, "new")} if levels else {}))
