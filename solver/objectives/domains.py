@@ -188,12 +188,14 @@ def domains_counted(variables: Variables, bundle: Bundle, level: str, cost: int)
 
 
 def fewest(layout: Layout, bundle: Bundle, level: str) -> int:
-    """Return the fewest domains for the bundle's least amount, at least 1.
+    """Return the fewest domains for the bundle's least amount, at least 1 and those demanded by `spread`.
 
     Every domain counts as if the bundle had it alone, the roomiest first.
     """
     rooms = rooms_of(layout)
-    return fewest_of([rooms.most(bundle, level, name) for name in rooms.names(level)], bundle.least * bundle.unit)
+    counted = fewest_of([rooms.most(bundle, level, name) for name in rooms.names(level)], bundle.least * bundle.unit)
+    spreads = (spread for component in bundle.components for spread in component.spread if spread.level == level)
+    return max([counted, *(spread.domains for spread in spreads)])
 
 
 def fewest_of(rooms: list[int], demand: int) -> int:
