@@ -347,7 +347,9 @@ def more_nodes(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
         least, most = (least, middle) if trial.works(adding(middle)) else (middle + 1, most)
     rack_note = " in a rack of their own" if sample.topology.get("rack") and most > 1 else ""
     noun = plural("accelerator", size) if sample.accelerator_model == GENERIC else sample.accelerator_model
-    text = f"add {most} {plural('node', most)} with {size} {noun}{rack_note}{_to_groups(problem, sample)}"
+    sizes = {alike.node.accelerator_memory for alike in problem.cluster.alike if alike.node.accelerator_model == sample.accelerator_model}
+    memory = f" of {memory_text(sample.accelerator_memory)}" if sample.accelerator_memory and len(sizes) > 1 else ""
+    text = f"add {most} {plural('node', most)} with {size} {noun}{memory}{rack_note}{_to_groups(problem, sample)}"
     yield Change(text, (ADDED, most / count), adding(most))
 
 

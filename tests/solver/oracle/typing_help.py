@@ -7,7 +7,6 @@ from copy import deepcopy
 from typing import Any, Callable, Iterator
 
 from .generator import Keys
-from .words import mib
 
 RELATIONS = {
     "colocate_with": "colocated", "disjoint_from": "disjoint", "within": "subset", "rank_aligned_with": "rank aligned",
@@ -132,13 +131,13 @@ def _change(keys: Keys, key: str, level: str, **fields: Any) -> None:
     keys[key] = said if len(said) > 1 else said[0]
 
 
-def _add_nodes(file: Keys, count: str, size: str, model: str, _: str | None, groups: str | None) -> None:
+def _add_nodes(file: Keys, count: str, size: str, model: str, memory: str | None, _: str | None, groups: str | None) -> None:
     nodes = file["cluster"]["nodes"]
     first = sum(node.get("repeat", 1) for node in nodes)
     accelerators: Keys = {"count": int(size)} | ({} if model.startswith("accelerator") else {"model": model})
     like = [node["accelerators"] for node in nodes if accelerators.items() <= node.get("accelerators", {}).items()]
-    most = max(like, key=lambda its: mib(its.get("memory", "80GiB")), default={})
-    accelerators |= {key: most[key] for key in ("memory", "numa") if key in most}
+    accelerators |= {key: like[0][key] for key in ("memory", "numa") if like and key in like[0]}
+    accelerators |= {"memory": memory} if memory else {}
     levels = {level for node in nodes for level in node.get("topology", ())}
     for _ in range(int(count)):
         nodes.append({"accelerators": dict(accelerators)} | ({"topology": dict.fromkeys(levels, "new")} if levels else {}))
@@ -187,7 +186,7 @@ FORMS: tuple[tuple[str, Callable[..., None]], ...] = (
     (r"make `keep: \{(\w+): (\w+)\}` of (\S+) `required: false`", _prefer),
     (r"let one ([\w ]+?) hold (\d+) % of (\S+) instead of (\d+) %", _let_hold),
     (r"spread (\S+) over (\d+) ([\w ]+) instead of (\d+)", _spread),
-    (r"add (\d+) nodes? with (\d+) (\S+?)( in a rack of their own)?(?:, in node groups? (.+))?", _add_nodes),
+    (r"add (\d+) nodes? with (\d+) (\S+?)(?: of (\S+?))?( in a rack of their own)?(?:, in node groups? (.+))?", _add_nodes),
     (r"add `(\w+): (\S+)` to (\S+)", _add_relation),
     (r"give (\S+) no ranks but the hints `\{accelerators: (\d+), within: (\S+)\}`", _give_hints),
 )
