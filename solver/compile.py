@@ -9,7 +9,6 @@ from .cuts import CUTS, Cut
 from .layout.layout import Layout
 from .model.amount import Amount
 from .model.variables import Variables
-from .objectives.term import once
 from .objectives.tiers import Tier, tiers
 from .objectives.traffic import DomainTerm
 from .rule import Rule
@@ -40,7 +39,7 @@ def aim(variables: Variables, tier: Tier) -> Amount:
     """Make a tier the objective of the model, and return the amount."""
     amount = encoded(variables, tier)
     for cut in CUTS:
-        once(variables, cut, lambda cut=cut: cut(variables) or 0)  # type: ignore[misc]
+        variables.once(cut, lambda cut=cut: cut(variables) or 0)  # type: ignore[misc]
     variables.minimise(amount)
     return amount
 

@@ -82,6 +82,11 @@ class Filling:
                 limits[spread.level] = min(share, limits.get(spread.level, wanted))
         return limits
 
+    def _fewest(self, level: str) -> int:
+        """Return the fewest domains demanded by `spread`."""
+        spreads = (spread for component in self._bundle.components for spread in component.spread)
+        return max((spread.domains for spread in spreads if spread.level == level), default=1)
+
     def _take(self, cells: Sequence[Cell], levels: Sequence[str], wanted: int, shares: dict[str, int], counts: dict[Cell, int]) -> int:
         """Place up to `wanted` units in the cells and return the number placed."""
         left = wanted
@@ -94,12 +99,14 @@ class Filling:
                         left -= taken
             return wanted - left
         level, narrower, many = levels[0], levels[1:], self._many[levels[0]]
-        share = shares.get(level, wanted)
+        share, fewest = shares.get(level, wanted), self._fewest(level)
         waiting: list[tuple[bool, int, list[Cell]]] = []
         for domain_cells in self._domains(cells, level):
             space = min(self._space(domain_cells, narrower), share) // many * many
             waiting.append((any(map(counts.get, domain_cells)), space, domain_cells))
         while left >= many and waiting:
+            fewest = max(fewest - 1, 0)
+            most = max(left - fewest * many, many)  # the rest is for the domains still demanded
             # Best fit: the smallest domain with space for the rest, else the largest; those in use first.
             enough = [number for number, (_, space, _) in enumerate(waiting) if space >= left]
             if enough:
@@ -107,7 +114,7 @@ class Filling:
             else:
                 number = max(range(len(waiting)), key=lambda candidate: waiting[candidate][:2])
             _, space, domain_cells = waiting.pop(number)
-            left -= self._take(domain_cells, narrower, min(left, space) // many * many, shares, counts)
+            left -= self._take(domain_cells, narrower, min(most, space) // many * many, shares, counts)
         return wanted - left
 
 

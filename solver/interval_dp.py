@@ -17,9 +17,9 @@ from heapq import heappop, heappush
 from itertools import accumulate
 from typing import Callable, Iterator, Sequence
 
+from ..models.component import UNBOUNDED
 from ..models.machines.node_group import Numbering
 from ..models.machines.topology import LEVELS, domain
-from ..models.problem import Problem
 from ..models.record import dataclass
 from .layout.bundle import Bundle
 from .layout.layout import Layout, Values
@@ -66,14 +66,16 @@ class Level:
 class Costs:
     """Cost of ranges in one number; earlier tiers outweigh later ones."""
 
+    numbering: Numbering
     levels: list[Level] = field(default_factory=list)
+    idle: int = 0
     node: int = 0
     fixed: int = 0
-    lengths: dict[Bundle, Callable[[int], int]] = field(default_factory=dict)
 
-    def of_length(self, bundle: Bundle, units: int) -> int:
+    def of_length(self, bundle: Bundle, length: int) -> int:
         """Return the cost of a length alone."""
-        return self.lengths[bundle](units)
+        missing = (component.most - length for component in bundle.components if component.least < component.most < UNBOUNDED)
+        return self.idle * sum(missing) - self.node * fewest_nodes(self.numbering, length)
 
 
 def costs_of(
@@ -84,35 +86,25 @@ def costs_of(
     Unsupported terms count with their counting bound. `counted` holds these bounds per tier and
     term.
     """
-    problem, costs = layout.problem, Costs()
+    problem, costs = layout.problem, Costs(numbering)
     weights = {id(term): tier.scale * cost for tier in tiers for term, cost in tier.members}
     terms = [(term, bound) for tier, bounds in zip(tiers, counted) for (term, _), bound in zip(tier.members, bounds)]
     levels = {level: _stretches(layout, numbering, level) for level in LEVELS if several(problem, level)}
     level_terms: dict[str, list[tuple[DomainTerm, int]]] = {}
-    idle = 0
     for term, bound in terms:
         weight = weights[id(term)]
         if isinstance(term, NodesOfRanges):
             costs.node = weight
         elif isinstance(term, MissingAccelerators):
-            idle = weight
+            costs.idle = weight
         elif isinstance(term, DomainTerm) and not isinstance(term, Streams) and levels.get(term.level):
             level_terms.setdefault(term.level, []).append((term, weight))
         else:
             costs.fixed += weight * bound
-    for bundle in bundles:
-        costs.lengths[bundle] = _length_cost(problem, bundle, numbering, idle, costs.node)
     for level, of_node in levels.items():
         if of_node:
-            costs.levels.append(_level(layout, bundles, numbering, level, of_node, level_terms.get(level, []), costs))
+            costs.levels.append(_level(layout, bundles, level, of_node, level_terms.get(level, []), costs))
     return costs
-
-
-def _length_cost(problem: Problem, bundle: Bundle, numbering: Numbering, idle: int, node: int) -> Callable[[int], int]:
-    largest_amounts = [component.most for component in bundle.components if least_and_most(problem, component.name)]
-    return lambda units: (
-        sum(idle * (most - units * bundle.unit) for most in largest_amounts) - node * fewest_nodes(numbering, units * bundle.unit)
-    )
 
 
 def _stretches(layout: Layout, numbering: Numbering, level: str) -> list[int]:
@@ -128,11 +120,11 @@ def _stretches(layout: Layout, numbering: Numbering, level: str) -> list[int]:
 
 
 def _level(
-    layout: Layout, bundles: Sequence[Bundle], numbering: Numbering, level: str, of_node: list[int], terms: list[tuple[DomainTerm, int]], costs: Costs
-) -> Level:  # fmt: skip
+    layout: Layout, bundles: Sequence[Bundle], level: str, of_node: list[int], terms: list[tuple[DomainTerm, int]], costs: Costs
+) -> Level:
     domain_costs = [(weight, cost) for term, weight in terms for cost in term.costs(layout.problem)]
     nodes, given = layout.problem.cluster.nodes, given_in(layout, level)
-    name_of = {number: domain(nodes[stretch.node_rank], level) for number, stretch in zip(of_node, numbering.stretches)}
+    name_of = {number: domain(nodes[stretch.node_rank], level) for number, stretch in zip(of_node, costs.numbering.stretches)}
     names_in = [[component.name for component in bundle.components] for bundle in bundles]
 
     @cache
@@ -173,25 +165,13 @@ class LineStep:
 def variants_of(bundles: Sequence[Bundle], places: Sequence[Places], lengths: Sequence[Sequence[int]], costs: Costs) -> list[Variant]:
     """Return a variant per range and length."""
     variants = []
-    for number, (bundle, bundle_places) in enumerate(zip(bundles, places)):
+    for number, (bundle, own) in enumerate(zip(bundles, places)):
         for units in (units for units in lengths[number] if units):
             length = units * bundle.unit
-            all_starts = range(bundle_places.numbering.size - length + 1)
-            starts = [
-                start
-                for start in all_starts
-                if bundle_places.is_free(start, start + length) and bundle_places.is_whole(start, start + length)
-            ]
-            variants.append(
-                Variant(
-                    number,
-                    units,
-                    length,
-                    costs.of_length(bundle, units),
-                    starts,
-                    list(_tried(number, starts, length, bundle_places, costs)),
-                )
-            )
+            every = range(own.numbering.size - length + 1)
+            starts = [start for start in every if own.is_free(start, start + length) and own.is_whole(start, start + length)]
+            tried = list(_tried(number, starts, length, own, costs))
+            variants.append(Variant(number, units, length, costs.of_length(bundle, length), starts, tried))
     return variants
 
 
@@ -233,7 +213,7 @@ class Sweep:
             for level, total in zip(costs.levels, totals)
         ]
 
-    def run(self) -> tuple[int, dict[int, Place]] | None:
+    def run(self) -> Found | None:
         """Return (least cost, place per range); None if the ranges do not fit."""
         everywhere: dict[int, list[int]] = {}
         for number, variant in enumerate(self.variants):
@@ -335,11 +315,14 @@ def best_on_line(layout: Layout, tiers: Sequence[Tier], counted: Sequence[Sequen
     numbering = layout.numbering(bundles[0])
     costs = costs_of(layout, bundles, numbering, tiers, counted)
     places = [Places(layout, bundle, _usable(layout, bundle)) for bundle in bundles]
-    line = _Line(bundles, places, costs)
     lengths = [all_lengths(layout, bundle) for bundle in bundles]
-    best = line.longest(lengths) if _longer_is_better(layout, bundles, lengths, tiers) else None
+
+    def sweep(choices: Sequence[Sequence[int]]) -> Found | None:
+        return Sweep(variants_of(bundles, places, choices, costs), len(bundles), places[0], costs).run()
+
+    best = _longest(bundles, lengths, sweep) if _longer_is_better(layout, bundles, lengths, tiers) else None
     if best is None and sum(map(len, lengths)) * numbering.size <= MAX_STARTS:
-        best = line.sweep(lengths)
+        best = sweep(lengths)
     if best is None:
         return None
     cost, taken = best
@@ -354,40 +337,30 @@ def _longer_is_better(layout: Layout, bundles: Sequence[Bundle], lengths: Sequen
     return all_stretchable and (not several or (len(first) == 1 and isinstance(first[0], MissingAccelerators)))
 
 
-class _Line:
-    """Ranges on a numbering, swept with various choices of lengths."""
+def _longest(
+    bundles: Sequence[Bundle], lengths: Sequence[Sequence[int]], sweep: Callable[[Sequence[Sequence[int]]], Found | None]
+) -> Found | None:
+    """Return the least cost if longer is always better: all ranges at their largest.
 
-    def __init__(self, bundles: Sequence[Bundle], places: Sequence[Places], costs: Costs) -> None:
-        self.bundles, self.places, self.costs = bundles, places, costs
-
-    def sweep(self, lengths: Sequence[Sequence[int]]) -> Found | None:
-        """Return the least cost for these choices of lengths."""
-        variants = variants_of(self.bundles, self.places, lengths, self.costs)
-        return Sweep(variants, len(self.bundles), self.places[0], self.costs).run()
-
-    def longest(self, lengths: Sequence[Sequence[int]]) -> Found | None:
-        """Return the least cost if longer is always better: all ranges at their largest.
-
-        If they do not fit and a single range has several lengths, its longest feasible length is
-        bisected: a shorter range fits where a longer one does, as its lower part cuts nothing
-        either.
-        """
-        if not all(lengths):
-            return None
-        best = self.sweep([choices[-1:] for choices in lengths])
-        several = [number for number, choices in enumerate(lengths) if len(choices) > 1]
-        if best is not None or len(several) != 1 or self.bundles[several[0]].wholes or self.bundles[several[0]].piece > 1:
-            return best
-        variable_range = several[0]
-        fits, too_long = -1, len(lengths[variable_range]) - 1
-        while too_long - fits > 1:
-            middle = (fits + too_long) // 2
-            tried = self.sweep([[choices[middle]] if number == variable_range else choices for number, choices in enumerate(lengths)])
-            if tried is None:
-                too_long = middle
-            else:
-                best, fits = tried, middle
+    If they do not fit and a single range has several lengths, its longest feasible length is bisected: a shorter range
+    fits where a longer one does, as its lower part cuts nothing either.
+    """
+    if not all(lengths):
+        return None
+    best = sweep([choices[-1:] for choices in lengths])
+    several = [number for number, choices in enumerate(lengths) if len(choices) > 1]
+    if best is not None or len(several) != 1 or bundles[several[0]].wholes or bundles[several[0]].piece > 1:
         return best
+    variable_range = several[0]
+    fits, too_long = -1, len(lengths[variable_range]) - 1
+    while too_long - fits > 1:
+        middle = (fits + too_long) // 2
+        tried = sweep([[choices[middle]] if number == variable_range else choices for number, choices in enumerate(lengths)])
+        if tried is None:
+            too_long = middle
+        else:
+            best, fits = tried, middle
+    return best
 
 
 def _on_one_line(layout: Layout, bundles: Sequence[Bundle]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterable, Union
+from typing import Callable, Iterable, Union
 
 from ortools.sat.python import cp_model
 
@@ -26,6 +26,13 @@ class ConstraintModel:
 
     def __init__(self) -> None:
         self.model = cp_model.CpModel()
+        self._made: dict[object, Amount] = {}
+
+    def once(self, key: object, make: Callable[[], Amount]) -> Amount:
+        """Return `make()`, evaluated once per key."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
     # -- conditions
 

@@ -13,14 +13,13 @@ from ortools.sat.python import cp_model
 from ...models.component import Component
 from ...models.machines.node import Node
 from ...models.machines.topology import NODE_LEVEL, domains
-from ...models.placements.assignment import Assignment, Seat
+from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell, numa_domains
 from ..layout.layout import Count, Layout, Values
 from ..layout.parts import bits
 from ..layout.pools import NodePool
-from ..layout.ranks import can_be_seated, of_given
 from .amount import Amount, Condition, ConstraintModel, total
 from .ranges import Ranges
 
@@ -97,18 +96,6 @@ class Variables(ConstraintModel):
         if len(cell.nodes) > 1:
             raise ValueError(f"{bundle.name} is not counted on node {node} alone")
         return self.accelerators(bundle, cell)
-
-    def given_in_order(self, component: Component) -> list[Seat]:
-        """Return the given resources of a searched component in rank order.
-
-        Empty if no order keeps strides and relations.
-        """
-        bundle = self.bundle(component)
-        return (of_given(self.layout, bundle) or {}).get(component.name, []) if bundle else []
-
-    def can_be_seated(self, bundle: Bundle) -> bool:
-        """Return True if some rank order keeps strides and rank relations of all components."""
-        return can_be_seated(self.layout, bundle)
 
     def processes(self, component: Component) -> Amount:
         """Return the number of processes of the component."""

@@ -11,7 +11,7 @@ from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.record import dataclass
 from .domains import component_count, domain_rows, domains_counted, fewest, fewest_of, held, most, rooms_of, several, touches
-from .term import Aggregate, once
+from .term import Aggregate
 
 if TYPE_CHECKING:
     from ..layout.bundle import Bundle
@@ -145,7 +145,7 @@ class Uncovered(LinkCost):
         def make() -> Amount:
             return variables.total(self.alone_in(variables, level, name) for name in several(variables.problem, level))
 
-        return once(variables, ("uncovered domains", *self.ends(variables), level), make)
+        return variables.once(("uncovered domains", *self.ends(variables), level), make)
 
     def alone_in(self, variables: Variables, level: str, name: str) -> Amount:
         """Return 1 if the domain has some of the target and none of the source.
@@ -163,7 +163,7 @@ class Uncovered(LinkCost):
             variables.at_most(target_here - served, alone)
             return alone
 
-        return once(variables, ("uncovered", *self.ends(variables), level, name), make)
+        return variables.once(("uncovered", *self.ends(variables), level, name), make)
 
     def bound(self, layout: Layout, level: str) -> int:
         """Return the cost of the domains that the target needs beyond those of the source."""
@@ -184,7 +184,7 @@ class Uncovered(LinkCost):
         sender, receiver = variables.bundle(self.source), variables.bundle(self.component)
         pools = variables.layout.pool_of
         if sender and receiver and sender is not receiver and sender in pools and pools[sender] is pools.get(receiver):
-            once(variables, ("union rows", sender, receiver, level), partial(self._union_rows, variables, (sender, receiver), level))
+            variables.once(("union rows", sender, receiver, level), partial(self._union_rows, variables, (sender, receiver), level))
 
     def _union_rows(self, variables: Variables, pair: tuple[Bundle, Bundle], level: str) -> Amount:
         """Bound the load of both ends in a domain by their indicators.
@@ -239,7 +239,7 @@ class Unserved(LinkCost):
             variables.at_most(asking - self.ratio * served, left)
             return left
 
-        return once(variables, ("unserved", *self.ends(variables), self.ratio, level, name), make)
+        return variables.once(("unserved", *self.ends(variables), self.ratio, level, name), make)
 
     def bound(self, layout: Layout, level: str) -> int:
         """Return the cost of the target left if the source fills their common domains."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from math import gcd
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from ...models.component import Component
@@ -12,7 +11,8 @@ from ...models.machines.node_group import NODE
 from ...models.machines.topology import domain, domains
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from .term import Aggregate, once
+from ..stretches import amounts_in
+from .term import Aggregate
 
 if TYPE_CHECKING:
     from ..layout.bundle import Bundle
@@ -82,17 +82,9 @@ def rooms_of(layout: Layout) -> DomainCapacities:
     return _ROOMS[layout]
 
 
-def held(problem: Problem, assignment: Assignment, component: Component, level: str) -> Counter[str]:
+def held(problem: Problem, assignment: Assignment, component: Component, level: str) -> Mapping[str, int]:
     """Return domain -> resources of the component; processes on nodes."""
-    counts: Counter[str] = Counter()
-    nodes, kind = problem.cluster.nodes, problem.kind(component)
-    if kind == NODE:
-        for run in assignment.of(component.name):
-            counts[domain(nodes[run.node], level)] += len(run.ranks)
-    else:
-        for (node, resource_kind), mask in assignment.masks(component.name).items():
-            counts[domain(nodes[node], level)] += mask.bit_count() if resource_kind == kind else 0
-    return +counts
+    return {name: amount for name, amount, _ in amounts_in(problem.cluster, level, assignment, component.name)}
 
 
 def given_in(layout: Layout, level: str) -> dict[str, dict[str, int]]:
@@ -167,7 +159,7 @@ def count_of(variables: Variables, bundle: Bundle, level: str) -> Amount:
         names = rooms_of(variables.layout).names(level)
         return variables.total(bundle_touches(variables, bundle, level, name) for name in names)
 
-    return once(variables, ("count", bundle, level), make)
+    return variables.once(("count", bundle, level), make)
 
 
 def component_count(variables: Variables, component: Component, level: str) -> Amount:
@@ -188,12 +180,14 @@ def domains_counted(variables: Variables, bundle: Bundle, level: str, cost: int)
 
 
 def fewest(layout: Layout, bundle: Bundle, level: str) -> int:
-    """Return the fewest domains for the bundle's least amount, at least 1.
+    """Return the fewest domains for the bundle's least amount, at least 1 and those demanded by `spread`.
 
     Every domain counts as if the bundle had it alone, the roomiest first.
     """
     rooms = rooms_of(layout)
-    return fewest_of([rooms.most(bundle, level, name) for name in rooms.names(level)], bundle.least * bundle.unit)
+    counted = fewest_of([rooms.most(bundle, level, name) for name in rooms.names(level)], bundle.least * bundle.unit)
+    spreads = (spread for component in bundle.components for spread in component.spread if spread.level == level)
+    return max([counted, *(spread.domains for spread in spreads)])
 
 
 def fewest_of(rooms: list[int], demand: int) -> int:
@@ -230,4 +224,4 @@ def domain_rows(variables: Variables, bundle: Bundle, level: str) -> None:
         variables.at_most(fewest(variables.layout, bundle, level), count_of(variables, bundle, level))
         return 0
 
-    once(variables, ("domain rows", bundle, level), post)
+    variables.once(("domain rows", bundle, level), post)

@@ -1,9 +1,8 @@
-"""Protocols of objective terms, and amounts built once per model."""
+"""Protocols of objective terms."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable, Protocol, Sequence
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Protocol, Sequence
 
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
@@ -13,9 +12,6 @@ if TYPE_CHECKING:
     from ..layout.layout import Layout
     from ..model.amount import Amount
     from ..model.variables import Variables
-
-
-_MADE: WeakKeyDictionary[Variables, dict[object, Amount]] = WeakKeyDictionary()
 
 
 class Objective(Protocol):
@@ -66,11 +62,3 @@ class Aggregate:
     key: object
     members: Sequence[tuple[Amount, int]]
     cost: int
-
-
-def once(variables: Variables, key: object, make: Callable[[], Amount]) -> Amount:
-    """Return `make()`, evaluated once per key and model."""
-    made = _MADE.setdefault(variables, {})
-    if key not in made:
-        made[key] = make()
-    return made[key]

@@ -105,7 +105,7 @@ def given_beside(problem: Problem, row: CountingRow) -> list[Component]:
     if not problem.job.capabilities.shares_accelerators:
         return []
     names = {component.name for component in row.components}
-    kinds = {problem.kind(component) for component in searched(row)} - {NODE}
+    kinds = {problem.kind(component) for component in searched(problem, row)} - {NODE}
     given = given_part(problem).components
     return [component for component in given if problem.kind(component) in kinds and component.name not in names and component.runs]
 
@@ -113,7 +113,7 @@ def given_beside(problem: Problem, row: CountingRow) -> list[Component]:
 def shared_with_given(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
     """Yield changes in which hinted components share with explicit ones."""
     problem = trial.problem
-    for component in _firsts(problem, searched(row)):
+    for component in _firsts(problem, searched(problem, row)):
         for holder in given_beside(problem, row)[:MAX_GIVEN]:
             size = problem.given().held(holder.name, problem.kind(holder))
             hinted = with_component(holder.name, runs=None, least=size, most=size)

@@ -8,10 +8,12 @@ from math import lcm
 from typing import Any, Callable, Iterator, Sequence
 
 from ...models.component import WHOLE, Component, Keep, Relation, Spread
+from ...models.findings.finding import Finding, Severity
 from ...models.findings.wording import plural
+from ...models.hints.consistent import consistent
 from ...models.machines.changed import with_nodes
 from ...models.machines.node import GENERIC, Node
-from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE_LABEL
+from ...models.machines.node_group import ACCELERATOR
 from ...models.problem import AMOUNT, Demand, Problem
 from ...models.quantity import memory_text
 from ...models.record import dataclass
@@ -53,6 +55,7 @@ class FixTrial:
 
     def __init__(self, alternatives: Sequence[Problem], oracle: Oracle) -> None:
         self.alternatives, self.oracle = tuple(alternatives), oracle
+        self._before = set[tuple[str, str]]().union(*map(_faults, alternatives))
 
     @property
     def problem(self) -> Problem:
@@ -73,7 +76,16 @@ class FixTrial:
         return values[position] if position >= 0 else 0
 
     def _changed(self, apply: Apply) -> list[Problem]:
-        return list({problem.job.components: problem for problem in map(apply, self.alternatives)}.values())
+        """Return the changed alternatives, without those that a reader of the file would refuse."""
+        changed = {problem.job.components: problem for problem in map(apply, self.alternatives)}
+        return [problem for problem in changed.values() if _faults(problem) <= self._before]
+
+
+def _faults(problem: Problem) -> set[tuple[str, str]]:
+    """Return (code, component) of hints that contradict each other; amounts without a key may come from anywhere."""
+    findings, relations = list[Finding](), list(problem.job.relations)
+    list(consistent(problem.components, relations, problem.job.choices, problem.cluster, findings, further=problem.job.relations))
+    return {(finding.code, finding.subject) for finding in findings if finding.severity is Severity.ERROR and finding.code != "PW101"}
 
 
 def best(count: int, works: Callable[[int], bool]) -> int:
@@ -114,9 +126,12 @@ def needing(component: Component, memory: int) -> Apply:
 
 
 def instead(component: Component, amount: int) -> str:
-    """Return the instruction to ask for another amount."""
+    """Return the instruction to ask for another amount.
+
+    With its unit where processes have several accelerators: the file may count either.
+    """
     before = amount_of(component) if component.counts else component.least
-    return f"ask for {amount} instead of {before} for {component.name}"
+    return f"ask for {amount}{' accelerators' * (component.per_process > 1)} instead of {before} for {component.name}"
 
 
 def without(demand: Demand) -> Apply:
@@ -332,25 +347,27 @@ def more_nodes(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
         least, most = (least, middle) if trial.works(adding(middle)) else (middle + 1, most)
     rack_note = " in a rack of their own" if sample.topology.get("rack") and most > 1 else ""
     noun = plural("accelerator", size) if sample.accelerator_model == GENERIC else sample.accelerator_model
-    text = f"add {most} {plural('node', most)} with {size} {noun}{rack_note}{_to_groups(problem, row)}"
+    sizes = {alike.node.accelerator_memory for alike in problem.cluster.alike if alike.node.accelerator_model == sample.accelerator_model}
+    memory = f" of {memory_text(sample.accelerator_memory)}" if sample.accelerator_memory and len(sizes) > 1 else ""
+    text = f"add {most} {plural('node', most)} with {size} {noun}{memory}{rack_note}{_to_groups(problem, sample)}"
     yield Change(text, (ADDED, most / count), adding(most))
 
 
-def searched(row: CountingRow) -> list[Component]:
-    """Return the components of a row whose place is searched."""
-    return [component for component in row.components if component.runs is None]
+def searched(problem: Problem, row: CountingRow) -> list[Component]:
+    """Return the components of a row whose place is searched, with all demands of the problem."""
+    return [problem[component.name] for component in row.components if component.runs is None]
 
 
-def _to_groups(problem: Problem, row: CountingRow) -> str:
-    """Return the node groups to be joined by new nodes; "" for none."""
-    labels = {label for component in searched(row) for label in component.node_groups if label not in (CLUSTER_LABEL, NODE_LABEL)}
-    groups = [f"`{label}`" for label in problem.cluster.groups if label in labels]
+def _to_groups(problem: Problem, sample: Node) -> str:
+    """Return the node groups that new nodes join, if some component names them; "" for none."""
+    named = {label for component in problem.hinted for label in component.node_groups}
+    groups = [f"`{group.label}`" for group in problem.cluster.declared if sample.rank in group.node_ranks and group.label in named]
     return f", in node {plural('group', len(groups))} {listed(groups)}" if groups else ""
 
 
 def _sample(problem: Problem, row: CountingRow) -> Node | None:
     """Return the largest node with accelerators that is open to every component of the row."""
-    components = searched(row)
+    components = searched(problem, row)
     if not components or any(problem.kind(component) != ACCELERATOR for component in components):
         return None
     inside = frozenset.intersection(*(problem.cluster.members(component.node_groups) for component in components))

@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from placewright.models.component import Parallel
+from placewright.models.component import Parallel, Spread
 from placewright.models.findings.finding import Finding, Severity
 from placewright.models.job import Job
 from placewright.models.machines.cluster import Cluster
@@ -85,6 +85,15 @@ def test_groups_stay_in_nodes_and_the_greedy_answer_needs_no_solver() -> None:
     assert {run.node for run in runs.of("actor")} == {0, 1} == {run.node for run in runs.of("ref")}
     assert {run.node for run in runs.of("rollout")} == {2, 3}
     assert [(run.node, len(run.ranks)) for run in runs.of("agent")] == [(0, 8), (1, 8), (2, 8), (3, 8)]
+
+
+def test_a_spread_over_racks_needs_no_solver() -> None:
+    """The least number of racks bounds the extra ones, and the greedy answer leaves a part for each."""
+    racks = cluster(*({"count": 8, "rack": f"r{number // 2}"} for number in range(8)))
+    spread = component("reward", 8, spread=(Spread("rack", 3, 50),))
+    answer = solve(problem(racks, component("actor", 16), spread))
+    assert answer.how == "greedy" and answer.plan is not None and answer.plan.status == OPTIMAL
+    assert [(term.name, term.value) for term in answer.plan.terms if term.value] == [("extra racks", 2)]
 
 
 def test_the_search_agrees_with_greedy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,7 +103,9 @@ class GroupsWhole(ComponentRule):
         elif bundle and bundle.contiguous and not bundle.fixed:
             self._starts(problem, kept, bundle, variables)
         elif bundle and bundle.fixed:
-            variables.require(_are_whole(problem, kept, variables.given_in_order(component)))
+            from ...layout.ranks import of_given  # a slow import that no check needs
+
+            variables.require(_are_whole(problem, kept, (of_given(variables.layout, bundle) or {}).get(component.name, [])))
         elif keep.unit == WHOLE:
             if bundle is None or keep.level in LEVELS or not _is_one_group(kept):
                 names = variables.domains(keep.level)

@@ -83,9 +83,11 @@ def in_one_order(problem: Problem, relation: Relation, variables: Variables) -> 
 
     Without such an order nothing of the bundle is placed.
     """
+    from ...layout.ranks import can_be_seated  # a slow import that no check needs
+
     given_alike(problem, relation, variables)
     bundle = variables.bundle(problem[relation.components[0]])
-    if bundle and not variables.can_be_seated(bundle):
+    if bundle and not can_be_seated(variables.layout, bundle):
         variables.require(variables.accelerators(bundle) == 0)
 
 
