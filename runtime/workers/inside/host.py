@@ -18,7 +18,7 @@ import signal
 import socket
 import sys
 import traceback
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Iterator
 
 from .on_node import uuids
@@ -80,7 +80,7 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-UNIMPORTABLE = "unimportable"
+UNIMPORTABLE, UNWRITABLE = "unimportable", "unwritable"
 MEETING_PORTS = range(20_000, 32_768)
 SETTLE, BORN, CONSTRUCT = "_placewright_settle", "_placewright_born", "_placewright_construct"
 REPORT, INVOKE = "_placewright_report", "_placewright_invoke"
@@ -117,7 +117,8 @@ def _printed_failure() -> Iterator[None]:
     try:
         yield
     except Exception:
-        traceback.print_exc()
+        with suppress(OSError):  # a full disk under the output must not take the place of the exception
+            traceback.print_exc()
         raise
 
 
@@ -141,7 +142,10 @@ class Host:
         """Set the environment and report the visible devices, before any code of the user runs."""
         os.environ.update(environment)
         if LOG in environment:
-            keep_output(environment[LOG])
+            try:
+                keep_output(environment[LOG])
+            except OSError as problem:
+                return {UNWRITABLE: f"`{environment[LOG]}` cannot be written: {problem.strerror}"}
         return {**self._placewright_report(), "devices": uuids()}
 
     def _placewright_born(self) -> dict[str, object]:
