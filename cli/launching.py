@@ -93,9 +93,12 @@ def failed(problem: LaunchFailed, verdict: str = NOT_LAUNCHED, log_dir: str = ""
         click.echo(f"   | {escape(line)}", err=True)
     if log_dir and lines:
         path = Path(log_dir, "failure.log")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(problem.traceback + "\n", "utf-8")
-        echo(f"whole traceback: {escape(str(path))}", err=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(problem.traceback + "\n", "utf-8")
+            echo(f"whole traceback: {escape(str(path))}", err=True)
+        except OSError as refusal:
+            echo(f"the whole traceback is not kept, as {escape(str(path))} cannot be written: {refusal.strerror}", err=True)
     echo(verdict, err=True)
     return problem.exit_code
 

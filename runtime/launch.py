@@ -24,7 +24,7 @@ from .running.start import GrantedAccelerators, StartOptions
 from .shield import shielded
 from .simulated.simulate import SimulatedCluster
 from .workers.group import WorkerGroup, call_all
-from .workers.worker_class import check_trusted, check_worker, send_code
+from .workers.worker_class import check_trusted, check_worker
 from .world.matching import NO_SURVEY, survey_real_nodes, used_nodes
 
 Result = TypeVar("Result")
@@ -244,7 +244,6 @@ def _connected(stack: ExitStack, plan: Plan, address: str | None, all_nodes: boo
     connection = Connection(address)
     stack.callback(connection.close)
     connection.open()
-    send_code()
     return address
 
 

@@ -19,7 +19,7 @@ from placewright.runtime.launch import Launch, launch
 from placewright.runtime.port.connection import Connection
 from placewright.runtime.running.monitor import BEAT
 
-CALLING, LIMIT, CLUSTER = 5.0, 900.0, "Ray, simulated"
+CALLING, IDLE, LIMIT, CLUSTER = 5.0, 10.0, 900.0, "Ray, simulated"
 
 
 def plain(workers: int, nodes: int, address: str) -> None:
@@ -46,10 +46,17 @@ def plain(workers: int, nodes: int, address: str) -> None:
 
 
 def started(cluster: str, workers: int, start: float, own: float, used: dict[int, float]) -> dict[str, object]:
-    """Figures of the start: seconds, and CPU seconds of all and of the driver for each worker."""
-    cpu = sum(now - used.get(pid, 0.0) for pid, now in cpu_seconds().items())
+    """Figures of the start: seconds and CPU seconds for each worker, also without those of workers that wait, and those of the driver."""
+    import psutil
+
+    now = cpu_seconds()
+    ages = {pid: time.time() - psutil.Process(pid).create_time() for pid in now.keys() - used.keys()}
+    time.sleep(IDLE)
+    idle = sum(after - now[pid] for pid, after in cpu_seconds().items() if pid in ages) / IDLE / len(ages)
+    cpu = sum(after - used.get(pid, 0.0) for pid, after in now.items()) / workers
     row: dict[str, object] = {"cluster": cluster, "workers": workers, "start": round(start, 2), "start_each": round(start / workers, 3)}
-    return row | {"cpu_each": round(cpu / workers, 3), "driver_cpu_each": round(own / workers, 3)}
+    row |= {"cpu_each": round(cpu, 3), "idle": round(idle, 4), "own_cpu_each": round(cpu - idle * sum(ages.values()) / workers, 3)}
+    return row | {"driver_cpu_each": round(own / workers, 3)}
 
 
 def memory() -> int:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 import os
 import secrets
 import sys
+import threading
 from abc import abstractmethod
+from concurrent.futures import Future
 from types import ModuleType
-from typing import Any, AsyncGenerator, ClassVar, Mapping, Sequence
+from typing import Any, AsyncGenerator, Callable, ClassVar, Mapping, Sequence, TypeVar
 
 from ..failure import failed
 from ..workers.inside.host import meeting_port
 from .engine import Engine, Meeting, Message, ReplicaShape, Sampling, Workers, need, need_installed
-from .thread import in_daemon
 
 
 def options(arguments: Mapping[str, Any], no: str = "") -> list[str]:
@@ -65,6 +67,28 @@ class HuggingFaceTokenizer:
         turns = [dict(message) for message in messages]
         # without `return_dict=False`, transformers 5 returns more than tokens
         return list(self._tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=True, return_dict=False))
+
+
+Result = TypeVar("Result")
+
+
+async def in_daemon(function: Callable[[], Result]) -> Result:
+    """Run a blocking function in a daemon thread; a cancellation abandons it.
+
+    Neither the loop nor the end of the process waits for the thread. `SystemExit` would end the
+    loop: it is raised as RuntimeError.
+    """
+    outcome: Future[Result] = Future()
+    outcome.set_running_or_notify_cancel()
+
+    def work() -> None:
+        try:
+            outcome.set_result(function())
+        except (Exception, SystemExit) as problem:  # told to whoever waits
+            outcome.set_exception(problem if isinstance(problem, Exception) else RuntimeError(f"SystemExit: {problem}"))
+
+    threading.Thread(target=work, daemon=True, name="placewright-engine-load").start()
+    return await asyncio.wrap_future(outcome)
 
 
 class ExternalEngine(Engine):

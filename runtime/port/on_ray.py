@@ -7,12 +7,12 @@ import re
 import selectors
 import shlex
 import socket
-import sys
 import time
 from contextlib import ExitStack
 from typing import Any, Callable, Collection, Mapping, Sequence
 
 from ..failure import headline
+from ..workers import inside
 from .port import (
     INFEASIBLE,
     PENDING,
@@ -98,6 +98,8 @@ class RayPort:
     def __init__(self, namespace: str = NAMESPACE) -> None:
         self.namespace = namespace
         self._ray = need_ray()
+        send_by_value(inside)
+        self._sent: dict[Callable[..., Any], Any] = {}
 
     def nodes(self) -> list[RayNode]:
         free = free_resources()
@@ -139,7 +141,7 @@ class RayPort:
         environment: dict[str, Any] = {"env_vars": dict(start.variables)} if start.variables else {}
         if start.python:
             environment["py_executable"] = shlex.quote(start.python)  # Ray inserts it into a shell command
-        options = self._ray.remote(start.cls).options(
+        options = self._remote(start.cls).options(
             name=start.name, namespace=self.namespace, num_cpus=0, num_gpus=0, max_restarts=0, max_task_retries=0,
             scheduling_strategy=self._in_bundle(start.hold, start.bundle), runtime_env=environment or None,
             **({"max_concurrency": start.concurrency} if start.concurrency else {}),
@@ -164,19 +166,17 @@ class RayPort:
 
     def run(self, hold: Hold, bundle: int, resources: Mapping[str, float], function: Callable[..., Any], *arguments: Any) -> Ticket:
         custom = {name: amount for name, amount in resources.items() if name not in ("CPU", "GPU")}
-        send_by_value(sys.modules[function.__module__])
-        remote = self._ray.remote(
+        options = self._remote(function).options(
             num_cpus=resources.get("CPU", 0), num_gpus=resources.get("GPU", 0), resources=custom or None, max_retries=0,
             scheduling_strategy=self._in_bundle(hold, bundle),
-        )(function)  # fmt: skip
-        return remote.remote(*arguments)
+        )  # fmt: skip
+        return options.remote(*arguments)
 
     def run_on(self, node_id: str, function: Callable[..., Any], *arguments: Any) -> Ticket:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        send_by_value(sys.modules[function.__module__])
         strategy = NodeAffinitySchedulingStrategy(node_id, soft=False)
-        return self._ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=strategy)(function).remote(*arguments)
+        return self._remote(function).options(num_cpus=0, max_retries=0, scheduling_strategy=strategy).remote(*arguments)
 
     def done(self, tickets: Sequence[Ticket], timeout: float | None) -> Sequence[Ticket]:
         """Gather a broadcast's answers, which arrive together: that halves the cost of waiting."""
@@ -213,6 +213,12 @@ class RayPort:
 
     def pause(self, seconds: float) -> None:
         time.sleep(seconds)
+
+    def _remote(self, code: Callable[..., Any]) -> Any:
+        """Return Ray's form of a class or function, which Ray pickles and stores once for each."""
+        if code not in self._sent:
+            self._sent[code] = self._ray.remote(code)
+        return self._sent[code]
 
     @staticmethod
     def _in_bundle(hold: Hold, bundle: int) -> Any:

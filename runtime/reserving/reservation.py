@@ -27,8 +27,8 @@ from ..port.port import (
 )
 from ..port.ray_compat import PRESENCE
 from ..shield import shielded
+from ..workers.inside.on_node import accelerator_ids
 from ..world.matching import Match, plan_accelerators, ray_accelerators
-from ..world.on_node import accelerator_ids
 from ..world.ray_machine import is_simulated
 from ..world.vendors import RESOURCES, vendor_of
 from .fitting import NOISE

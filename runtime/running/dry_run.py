@@ -11,7 +11,7 @@ from ..port.connection import Connection
 from ..port.on_ray import RayPort
 from ..progress import silent
 from ..reserving.reservation import WAIT_LIMIT, unmet
-from ..workers.worker_class import check_trusted, check_worker, send_code
+from ..workers.worker_class import check_trusted, check_worker
 from ..world.inventory import inventory
 from ..world.matching import survey_real_nodes
 from .start import StartOptions, demands
@@ -38,7 +38,6 @@ def dry_run(
     connection = Connection(address)
     try:
         connection.open()
-        send_code()
         port = RayPort()
         survey = survey_real_nodes(port)
         return would_reserve(plan, StartOptions(port, cls, 0.0, wait, silent, survey, share_nodes))

@@ -57,6 +57,12 @@ def unimportable(worker: object, component: str, rank: int, node: str, why: obje
     return failed("PW707", component, message, "put its code at the same path of every node, or install it there", rank)
 
 
+def unwritable(component: str, rank: int, node: str, why: object) -> LaunchFailed:
+    """Build the failure (PW703) of a worker whose output cannot be kept."""
+    message = f"rank {rank} of `{component}` on `{node}` could not be constructed: {why}"
+    return failed("PW703", component, message, "name a folder with `--log-dir` that you can write on every node", rank)
+
+
 AT_ONCE = 0.05
 """Seconds in which the answers of a broadcast are fetched by a single call.
 

@@ -14,8 +14,8 @@ from ..port.port import Actor, AnswerFailed, Died, Hold, NameTaken, Port, Raised
 from ..progress import OnStep, Step, silent
 from ..reserving.reservation import Reservation
 from ..shield import shielded
-from .calls import CALL_HELP, STARTING, Calls, as_done, rank_failure, shared, unimportable
-from .inside.host import BORN, CONSTRUCT, INVOKE, SETTLE, UNIMPORTABLE, Host, embodied
+from .calls import CALL_HELP, STARTING, Calls, as_done, rank_failure, shared, unimportable, unwritable
+from .inside.host import BORN, CONSTRUCT, INVOKE, SETTLE, UNIMPORTABLE, UNWRITABLE, Host, embodied
 from .member import Member
 
 ENDED_HELP = "call it before the group, its reservation or the block that holds them has ended"
@@ -26,12 +26,13 @@ class WorkerGroup(Calls):
 
     `worker`: the user's class, or ``module:Class``, imported only by the workers. A class gives
     actors its own methods. `timeout`: default time limit of a call, in seconds. `concurrency`:
-    simultaneous calls per worker, 1 by default.
+    simultaneous calls per worker, 1 by default. `meeting_port`: rendezvous port on rank 0's node,
+    if the user names one.
     """
 
     def __init__(
         self, port: Port, component: str, members: Sequence[Member], worker: str | type, timeout: float | None = None,
-        concurrency: int | None = None,
+        concurrency: int | None = None, meeting_port: str | None = None,
     ) -> None:  # fmt: skip
         self.port = port
         self.component = component
@@ -40,6 +41,7 @@ class WorkerGroup(Calls):
         self.worker = worker
         self.timeout = timeout
         self.concurrency = concurrency
+        self.meeting_port = meeting_port
         self.workers: list[Actor] = []
         self.calls = Counter[str]()
         """Number of calls by component; a launch passes it on to the next group."""
@@ -85,16 +87,16 @@ class WorkerGroup(Calls):
     def construct(self) -> dict[Ticket, int]:
         """Construct the object of every process; return ticket -> rank.
 
-        The proof of life of rank 0 comes first, so that its failure is not blamed on the ranks that
-        wait for its port.
+        Without a given port, the proof of life of rank 0 comes first, so that its failure is not
+        blamed on the ranks that wait for its port.
         """
         if not self.workers:
             return {}
-        birth = self.port.ask(self.workers[0], BORN)
-        pending = {birth: 0}
+        first: Any = {"port": self.meeting_port} if self.meeting_port else self.port.ask(self.workers[0], BORN)
+        pending: dict[Ticket, int] = {} if self.meeting_port else {first: 0}
+        name = self.worker if isinstance(self.worker, str) else ""
         for rank, (member, worker) in enumerate(zip(self.members, self.workers)):
-            call_arguments = self.worker, member.arguments, dict(member.named), birth
-            pending[self.port.ask(worker, CONSTRUCT, *call_arguments)] = rank
+            pending[self.port.ask(worker, CONSTRUCT, name, member.arguments, dict(member.named), first)] = rank
         return pending
 
     def request(self, rank: int, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Ticket:
@@ -220,8 +222,11 @@ class Gang:
         progress(Step(words, up))
         for group, rank, ticket in as_done(pending, max(0.0, deadline - self.port.now()), f"were not ready within {timeout:g} s"):
             result = group.answer(ticket, rank, STARTING)
+            node = group.members[rank].placement.node_id
             if UNIMPORTABLE in result:
-                raise unimportable(group.worker, group.component, rank, group.members[rank].placement.node_id, result[UNIMPORTABLE])
+                raise unimportable(group.worker, group.component, rank, node, result[UNIMPORTABLE])
+            if UNWRITABLE in result:
+                raise unwritable(group.component, rank, node, result[UNWRITABLE])
             if "environment" in result:
                 reports[group.component][rank] = result
                 up = up | {group.component: (up[group.component][0] + 1, group.world_size)}

@@ -10,19 +10,7 @@ from typing import Collection, Iterator
 from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
 from ..failure import LaunchFailed, failed, headline
-from ..port.ray_compat import send_by_value
-from . import inside
 from .inside.host import Reporter
-
-
-def send_code() -> None:
-    """Pickle the modules of `inside` by value from now on. Requires Ray; see `need_ray`.
-
-    The modules import only the standard library, Ray and each other, except in functions that need
-    placewright anyway.
-    """
-    send_by_value(inside)
-
 
 HARMLESS = {
     "CUDA_DEVICE_ORDER", "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_LAUNCH_BLOCKING", "HF_DATASETS_OFFLINE", "HF_HUB_OFFLINE",

@@ -15,9 +15,9 @@ from ...models.placements.placement import Placement
 from ...models.placements.plan import Plan
 from ..failure import LaunchFailed
 from ..port.port import Port
+from ..workers.inside.on_node import tried
 from .inventory import run_on_nodes
 from .matching import Match
-from .on_node import tried
 
 _PATHS = ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH", "LIBRARY_PATH", "CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "CPATH")
 

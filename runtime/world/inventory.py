@@ -11,7 +11,7 @@ from ...models.findings.finding import Finding, error
 from ...models.machines.topology import LEVELS
 from ..failure import LaunchFailed
 from ..port.port import AnswerFailed, Port, RayNode, gathered
-from .on_node import survey_node
+from ..workers.inside.on_node import survey_node
 from .ray_machine import LOOKED_AT, RANK_VARIABLES, Report, is_simulated, name_of, topology_of
 from .slurm import topology
 

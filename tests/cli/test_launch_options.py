@@ -92,6 +92,15 @@ def test_the_whole_traceback_is_in_the_folder_of_logs(tmp_path: Path, capsys: py
     )
 
 
+def test_a_folder_of_logs_that_cannot_be_written_does_not_take_the_place_of_the_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    code = failed(failure.failed("PW709", "actor", "it raised", "mend it", traceback="line 1"), log_dir="/dev/null/logs")
+    assert (code, " ".join(capsys.readouterr().err.split())) == (
+        4,
+        "error[PW709]: it raised = help: mend it `placewright explain PW709` says more | line 1 the whole traceback is not kept, as /dev/null/logs/failure.log cannot be written: "
+        "Not a directory not launched: nothing is left running",
+    )
+
+
 def test_logs_are_the_last_lines_of_every_worker_that_is_readable_here(tmp_path: Path) -> None:
     def worker(rank: int) -> Worker:
         place = {"node_rank": 0, "node": "node-0", "ray_node": "a", "pid": 1, "local_rank": rank, "local_world_size": 2}

@@ -21,7 +21,7 @@ from placewright.runtime.port.port import (
     Start,
 )
 from placewright.runtime.workers.inside.host import BORN, CONSTRUCT, INVOKE, REPORT, SETTLE
-from placewright.runtime.world.on_node import accelerator_ids
+from placewright.runtime.workers.inside.on_node import accelerator_ids
 
 from .fake_cluster import FakeCluster, FakeHold
 from .fake_process import FakeActor, FakeTicket, answer_of, in_environment
@@ -126,9 +126,9 @@ class FakePort(FakeCluster):
         if method == SETTLE:
             actor.environment = {**actor.start.variables, **given[0], **self.overrides.get(actor.start.name.partition("/")[2], {})}
         if method == CONSTRUCT:
-            worker, its, their, first = given
+            name, its, their, first = given
             actor.environment["MASTER_PORT"] = str(first["port"])
-            actor.worker = worker if isinstance(worker, str) else in_environment(actor, worker, its, their)
+            actor.worker = name or in_environment(actor, actor.start.cls.__bases__[1], its, their)
         if method in (SETTLE, CONSTRUCT, REPORT):
             name = self.alive[actor.node_id].name
             return {"node": actor.node_id, "host": name, "pid": actor.pid, "environment": dict(actor.environment)}

@@ -30,7 +30,7 @@ from ...running.monitor import Monitor
 from ...shield import shielded
 from ...simulated.simulate import SimulatedCluster, simulated_machines
 from ...workers.group import Gang, WorkerGroup
-from ...workers.worker_class import check_trusted, send_code
+from ...workers.worker_class import check_trusted
 from ...world.interpreters import check_interpreters
 from ...world.inventory import inventory
 from ...world.matching import Match, used_nodes
@@ -319,7 +319,6 @@ class Cluster(metaclass=CurrentInstance):
         connection = Connection(address)
         self._stack.callback(connection.close)
         connection.open()
-        send_code()
         return RayPort()
 
 
@@ -345,7 +344,6 @@ class ClusterOfWorker(Cluster):
         """Start the workers of a plan; see Cluster."""
         if self.reservation.hold is None:
             self.reservation.hold = self.port.around()
-            send_code()
         return super().start(plan, make, timeout)
 
 

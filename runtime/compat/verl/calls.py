@@ -1,18 +1,14 @@
-"""Methods of workers as methods of their group, calls by name, exceptions of workers."""
+"""Methods of workers as methods of their group, exceptions of workers."""
 
 from __future__ import annotations
 
-from functools import partial
 from types import BuiltinFunctionType, FunctionType, WrapperDescriptorType
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, Iterator
 
 from ....models.findings.finding import Finding
 from ...failure import LaunchFailed
-from ...port.port import Actor, Port, Ticket
-from ...workers.calls import Results
-from ...workers.group import WorkerGroup
 from .batches import DataProtoFuture, trimmed
-from .dispatch import PADDING, Dispatch, Execute, Registered, functions_of, registered, shares, value_of
+from .dispatch import PADDING, Dispatch, Execute, Registered, functions_of, registered, value_of
 
 
 class RaisedByUser(LaunchFailed):
@@ -123,85 +119,3 @@ def methods_of(cls: type) -> Iterator[tuple[str, Registered]]:
 def bind(group: Any, name: str, method: str, how: Registered) -> None:
     """Bind `method` of the workers to the group, and its class, as `name`."""
     setattr(group, name, type(name, (BoundMethod,), {"__doc__": BoundMethod.__doc__})(group, method, how))
-
-
-class Executing:
-    """Group with method calls by name.
-
-    Blocking calls raise LaunchFailed at the first worker that raises (PW709) or dies (PW704),
-    however long the rest would take. After PW709 the failure is also of the type that the worker
-    raised: `except KeyError` catches a KeyError of a worker, as with verl. In verl it is a
-    `ray.exceptions.RayTaskError` besides, here a LaunchFailed; see RaisedByUser.
-
-    Non-blocking calls return references, as Ray's own calls do. `group` is the same workers behind
-    our own interface, such as ``group.on(0, 1).call("train")``.
-    """
-
-    group: WorkerGroup
-    timeout: float | None = None
-    """Time limit of blocking calls, in seconds; None: unlimited."""
-    _ticket: type | None = None
-
-    @property
-    def port(self) -> Port:
-        """Cluster of the group."""
-        return self.group.port
-
-    @property
-    def workers(self) -> list[Actor]:
-        """Actor handles of the workers in rank order; they have the methods of their class."""
-        return self.group.workers
-
-    @property
-    def world_size(self) -> int:
-        """Number of workers."""
-        return self.group.world_size
-
-    def execute_rank_zero_async(self, method_name: str, *args: Any, **kwargs: Any) -> Ticket:
-        """Return a reference to the answer of rank 0."""
-        return self._asked(0, method_name, args, kwargs)
-
-    execute_rank_zero = execute_rank_zero_async
-
-    def execute_rank_zero_sync(self, method_name: str, *args: Any, **kwargs: Any) -> Any:
-        """Return the answer of rank 0."""
-        return self.fetch([0], [self.execute_rank_zero_async(method_name, *args, **kwargs)], method_name)[0]
-
-    def execute_all_async(self, method_name: str, *args: Any, **kwargs: Any) -> list[Ticket]:
-        """Return references to the answers of all workers, in rank order.
-
-        If every argument is a list with one element per worker, each worker gets its own element;
-        otherwise every worker gets all arguments unchanged. See `shares`.
-        """
-        split = shares(args, kwargs, self.world_size)
-        return [self._asked(rank, method_name, positional, named) for rank, (positional, named) in enumerate(split)]
-
-    execute_all = execute_all_async
-
-    def execute_all_sync(self, method_name: str, *args: Any, **kwargs: Any) -> list[Any]:
-        """Return the answers of all workers in rank order; arguments as for execute_all_async."""
-        return self.fetch(range(self.world_size), self.execute_all_async(method_name, *args, **kwargs), method_name)
-
-    def fetch(self, ranks: Sequence[int], tickets: Sequence[Ticket], method_name: str = "") -> list[Any]:
-        """Fetch answers of `ranks`; LaunchFailed at the first failure, also of its own type."""
-        try:
-            return Results(self.group, dict(zip(tickets, ranks)), method_name, self.timeout).wait()
-        except LaunchFailed as failure:
-            raise as_raised(failure) from failure.__cause__
-
-    def is_awaited(self, answer: object) -> bool:
-        """Return True if `answer` is a reference from a call of this group."""
-        return self._ticket is not None and type(answer) is self._ticket
-
-    def fetcher(self, ranks: Sequence[int]) -> Callable[[Sequence[Ticket]], list[Any]]:
-        """Return `fetch` bound to these ranks."""
-        return partial(self.fetch, ranks)
-
-    def _asked(self, rank: int, method: str, arguments: Sequence[Any], named: dict[str, Any]) -> Ticket:
-        ticket = self.group.request(rank, *self._addressed(method, arguments), named)
-        self._ticket = type(ticket)
-        return ticket
-
-    def _addressed(self, method: str, arguments: Sequence[Any]) -> tuple[str, Sequence[Any]]:
-        """Return the actor's method and arguments for a method of the group."""
-        return method, arguments

@@ -15,7 +15,6 @@ from ...port.port import Hold, Port, RayBundle, RayNode, attempts
 from ...port.ray_compat import need_ray
 from ...reserving.fitting import Need, fit
 from ...reserving.reservation import WAIT_LIMIT, NodeDemand, Reservation, accelerators_given
-from ...workers.worker_class import send_code
 from ...world.inventory import inventory
 from ...world.ray_machine import name_of
 from ...world.vendors import vendor_of
@@ -111,7 +110,6 @@ def port_of(on: Any = None) -> Port:
     elif not ray.is_initialized():
         help = "call `ray.init()` first, or name the cluster: `on='HOST:PORT'`"
         raise failed("PW701", "", "this process is connected to no Ray cluster", help)
-    send_code()
     return RayPort(str(ray.get_runtime_context().namespace))
 
 

@@ -11,12 +11,11 @@ from typing import Callable, Mapping, Sequence
 from ....models.machines.node_group import CLUSTER_LABEL
 from ....models.placements.placement import Placement
 from ...failure import failed, quoted, refused
-from ...port.port import CREATED, Hold, Port, Start, Ticket
+from ...port.port import CREATED, Hold, Port, Start
 from ...reserving.reservation import Reservation
 from ...running.monitor import Monitor
 from ...workers.group import WorkerGroup
 from ...workers.inside.base import Worker
-from ...workers.inside.host import CONSTRUCT
 from ...workers.member import Member, rank_environment
 from ...world.ray_machine import name_of
 from .pool import Seat, type_on
@@ -30,17 +29,16 @@ NOSET_SWITCH = "RAY_EXPERIMENTAL_NOSET_"
 class PoolProcesses(WorkerGroup):
     """Workers on seats; a seat is freed with the worker or the last handle.
 
-    `meeting_port`: rendezvous port on rank 0's node, if the user names one. `detached`: the workers
-    outlive this process. `slots`: number of slots that each worker takes of its seat.
+    `detached`: the workers outlive this process. `slots`: number of slots that each worker takes of
+    its seat.
     """
 
     def __init__(
         self, port: Port, component: str, members: Sequence[Member], worker: type, seats: Sequence[Seat], concurrency: int | None,
         meeting_port: str | None, detached: bool, slots: int = 1,
     ) -> None:  # fmt: skip
-        super().__init__(port, component, members, worker, None, concurrency)
+        super().__init__(port, component, members, worker, None, concurrency, meeting_port)
         self.seats = list(seats)
-        self.meeting_port = meeting_port
         self.detached = detached
         self.slots = slots
         self._taken: list[tuple[Seat, int]] = []
@@ -57,16 +55,6 @@ class PoolProcesses(WorkerGroup):
                 seat.taken[number] = self.component
                 self._taken.append((seat, number))
                 weakref.finalize(worker, seat.taken.pop, number, None)
-
-    def construct(self) -> dict[Ticket, int]:
-        """Construct the workers; with a given port, without waiting for rank 0's."""
-        if self.meeting_port is None:
-            return super().construct()
-        first = {"port": self.meeting_port}
-        return {
-            self.port.ask(worker, CONSTRUCT, self.worker, member.arguments, dict(member.named), first): rank
-            for rank, (member, worker) in enumerate(zip(self.members, self.workers))
-        }
 
     def kill(self) -> None:
         """End every worker and free the seats. Idempotent."""

@@ -7,13 +7,16 @@ import logging
 import secrets
 import signal
 import threading
-from typing import TYPE_CHECKING, Any, Collection, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Callable, Collection, Mapping, Sequence
 
-from ...failure import failed, quoted, refused
+from ...failure import LaunchFailed, failed, quoted, refused
 from ...periodic import Periodic
-from ...port.port import Actor
+from ...port.port import Actor, Port, Ticket
+from ...workers.calls import Results
 from ...workers.group import Gang, WorkerGroup, attached, unplaced
-from .calls import Executing, bind, methods_of
+from .calls import as_raised, bind, methods_of
+from .dispatch import shares
 from .pool import RayResourcePool, Seat, port_of, resource_of
 from .processes import PoolProcesses, check_free_slots, check_nodes_alive, loss_check, members_on
 from .worker_classes import HELD, KEYS, RayClassWithInitArgs, check_parameters, slots
@@ -25,7 +28,7 @@ verl has the parameter and ignores it.
 """
 
 
-class RayWorkerGroup(Executing):
+class RayWorkerGroup:
     """Workers of a class on all seats of a pool, in rank order.
 
     Methods marked by `register` are methods of the group.
@@ -49,7 +52,18 @@ class RayWorkerGroup(Executing):
     process; like Ray's own actors also with their last handle. Every failure is a LaunchFailed,
     within a second where a name, a slot or the pool is the reason. Source: verl,
     verl/single_controller/ray/base.py.
+
+    Blocking calls raise LaunchFailed at the first worker that raises (PW709) or dies (PW704),
+    however long the rest would take. After PW709 the failure is also of the type that the worker
+    raised: `except KeyError` catches a KeyError of a worker, as with verl. In verl it is a
+    `ray.exceptions.RayTaskError` besides, here a LaunchFailed; see RaisedByUser.
+
+    Non-blocking calls return references, as Ray's own calls do. `group` is the same workers behind
+    our own interface, such as ``group.on(0, 1).call("train")``.
     """
+
+    timeout: float | None = None
+    """Time limit of blocking calls, in seconds; None: unlimited."""
 
     def __init__(
         self, resource_pool: RayResourcePool | None = None, ray_cls_with_init: RayClassWithInitArgs | None = None, bin_pack: bool = True,
@@ -67,6 +81,7 @@ class RayWorkerGroup(Executing):
         self.method_names: list[str] = []
         self.device_name = str(options.get("device_name", "cuda"))
         self._gang: Gang | None = None
+        self._ticket: type | None = None
         self._master: tuple[str | None, str | None] = None, None
         # mesh -> the answers of all workers; verl's trainers read and extend both
         self._dispatch_info: dict[str, list[Any]] = {}
@@ -129,6 +144,61 @@ class RayWorkerGroup(Executing):
     def master_port(self) -> str | None:
         """Rendezvous port; None for attached workers."""
         return self._master[1]
+
+    @property
+    def port(self) -> Port:
+        """Cluster of the group."""
+        return self.group.port
+
+    @property
+    def workers(self) -> list[Actor]:
+        """Actor handles of the workers in rank order; they have the methods of their class."""
+        return self.group.workers
+
+    @property
+    def world_size(self) -> int:
+        """Number of workers."""
+        return self.group.world_size
+
+    def execute_rank_zero_async(self, method_name: str, *args: Any, **kwargs: Any) -> Ticket:
+        """Return a reference to the answer of rank 0."""
+        return self._asked(0, method_name, args, kwargs)
+
+    execute_rank_zero = execute_rank_zero_async
+
+    def execute_rank_zero_sync(self, method_name: str, *args: Any, **kwargs: Any) -> Any:
+        """Return the answer of rank 0."""
+        return self.fetch([0], [self.execute_rank_zero_async(method_name, *args, **kwargs)], method_name)[0]
+
+    def execute_all_async(self, method_name: str, *args: Any, **kwargs: Any) -> list[Ticket]:
+        """Return references to the answers of all workers, in rank order.
+
+        If every argument is a list with one element per worker, each worker gets its own element;
+        otherwise every worker gets all arguments unchanged. See `shares`.
+        """
+        split = shares(args, kwargs, self.world_size)
+        return [self._asked(rank, method_name, positional, named) for rank, (positional, named) in enumerate(split)]
+
+    execute_all = execute_all_async
+
+    def execute_all_sync(self, method_name: str, *args: Any, **kwargs: Any) -> list[Any]:
+        """Return the answers of all workers in rank order; arguments as for execute_all_async."""
+        return self.fetch(range(self.world_size), self.execute_all_async(method_name, *args, **kwargs), method_name)
+
+    def fetch(self, ranks: Sequence[int], tickets: Sequence[Ticket], method_name: str = "") -> list[Any]:
+        """Fetch answers of `ranks`; LaunchFailed at the first failure, also of its own type."""
+        try:
+            return Results(self.group, dict(zip(tickets, ranks)), method_name, self.timeout).wait()
+        except LaunchFailed as failure:
+            raise as_raised(failure) from failure.__cause__
+
+    def is_awaited(self, answer: object) -> bool:
+        """Return True if `answer` is a reference from a call of this group."""
+        return self._ticket is not None and type(answer) is self._ticket
+
+    def fetcher(self, ranks: Sequence[int]) -> Callable[[Sequence[Ticket]], list[Any]]:
+        """Return `fetch` bound to these ranks."""
+        return partial(self.fetch, ranks)
 
     def dispatch_info(self, mesh_name: str) -> list[int]:
         """Return the chunk number of every worker on a mesh; cached."""
@@ -207,7 +277,13 @@ class RayWorkerGroup(Executing):
         if name not in self._bound:
             self._bound.append(name)
 
+    def _asked(self, rank: int, method: str, arguments: Sequence[Any], named: dict[str, Any]) -> Ticket:
+        ticket = self.group.request(rank, *self._addressed(method, arguments), named)
+        self._ticket = type(ticket)
+        return ticket
+
     def _addressed(self, method: str, arguments: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+        """Return the actor's method and arguments for a method of the group."""
         if self.fused_worker_used and method not in self.method_names:
             return "_fuw_execute", (f"{self.sub_cls_name}_fwmn_{method}", *arguments)
         return method, arguments

@@ -1,4 +1,5 @@
-"""Code of the worker processes, sent there by value.
+"""Code of the worker processes and of the nodes, sent there by value.
 
-Every file imports only the standard library, Ray and other files of this folder.
+Every file imports only the standard library, Ray and other files of this folder, except in
+functions that need placewright anyway.
 """

@@ -18,8 +18,10 @@ import signal
 import socket
 import sys
 import traceback
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Iterator
+
+from .on_node import uuids
 
 EXTENSION, CATCH = "RLINF_EXT_MODULE", "CATCH_SYSTEM_FAILURE"
 ENDING = ("SIGINT", "SIGTERM", "SIGQUIT", "SIGUSR1", "SIGUSR2")
@@ -78,30 +80,10 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-UNIMPORTABLE = "unimportable"
+UNIMPORTABLE, UNWRITABLE = "unimportable", "unwritable"
 MEETING_PORTS = range(20_000, 32_768)
 SETTLE, BORN, CONSTRUCT = "_placewright_settle", "_placewright_born", "_placewright_construct"
 REPORT, INVOKE = "_placewright_report", "_placewright_invoke"
-
-
-def devices() -> dict[str, str]:
-    """Return physical id -> UUID of all accelerators that NVIDIA's driver reports."""
-    try:
-        pynvml: Any = importlib.import_module("ray._private.thirdparty.pynvml")
-    except ImportError:
-        return {}
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError:
-        return {}
-    try:
-        handles = [pynvml.nvmlDeviceGetHandleByIndex(number) for number in range(pynvml.nvmlDeviceGetCount())]
-        uuids = [pynvml.nvmlDeviceGetUUID(handle) for handle in handles]
-        return {str(number): uuid.decode() if isinstance(uuid, bytes) else str(uuid) for number, uuid in enumerate(uuids)}
-    except pynvml.NVMLError:
-        return {}
-    finally:
-        pynvml.nvmlShutdown()
 
 
 def meeting_port(pid: int) -> int:
@@ -135,7 +117,8 @@ def _printed_failure() -> Iterator[None]:
     try:
         yield
     except Exception:
-        traceback.print_exc()
+        with suppress(OSError):  # a full disk under the output must not take the place of the exception
+            traceback.print_exc()
         raise
 
 
@@ -159,27 +142,32 @@ class Host:
         """Set the environment and report the visible devices, before any code of the user runs."""
         os.environ.update(environment)
         if LOG in environment:
-            keep_output(environment[LOG])
-        return {**self._placewright_report(), "devices": devices()}
+            try:
+                keep_output(environment[LOG])
+            except OSError as problem:
+                return {UNWRITABLE: f"`{environment[LOG]}` cannot be written: {problem.strerror}"}
+        return {**self._placewright_report(), "devices": uuids()}
 
     def _placewright_born(self) -> dict[str, object]:
         """Return a proof of life: process id, and a TCP port of this node for the rendezvous."""
         return {"pid": os.getpid(), "port": meeting_port(os.getpid())}
 
     def _placewright_construct(
-        self, worker: str | type, arguments: tuple[Any, ...], named: dict[str, Any], first: dict[str, object]
-    ) -> dict[str, object]:
+        self, name: str, arguments: tuple[Any, ...], named: dict[str, Any], first: dict[str, object]
+    ) -> dict[str, object]:  # fmt: skip
         """Construct the user's class, whose environment is set already, and return the report.
 
-        `first` is the proof of life of rank 0: its port is the rendezvous of all. Exceptions of the
+        `name`: its ``module:Class``; "" for the class that this one was derived from. `first` is
+        the proof of life of rank 0: its port is the rendezvous of all. Exceptions of the
         constructor propagate; a missing module or class is reported as data.
         """
         os.environ["MASTER_PORT"] = str(first["port"])
         prepare()
-        if isinstance(worker, str):
-            module, _, name = worker.partition(":")
+        worker = None
+        if name:
+            module, _, cls = name.partition(":")
             try:
-                worker = getattr(importlib.import_module(module), name)
+                worker = getattr(importlib.import_module(module), cls)
             except (ImportError, AttributeError) as problem:
                 return {UNIMPORTABLE: f"{type(problem).__name__}: {problem}"}
         with _printed_failure():

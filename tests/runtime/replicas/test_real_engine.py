@@ -47,7 +47,7 @@ def byte_model(folder: Path) -> dict[str, Any]:
     (folder / "tokenizer_config.json").write_text(json.dumps(words))
     return {
         "path": str(folder), "served_model_name": "tiny", "load_format": "dummy", "enforce_eager": True, "dtype": "float32",
-        "max_model_len": 4096, "max_num_seqs": 4,
+        "max_model_len": 4096, "max_num_seqs": 4, "gpu_memory_utilization": 0.1,  # of a CPU's memory too, of which others have some
     }  # fmt: skip
 
 

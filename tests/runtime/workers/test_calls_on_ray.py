@@ -75,8 +75,15 @@ def launched(cluster: Cluster) -> WorkerGroup:
     return Shard.create_group(10).launch(cluster, PackedPlacementStrategy(0, 3, 2), name="shard")
 
 
-def test_calls_arguments_and_failures(cluster: Cluster, tmp_path: Path) -> None:
+def test_calls_arguments_and_failures(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import ray
+
+    stored: list[str] = []
+    manager = ray._private.worker.global_worker.function_actor_manager
+    store = manager.export_actor_class
+    monkeypatch.setattr(manager, "export_actor_class", lambda cls, *more: (stored.append(cls.__name__), store(cls, *more)))
     group = launched(cluster)
+    assert stored == ["Shard"]  # once, not for each worker
     large = bytearray(1 << 20)
     assert group.train(large, times=2).wait() == [(0, 20 << 20), (1, 20 << 20)]
     assert group.execute_on(1).train("abc").wait() == [(1, 30)]

@@ -11,9 +11,9 @@ import pytest
 SENDS = """\
 import sys
 from ray import cloudpickle
-from placewright.runtime.workers.worker_class import send_code
+from placewright.runtime.port.on_ray import RayPort
 
-send_code()  # what is imported later travels too
+RayPort()  # what is imported later travels too
 from placewright.runtime.workers.inside.base import Worker
 from placewright.runtime.workers.inside.host import embodied
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from placewright.runtime.world.on_node import difference, fault, tried
+from placewright.runtime.workers.inside.on_node import difference, fault, tried
 
 from ...unhindered import unhindered
 

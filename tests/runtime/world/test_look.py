@@ -10,8 +10,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from placewright.runtime.world import on_node as looking
-from placewright.runtime.world.on_node import survey_node
+from placewright.runtime.workers.inside import on_node as looking
+from placewright.runtime.workers.inside.on_node import survey_node
 from placewright.runtime.world.ray_machine import LOOKED_AT, machine_of
 
 from .machines import ray_node
@@ -75,7 +75,7 @@ def test_accelerators_in_a_fabric_of_several_nodes_name_it(driver: Any) -> None:
 
 
 def test_a_variable_that_ray_emptied_is_that_of_the_process_which_started_this_one() -> None:
-    program = "import os; os.environ['GIVEN'] = ''; from placewright.runtime.world.on_node import survey_node; print(survey_node(['GIVEN', 'ABSENT'], False))"
+    program = "import os; os.environ['GIVEN'] = ''; from placewright.runtime.workers.inside.on_node import survey_node; print(survey_node(['GIVEN', 'ABSENT'], False))"
     inner = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {program!r}], check=True)"
     done = subprocess.run([sys.executable, "-c", inner], env={**os.environ, "GIVEN": "4,5"}, capture_output=True, text=True, check=True)
     if Path("/proc/self/environ").exists():

@@ -1,4 +1,4 @@
-"""Code that runs on a node, sent by value: survey, interpreters, accelerators of a bundle."""
+"""Code that runs once on a node: survey, interpreters, accelerators of a bundle."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from string import Template
-from typing import Any
+from typing import Any, Callable, TypeVar
 
 COMMAND_LIMIT = 20.0
+Result = TypeVar("Result")
 
 
 def survey_node(variables: list[str], devices: bool) -> dict[str, Any]:
@@ -58,19 +59,34 @@ def memory() -> int | None:
 
 def nvidia() -> dict[str, Any]:
     """Return the report of NVIDIA's library on all accelerators of this node; empty without one."""
+    empty: dict[str, Any] = {}
+    return by_nvml(
+        lambda library, handles: {"devices": [device(library, handle) for handle in handles], "fabric": fabric(library, handles)}, empty
+    )
+
+
+def uuids() -> dict[str, str]:
+    """Return physical id -> UUID of all accelerators that NVIDIA's driver reports."""
+    empty: dict[str, str] = {}
+    return by_nvml(
+        lambda library, handles: {str(number): text(library.nvmlDeviceGetUUID(handle)) for number, handle in enumerate(handles)}, empty
+    )
+
+
+def by_nvml(report: Callable[[Any, list[Any]], Result], default: Result) -> Result:
+    """Return `report` of NVIDIA's library and its accelerators; the default without a driver."""
     try:
         library: Any = importlib.import_module("ray._private.thirdparty.pynvml")
     except ImportError:
-        return {}
+        return default
     try:
         library.nvmlInit()
     except library.NVMLError:
-        return {}
+        return default
     try:
-        handles = [library.nvmlDeviceGetHandleByIndex(index) for index in range(library.nvmlDeviceGetCount())]
-        return {"devices": [device(library, handle) for handle in handles], "fabric": fabric(library, handles)}
+        return report(library, [library.nvmlDeviceGetHandleByIndex(index) for index in range(library.nvmlDeviceGetCount())])
     except library.NVMLError:
-        return {}
+        return default
     finally:
         library.nvmlShutdown()
 
