@@ -57,12 +57,13 @@ class Solver:
         """Return the answer of a problem by what is open in it: places, counts without times, or counts by time."""
         from ..solver.choosing.accepting import with_accepted_counts
         from ..solver.choosing.even_degrees import with_even_degrees
+        from ..solver.choosing.fitting_degrees import with_fitting_degrees
         from ..solver.choosing.splits import with_splits
 
         place = self.place
         if problem.job.planning.workload is None:
             accepted = with_accepted_counts(place, self.refuses, self.elsewhere, self.session)
-            return with_even_degrees(with_splits(accepted))(problem)
+            return with_even_degrees(with_fitting_degrees(with_splits(accepted)))(problem)
         if all(component.runs is not None for component in problem.components if component.timed):
             if problem.workload.bandwidth:
                 place = partial(_with_traffic, place=place)
