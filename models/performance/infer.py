@@ -21,7 +21,7 @@ def infer_seconds(run: ModelRun, batch: SequenceBatch, micro_batches: float = in
 
 
 def launched(run: ModelRun, passes: float) -> Interval:
-    """Return the seconds in which layers with experts wait for their host in so many passes of a micro batch."""
+    """Return the seconds in which layers with experts wait for their host."""
     layers = (run.shape.layers - run.shape.dense_layers) / run.parallel.pp
     return run.efficiency.expert_layer.times(layers * passes if run.shape.experts and passes < inf else 0.0)
 

@@ -8,9 +8,9 @@ from .model_run import HALF, ModelRun
 
 
 def sync_seconds(trained: ModelRun, engine: ModelRun, shared: bool) -> Interval:
-    """Return the seconds in which the engines get the trained weights: over the link, and tensor by tensor.
+    """Return the seconds in which the engines get the trained weights.
 
-    At the least each rank receives the part of its engine (HybridFlow, arXiv 2409.19256, section 5.3);
+    Over the link that joins them, and tensor by tensor. At the least each rank receives the part of its engine (HybridFlow, arXiv 2409.19256, section 5.3);
     most trainers gather each tensor whole on every rank, and the engine cuts its part out: verl,
     verl/workers/fsdp_workers.py (rollout_mode); NeMo-RL, nemo_rl/models/policy (refit). At the most
     each rank has its own adapter's share alone.

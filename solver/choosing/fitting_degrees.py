@@ -41,7 +41,7 @@ def with_fitting_degrees(place: Solve) -> Solve:
 
 
 def _fitting(problem: Problem, component: Component, choices: Sequence[Parallel]) -> tuple[Parallel, ...]:
-    """Return the degrees with which the most that a component may need fits, on the most accelerators that it may have."""
+    """Return the degrees that fit by the high of the estimate."""
     capacity = max((alike.node.accelerator_memory or 0 for alike in problem.cluster.alike), default=0)
     if not capacity or component.estimate is None or component.memory or component.offloaded:
         return tuple(choices)

@@ -204,7 +204,7 @@ class JobSizes:
         return min(near_best, key=lambda parallel: (parallel.pp, parallel.tp, parallel.ep), default=least[2])
 
     def _seconds(self, component: Component, parallel: Parallel) -> float:
-        """Return the likely seconds of an iteration on accelerators that divide the batch; 0 if their speed is unknown."""
+        """Return the likely seconds of an iteration; 0 if no speed is known."""
         request, (speed, joined) = self.request, next(iter(speeds_of(self.cluster).values()))
         if speed is None or component.estimate is None:
             return 0.0
