@@ -108,16 +108,23 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
 
 
 def _echo_least(job: DescribedJob) -> None:
-    """Print how many nodes would do, with the seconds of their plan."""
+    """Print the fewest nodes that have a plan that fits, with its seconds."""
     from ..models.dialects.native.from_model import least_nodes, more_nodes
+
+    def seconds_on(count: int) -> float | None:
+        return _planned_seconds(job.for_cluster(more_nodes(job.cluster, count)))
 
     nodes = least_nodes(job.request, job.cluster, job.limits)
     if nodes is None:
         click.echo(
             "by the estimates it fits on no number of these nodes: use accelerators with more memory, or a shorter --response", err=True
         )
-    elif nodes > len(job.cluster.nodes):
-        seconds = _planned_seconds(job.for_cluster(more_nodes(job.cluster, nodes)))
+    elif nodes > len(job.cluster.nodes):  # each component fits on all of them; apart they may need fewer
+        seconds, too_few = seconds_on(nodes), len(job.cluster.nodes)
+        while seconds and nodes - too_few > 1:
+            middle = (too_few + nodes) // 2
+            planned = seconds_on(middle)
+            nodes, seconds, too_few = (middle, planned, too_few) if planned else (nodes, seconds, middle)
         plan = f": {seconds:.4g} seconds an iteration" if seconds else ""
         click.echo(f"by the estimates it fits on {nodes} nodes like these{plan}", err=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import gcd
 from typing import Mapping
 
 from .estimate import DISTRIBUTED, FSDP
@@ -80,8 +81,16 @@ class TrainingJob:
             ranks = max(self.ranks.values(), default=1)
             sequences = f"{self.prompts} prompts x {self.samples} samples = {self.prompts * self.samples}"
             message = f"{sequences} sequences do not divide among {ranks} data parallel ranks with micro batches of {self.micro_batch}"
-            raise UnusableInput([error("PW606", "", message, help=f"take a multiple of {ranks * self.micro_batch} sequences")])
+            unit = ranks * self.micro_batch
+            step = unit // gcd(unit, self.samples)
+            advice = f"take a multiple of {unit} sequences, such as {max(1, round(self.prompts / step)) * step} prompts"
+            raise UnusableInput([error("PW606", "", message, help=advice)])
         return max((size for size in sizes if size * UPDATES <= self.prompts), default=min(sizes))
+
+    @property
+    def agents(self) -> int:
+        """Agent loop workers: at most verl's default of 8, as the answers divide among them."""
+        return next(count for count in range(8, 0, -1) if self.prompts * self.samples % count == 0)
 
     def _divides(self, prompts: int) -> bool:
         return all(prompts * self.samples % (ranks * self.micro_batch) == 0 for ranks in self.ranks.values())

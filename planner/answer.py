@@ -68,6 +68,11 @@ class Solver:
         return around_nothing(*pair) if pair else _PlannedInFile(self, problem).answer()
 
     def _without_times(self, problem: Problem) -> Answer:
+        from ..solver.choosing.fitting_degrees import with_fitting_degrees
+
+        return with_fitting_degrees(problem, self._with_splits)
+
+    def _with_splits(self, problem: Problem) -> Answer:
         from ..solver.choosing.splits import with_splits
 
         return with_splits(problem, self._accepted)

@@ -11,6 +11,7 @@ import click
 
 from ...models.dialects.native.job_sizes import ALGORITHMS, JobRequest
 from ...models.findings.finding import UnusableInput
+from ...models.findings.wording import with_noun
 from ...models.machines.cluster import Cluster
 from ...models.machines.shorthand import AsDeclared
 from ...models.model_cards.card import ModelCard
@@ -50,7 +51,7 @@ class DescribedJob(NamedTuple):
             raise ValueError("the native file of a plan cannot be read")
         problem = with_backends(problem)
         batch = (request.prompts, request.samples, request.prompt, request.response)
-        title = f"{request.algorithm.upper()} of {request.model} on {len(self.cluster.nodes)} nodes, by `placewright plan`"
+        title = f"{request.algorithm.upper()} of {request.model} on {with_noun(len(self.cluster.nodes), 'node')}, by `placewright plan`"
         written = dialect_named(self.framework).training_file(
             problem, training_job(problem, request.model, request.algorithm, *batch), title
         )

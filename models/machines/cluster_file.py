@@ -251,54 +251,58 @@ def cluster_of(source: Source) -> Cluster:
 
 def cluster_to_data(cluster: Cluster) -> dict[str, object]:
     """Return the cluster as JSON data for ClusterForm; reading gives an equal cluster."""
-    nodes: list[dict[str, object]] = []
-    for node in cluster.nodes:
-        data = _node_to_data(node)
-        data["name"] = node.name
-        nodes.append(data)
-    groups = [_group_to_data(group) for group in cluster.declared]
-    return {"nodes": nodes, "node_groups": groups}
+    nodes = [{**_node_to_data(node, True), "name": node.name} for node in cluster.nodes]
+    return {"nodes": nodes, "node_groups": [_group_to_data(cluster, group, True) for group in cluster.declared]}
 
 
-def _node_to_data(node: Node) -> dict[str, object]:
+def _node_to_data(node: Node, full: bool) -> dict[str, object]:
+    """Return the data of a node without its name; `full`: also what a model or a count implies."""
     data: dict[str, object] = {}
     if node.accelerators:
-        first = node.accelerators[0]
-        devices: dict[str, object] = {"count": len(node.accelerators), "model": f"{first.vendor}:{first.model}"}
-        devices["ids"] = [device.physical_id for device in node.accelerators]
-        if first.memory is not None:
-            devices["memory"] = f"{first.memory}MiB"
+        first, count = node.accelerators[0], len(node.accelerators)
+        entry: dict[str, object] = {"count": count, "model": f"{first.vendor}:{first.model}" if full else _model(node)}
+        usual = accelerators(count, _model(node))
         if node.numa_domains > 1:
-            devices["numa"] = node.numa_domains
+            entry["numa"] = node.numa_domains
+        if first.memory is not None and (full or first.memory != usual[0].memory):
+            entry["memory"] = f"{first.memory}MiB"
+        ids = [device.physical_id for device in node.accelerators]
+        if full or ids != [device.physical_id for device in usual]:
+            entry["ids"] = ids
         if first.speed:
-            devices["speed"] = dict(first.speed)
+            entry["speed"] = dict(first.speed)
         if node.taken:
-            devices["taken"] = [index for index in range(len(node.accelerators)) if node.taken >> index & 1]
-        data["accelerators"] = devices
+            entry["taken"] = [index for index in range(count) if node.taken >> index & 1]
+        data["accelerators"] = entry
     if node.hardware:
-        data["hardware"] = [{"type": device.type, **dict(device.config)} for device in node.hardware]
+        value = str if full else _setting
+        data["hardware"] = [{"type": device.type, **{key: value(text) for key, text in device.config}} for device in node.hardware]
     if node.memory is not None:
         data["memory"] = f"{node.memory}MiB"
-    plain = {"cpus": node.cpus, "labels": dict(node.labels), "topology": dict(node.topology)}
-    return {**data, **{key: value for key, value in plain.items() if value}}
+    plain_values = {"cpus": node.cpus, "labels": dict(node.labels), "topology": dict(node.topology)}
+    return {**data, **{key: value for key, value in plain_values.items() if value}}
 
 
-def _group_to_data(group: NodeGroup) -> dict[str, object]:
-    data: dict[str, object] = {"label": group.label, "node_ranks": _ranks_as_data(group.node_ranks), "kind": group.kind}
+def _group_to_data(cluster: Cluster, group: NodeGroup, full: bool) -> dict[str, object]:
+    data: dict[str, object] = {"label": group.label, "node_ranks": _ranks_to_data(group.node_ranks, full)}
+    if full or group.kind != _kind(cluster, group.node_ranks):
+        data["kind"] = group.kind
     if group.env_configs:
-        data["env_configs"] = [_software_to_data(config) for config in group.env_configs]
+        data["env_configs"] = [_software_to_data(config, full) for config in group.env_configs]
     return data
 
 
-def _software_to_data(config: EnvConfig) -> dict[str, object]:
-    data: dict[str, object] = {"node_ranks": _ranks_as_data(config.node_ranks), "env_vars": dict(config.env_vars)}
+def _software_to_data(config: EnvConfig, full: bool) -> dict[str, object]:
+    data: dict[str, object] = {"node_ranks": _ranks_to_data(config.node_ranks, full)}
+    if full or config.env_vars:
+        data["env_vars"] = dict(config.env_vars)
     if config.python_interpreter_path is not None:
         data["python_interpreter_path"] = config.python_interpreter_path
     return data
 
 
-def _ranks_as_data(ranks: Sequence[int]) -> str:
-    return ",".join(map(str, ranks))
+def _ranks_to_data(ranks: Sequence[int], full: bool) -> object:
+    return ",".join(map(str, ranks)) if full else ranks_to_data(ranks)
 
 
 def shorthand_of(cluster: Cluster) -> str | None:
@@ -319,7 +323,7 @@ def cluster_to_short_data(cluster: Cluster) -> dict[str, object] | str:
     nodes = cluster.nodes if isinstance(cluster.nodes, Nodes) else Nodes(map(Alike, cluster.nodes))
     data: dict[str, object] = {"nodes": text or [node for alike in nodes.alike for node in _short_nodes(alike)]}
     if cluster.declared:
-        data["node_groups"] = [_short_group(cluster, group) for group in cluster.declared]
+        data["node_groups"] = [_group_to_data(cluster, group, False) for group in cluster.declared]
     return data
 
 
@@ -335,7 +339,7 @@ def _model(node: Node) -> str:
 def _short_nodes(alike: Alike) -> Iterator[dict[str, object]]:
     """Yield equal nodes: grouped if names are a prefix with a number, else singly."""
     node = alike.node
-    rest = _short_node(node)
+    rest = _node_to_data(node, False)
     names = [alike.name(offset) for offset in range(alike.count)]
     if names == [f"node-{node.rank + offset}" for offset in range(alike.count)]:
         yield {**({"repeat": alike.count} if alike.count > 1 else {}), **rest}
@@ -343,32 +347,6 @@ def _short_nodes(alike: Alike) -> Iterator[dict[str, object]]:
         yield {"name": names[0][:-1], "repeat": alike.count, **rest}
     else:
         yield from ({"name": name, **rest} for name in names)
-
-
-def _short_node(node: Node) -> dict[str, object]:
-    data: dict[str, object] = {}
-    if node.accelerators:
-        first, count = node.accelerators[0], len(node.accelerators)
-        entry: dict[str, object] = {"count": count, "model": _model(node)}
-        usual = accelerators(count, _model(node))
-        if node.numa_domains > 1:
-            entry["numa"] = node.numa_domains
-        if first.memory is not None and first.memory != usual[0].memory:
-            entry["memory"] = f"{first.memory}MiB"
-        ids = [device.physical_id for device in node.accelerators]
-        if ids != [device.physical_id for device in usual]:
-            entry["ids"] = ids
-        if first.speed:
-            entry["speed"] = dict(first.speed)
-        if node.taken:
-            entry["taken"] = [index for index in range(count) if node.taken >> index & 1]
-        data["accelerators"] = entry
-    if node.hardware:
-        data["hardware"] = [{"type": device.type, **{key: _setting(text) for key, text in device.config}} for device in node.hardware]
-    if node.memory is not None:
-        data["memory"] = f"{node.memory}MiB"
-    plain_values = {"cpus": node.cpus, "labels": dict(node.labels), "topology": dict(node.topology)}
-    return {**data, **{key: value for key, value in plain_values.items() if value}}
 
 
 def _setting(text: str) -> object:
@@ -380,21 +358,3 @@ def _setting(text: str) -> object:
     except UnusableInput:
         return text
     return value if str(value) == text else text
-
-
-def _short_group(cluster: Cluster, group: NodeGroup) -> dict[str, object]:
-    data: dict[str, object] = {"label": group.label, "node_ranks": ranks_to_data(group.node_ranks)}
-    if group.kind != _kind(cluster, group.node_ranks):
-        data["kind"] = group.kind
-    if group.env_configs:
-        data["env_configs"] = [_short_software(config) for config in group.env_configs]
-    return data
-
-
-def _short_software(config: EnvConfig) -> dict[str, object]:
-    data: dict[str, object] = {"node_ranks": ranks_to_data(config.node_ranks)}
-    if config.env_vars:
-        data["env_vars"] = dict(config.env_vars)
-    if config.python_interpreter_path is not None:
-        data["python_interpreter_path"] = config.python_interpreter_path
-    return data

@@ -107,6 +107,11 @@ class ModelShape(ModelCard):
         return self._in_layers + self.embedding + (0 if self.tied else self.embedding) if self._in_layers else 0
 
     @property
+    def tensors(self) -> int:
+        """Weights one by one: 9 of a layer, and 3 of each routed expert."""
+        return 9 * self.layers + GATED * self.experts * (self.layers - self.dense_layers)
+
+    @property
     def total(self) -> int:
         """All parameters: stated, else computed from the shape; 0 if unknown."""
         return self.parameters or self.counted

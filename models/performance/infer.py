@@ -11,13 +11,19 @@ from .model_run import HALF, ModelRun, SequenceBatch
 def infer_seconds(run: ModelRun, batch: SequenceBatch, micro_batches: float = inf) -> Interval:
     """Return the seconds of one forward pass over the batch.
 
-    `micro_batches`: of each rank. Operations over what the accelerators reach (arXiv 2205.05198,
+    `micro_batches`: of each rank; infinite for an engine, which has graphs. Operations over what the accelerators reach (arXiv 2205.05198,
     appendix A), the longest share of the data parallel ranks, and the all-reduces of tensor parallelism, two a layer (Megatron-LM, arXiv
     1909.08053, section 3).
     """
     reached = run.efficiency.infer_experts if run.shape.experts else run.efficiency.infer
     seconds = run.forward(batch).over(reached.times(run.peak)).times(run.efficiency.imbalance)
-    return seconds.plus(communicated(run, batch, 1)).times(staged(run, micro_batches))
+    return seconds.plus(communicated(run, batch, 1)).plus(launched(run, micro_batches)).times(staged(run, micro_batches))
+
+
+def launched(run: ModelRun, passes: float) -> Interval:
+    """Return the seconds in which layers with experts wait for their host."""
+    layers = (run.shape.layers - run.shape.dense_layers) / run.parallel.pp
+    return run.efficiency.expert_layer.times(layers * passes if run.shape.experts and passes < inf else 0.0)
 
 
 def staged(run: ModelRun, micro_batches: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..estimate import DISTRIBUTED, FSDP, FULL, ZERO3
 from ..record import dataclass
 from .hardware import TERA
-from .infer import communicated, staged
+from .infer import communicated, launched, staged
 from .interval import Interval, exactly
 from .model_run import HALF, ModelRun, SequenceBatch
 
@@ -36,8 +36,8 @@ def train_seconds(run: ModelRun, batch: SequenceBatch, training: Training) -> In
     passes = 4 if training.recompute == FULL else 3
     reached = run.efficiency.train_experts if run.shape.experts else run.efficiency.train
     seconds = run.forward(batch).times(passes).over(reached.times(run.peak)).times(run.efficiency.imbalance)
-    seconds = seconds.plus(communicated(run, batch, passes - 1))
     micro_batches = max(1.0, batch.sequences / (training.steps * run.replicas * training.micro_batch))
+    seconds = seconds.plus(communicated(run, batch, passes - 1)).plus(launched(run, passes * training.steps * micro_batches))
     seconds = seconds.times(staged(run, micro_batches))
     return seconds.plus(_of_weights(run, training, micro_batches)).plus(_of_optimizer(run, training))
 

@@ -10,16 +10,17 @@ from .model_run import HALF, ModelRun
 def sync_seconds(trained: ModelRun, engine: ModelRun, shared: bool) -> Interval:
     """Return the seconds in which the engines get the trained weights.
 
-    At the least each rank receives the part of its engine (HybridFlow, arXiv 2409.19256, section 5.3);
+    Over the link that joins them, and tensor by tensor. At the least each rank receives the part of its engine (HybridFlow, arXiv 2409.19256, section 5.3);
     most trainers gather each tensor whole on every rank, and the engine cuts its part out: verl,
     verl/workers/fsdp_workers.py (rollout_mode); NeMo-RL, nemo_rl/models/policy (refit). At the most
-    tensor by tensor, where each rank has its own adapter's share alone.
+    each rank has its own adapter's share alone.
     """
     whole = engine.shape.total * HALF
     link = trained.link(trained.accelerators) if shared else trained.efficiency.network.times(trained.speed.network * GIGA * trained.near)
     slowest = exactly(whole).over(trained.own_link(trained.accelerators)).high
     quick = Interval(whole / (engine.parallel.tp * engine.parallel.pp), whole, whole).over(link)
-    return Interval(quick.low, quick.likely, max(quick.high, slowest))
+    handed = trained.efficiency.tensor.times(trained.shape.tensors)
+    return Interval(quick.low, quick.likely, max(quick.high, slowest)).plus(handed)
 
 
 def offload_seconds(run: ModelRun, bytes_each: float) -> Interval:

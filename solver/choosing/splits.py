@@ -74,6 +74,8 @@ def _note(problem: Problem, plan: Plan, splits: int) -> Finding:
     if not is_even_alone(plan):
         message = f"{splits:,} splits add up to {total} accelerators; without times the objective chooses, then the most even"
     help_text = f"to choose by time, add `seconds` to {listed([component.name for component in sets])}"
+    if all(component.estimate and component.estimate.model for component in sets):
+        help_text += ", or estimate them: write `plan: {batch: {prompts: 1024, samples: 8, response: 4096}}`"
     small = [component for component in sets if role_of(component) in FORWARD_ONLY and not component.memory]
     host = next((component for component in sets if component not in small and not component.memory), None)
     if small and host is not None:

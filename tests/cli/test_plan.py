@@ -129,6 +129,34 @@ def test_a_model_by_its_configuration_is_planned_like_a_known_one(tmp_path: Path
     assert seconds[0] == pytest.approx(seconds[1], rel=0.001)
 
 
+def test_a_batch_that_no_ranks_divide_is_said_and_a_native_plan_uses_all(capsys: pytest.CaptureFixture[str]) -> None:
+    odd = ["plan", *SEVEN, "--prompts", "100", "--samples", "7"]
+    assert run(odd) == 0
+    assert ", 16 accelerators," in " ".join(capsys.readouterr().out.split())
+    assert run([*odd, "--framework", "verl"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "700 sequences do not divide among 16 data parallel ranks" in said and "such as 96 prompts" in said
+
+
+SMALL = ["--model", "Qwen/Qwen2.5-7B-Instruct", "--prompts", "128", "--response", "2048"]
+
+
+def test_the_least_nodes_that_are_said_have_a_plan_and_one_less_has_none(capsys: pytest.CaptureFixture[str]) -> None:
+    for nodes, fits in ((1, False), (4, False), (5, True)):
+        run(["plan", *SMALL, "--cluster", f"{nodes}x2x4090"])
+        said = capsys.readouterr().err
+        assert ("it fits on 5 nodes like these" in said) is not fits and ("it fits on" in said) is not fits
+
+
+def test_over_slow_networks_a_model_is_divided_rather_than_gathered() -> None:
+    def trained(cluster: str) -> str:
+        machines = pw.cluster(cluster)
+        assert isinstance(machines, pw.Cluster)
+        return str(re.findall("sharding: ([a-z]+)", native_file(JobRequest(SMALL[1], 128, 2048), machines))[-1])
+
+    assert (trained("8x2x4090"), trained("4x8xH100")) == ("distributed", "fsdp")
+
+
 def test_micro_batches_are_as_large_as_the_accelerators_allow() -> None:
     def micro_batch(cluster: str) -> int:
         machines = pw.cluster(cluster)

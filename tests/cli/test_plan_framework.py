@@ -66,6 +66,14 @@ def test_the_split_of_the_file_is_that_of_the_plan(tmp_path: Path, capsys: pytes
     assert "16 accelerators" in printed
 
 
+def test_agent_workers_divide_the_answers_of_verl(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--model", "Qwen/Qwen2.5-7B-Instruct", "--cluster", "1x6xH100", "--prompts", "6", "--samples", "6", "--response", "100"]
+    path = tmp_path / "run.sh"
+    assert run(["plan", *words, "--framework", "verl", "-o", str(path)]) == 0
+    capsys.readouterr()
+    assert "actor_rollout_ref.rollout.agent.num_workers=6 " in path.read_text("utf-8") and pw.verify(path, "1x6xH100").findings == ()
+
+
 def test_verl_with_a_critic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = written(tmp_path, "verl", "Qwen/Qwen2.5-7B-Instruct", "2x8xH100", "ppo", 512).read_text("utf-8")
     assert "critic.ppo_micro_batch_size_per_gpu=1 \\\n" in text

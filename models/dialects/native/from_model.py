@@ -88,10 +88,11 @@ def _degrees_text(parallel: Parallel, names: tuple[str, ...]) -> str:
 
 
 def _counts(sizes: JobSizes, run: MemoryInput, parallel: Parallel) -> list[int]:
-    """Return the counts that the sequences divide; all if none is."""
+    """Return the counts that the sequences divide; all if these are under half."""
     counts = sizes.counts(max(parallel.replica, parallel.pp * parallel.ep * (run.expert_tp or parallel.tp)))
     even = [count for count in counts if sizes.request.sequences % (count // parallel.replica * run.micro_batch) == 0]
-    return [count for count in even or counts if count % parallel.replica == 0] or counts
+    whole = even if even and 2 * even[-1] >= sizes.total else counts
+    return [count for count in whole if count % parallel.replica == 0] or counts
 
 
 def _run_text(run: MemoryInput, trains: bool) -> str:

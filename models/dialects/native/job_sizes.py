@@ -36,6 +36,8 @@ _TOKENS = 8192
 _FULL = 85
 """Percent of an accelerator for an engine that hardly fits."""
 _MOST_COUNTS, _UNKNOWN = 56, 80 * 1024
+_MUCH = 2
+"""Times as long as by Megatron, from which FSDP is left."""
 _SPLIT = (1, 2, 4, 8)
 """Ranks among which a sequence may be divided."""
 
@@ -104,7 +106,7 @@ class JobSizes:
     @cached_property
     def even_total(self) -> int:
         """Most accelerators that divide the batch; all if under half."""
-        counts = range(self.total, self.total // 2, -(self.near & -self.near))
+        counts = range(self.total, (self.total - 1) // 2, -(self.near & -self.near))
         return next((count for count in counts if self.request.sequences % count == 0), self.total)
 
     def counts(self, unit: int) -> list[int]:
@@ -125,17 +127,21 @@ class JobSizes:
     def trained(self) -> tuple[MemoryInput, int]:
         """How what trains and reads is run, and the ranks that divide a sequence: the first that fits.
 
-        By Megatron if large or with experts, else by FSDP. Micro batches divide the sequences of each
-        rank, where these divide the batch. If none fits, the one that needs least.
+        By Megatron if large or with experts, or if FSDP takes over twice as long, as over slow networks;
+        else by FSDP. Micro batches divide the sequences of each rank, and have one where ranks do not
+        divide the batch. If none fits, the one that needs least.
         """
         runs = list(self._runs())
-        needs = ((self.excess(*run), number) for number, run in enumerate(runs))
-        least: tuple[int, int] | None = None
-        for need in needs:
-            least = need if least is None or need < least else least
-            if need[0] == 0:
-                break
-        return runs[least[1] if least else 0]
+        first = next((run for run in runs if self.excess(*run) == 0), None)
+        if first is None:
+            return min(runs, key=lambda run: self.excess(*run))
+        last = runs[-1]
+        if first[0].sharding == FSDP and self.excess(*last) == 0 and self._actor_seconds(first) > _MUCH * self._actor_seconds(last):
+            return last
+        return first
+
+    def _actor_seconds(self, run: tuple[MemoryInput, int]) -> float:
+        return self._seconds(Component("actor", estimate=run[0]), self.parallel("actor", *run))
 
     def _runs(self) -> Iterator[tuple[MemoryInput, int]]:
         by_megatron, sequence = bool(self.card.experts) or self.card.parameters > _LARGE, self.request.sequence
@@ -144,7 +150,7 @@ class JobSizes:
             expert_tp=1 if self.card.experts else 0,
         )  # fmt: skip
         sequences, total = self.request.sequences, self.total
-        divided = sequences if sequences % total else sequences // total
+        divided = 1 if sequences % self.even_total else sequences // self.even_total
         sizes = (size for size in range(max(1, _TOKENS // sequence), 0, -1) if divided % size == 0)
         yield from ((replace(run, micro_batch=size), 1) for size in sizes)
         if self.card.experts:
@@ -185,24 +191,27 @@ class JobSizes:
         """
         if run.sharding != DISTRIBUTED:
             return Parallel(cp=split)
-        component, request = Component(name, estimate=run), self.request
-        batch = IterationBatch(request.prompts, request.samples, request.prompt, request.response, request.mean_response)
-        speed, joined = next(iter(speeds_of(self.cluster).values()))
-        shape, candidates = shape_of(run, self.card), []
+        component, candidates = Component(name, estimate=run), []
         engines, _ = self.engines
         least_tp = engines[0].tp if self.limits.actor_leads and name == "actor" and engines else 1
         for parallel in self._megatron(split, least_tp, run.expert_tp):
             if (found := estimated(component, self.card, parallel, self.even_total)) is None:
                 continue
-            seconds = 0.0
-            if speed:
-                timed = ModelRun(shape, parallel, self.even_total, speed, joined, expert_tp=run.expert_tp)
-                seconds = phase_seconds(component, timed, batch, True).likely
-            kept = (len(request.beside_rollout) - 1) * found.kept_high + self._engine_kept
-            candidates.append((max(0, found.high + kept - self.memory), seconds, parallel))
+            kept = (len(self.request.beside_rollout) - 1) * found.kept_high + self._engine_kept
+            candidates.append((max(0, found.high + kept - self.memory), self._seconds(component, parallel), parallel))
         least = min(candidates, key=lambda candidate: candidate[:2], default=(0, 0.0, Parallel(cp=split)))
         near_best = [parallel for too_much, seconds, parallel in candidates if too_much == least[0] and seconds <= 1.1 * least[1]]
         return min(near_best, key=lambda parallel: (parallel.pp, parallel.tp, parallel.ep), default=least[2])
+
+    def _seconds(self, component: Component, parallel: Parallel) -> float:
+        """Return the likely seconds of an iteration; 0 if no speed is known."""
+        request, (speed, joined) = self.request, next(iter(speeds_of(self.cluster).values()))
+        if speed is None or component.estimate is None:
+            return 0.0
+        batch = IterationBatch(request.prompts, request.samples, request.prompt, request.response, request.mean_response)
+        shape, expert_tp = shape_of(component.estimate, self.card), component.estimate.expert_tp
+        run = ModelRun(shape, parallel, self.even_total, speed, joined, expert_tp=expert_tp)
+        return phase_seconds(component, run, batch, True).likely
 
     def _megatron(self, split: int, least_tp: int, expert_tp: int) -> Iterator[Parallel]:
         """Yield parallel sizes that divide the model and the accelerators."""

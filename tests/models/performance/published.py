@@ -97,6 +97,26 @@ def table() -> list[str]:
     return lines
 
 
+UPDATED: list[dict[str, Any]] = [json.loads(line) for line in (Path(__file__).parent / "weight_updates.jsonl").read_text().splitlines()]
+
+
+def update_of(row: dict[str, Any]) -> Interval:
+    """Seconds in which the engines get the weights."""
+    speed = speed_of(row["system"])
+    assert speed is not None
+    run = ModelRun(shape_of(MemoryInput(), known_model(row["model"])), Parallel(tp=8), row["accelerators"], speed)
+    return sync_seconds(run, run, True)
+
+
+def update_table() -> list[str]:
+    """The table of weight updates in docs/performance.md."""
+    lines = ["| system | accelerators | model | measured | low | likely | high | source |", "|---|---|---|---|---|---|---|---|"]
+    for row in UPDATED:
+        figures = " | ".join(f"{seconds:.1f}" for seconds in (row["seconds"], *update_of(row)))
+        lines.append(f"| {row['system']} | {row['accelerators']} | {row['model'].partition('/')[2]} | {figures} | {row['source']} |")
+    return lines
+
+
 GENERATED: list[dict[str, Any]] = [json.loads(line) for line in (Path(__file__).parent / "dense_generation.jsonl").read_text().splitlines()]
 
 

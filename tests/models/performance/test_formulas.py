@@ -17,7 +17,8 @@ from placewright.models.performance.train import Training, train_seconds
 from placewright.models.performance.transfer import offload_seconds, sync_seconds
 
 IDEAL = with_factors(
-    {name: exactly(1.0) for name in FACTORS} | dict.fromkeys(("step", "layer_step", "reduce_near", "reduce_far"), exactly(0.0))
+    {name: exactly(1.0) for name in FACTORS}
+    | dict.fromkeys(("step", "layer_step", "expert_layer", "tensor", "reduce_near", "reduce_far"), exactly(0.0))
 )
 """All that the data sheets have, and nothing besides."""
 
@@ -79,6 +80,28 @@ def test_experts_that_nobody_uses_are_not_read() -> None:
     one, many = (generate_seconds(engine, batch(count, 1, 100)).likely for count in (1, 256))
     assert one == pytest.approx(100 * 2 * engine.active / 3.35e12, rel=0.15)
     assert many > 6 * one
+
+
+def test_layers_with_experts_wait_for_their_host_in_each_micro_batch() -> None:
+    """48 layers, 3 ms each in a pass; 64 sequences on 8 ranks in micro batches of 2, four passes."""
+    waiting = with_factors({name: getattr(IDEAL, name) for name in FACTORS} | {"expert_layer": exactly(0.003)})
+    shape, work = shape_of(MemoryInput(), known_model("Qwen/Qwen3-30B-A3B")), batch(64, 1000, 0)
+    seconds = [
+        train_seconds(
+            ModelRun(shape, Parallel(ep=8), 8, SPEEDS["H100"], efficiency=factors), work, Training(MEGATRON, micro_batch=2)
+        ).likely
+        for factors in (waiting, IDEAL)
+    ]
+    assert seconds[0] - seconds[1] == pytest.approx(4 * 4 * 48 * 0.003)
+
+
+def test_each_tensor_is_handed_over() -> None:
+    """9 weights of each of 48 layers, and 3 of each of 128 experts."""
+    handing = with_factors({name: getattr(IDEAL, name) for name in FACTORS} | {"tensor": exactly(0.001)})
+    shape = shape_of(MemoryInput(), known_model("Qwen/Qwen3-30B-A3B"))
+    slow, ideal = (ModelRun(shape, UNDIVIDED, 8, SPEEDS["H100"], efficiency=factors) for factors in (handing, IDEAL))
+    seconds = sync_seconds(slow, slow, True).likely - sync_seconds(ideal, ideal, True).likely
+    assert seconds == pytest.approx(0.001 * 48 * (9 + 3 * 128))
 
 
 def test_weights_cross_what_lies_between() -> None:

@@ -7,7 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from models.performance.published import DENSE, GENERATED, ROWS, generation_of, generation_table, parts_of, step_of, table
+from models.performance.published import (
+    DENSE,
+    GENERATED,
+    ROWS,
+    UPDATED,
+    generation_of,
+    generation_table,
+    parts_of,
+    step_of,
+    table,
+    update_of,
+    update_table,
+)
 
 PAGE = (Path(__file__).parents[3] / "docs" / "performance.md").read_text("utf-8")
 
@@ -31,6 +43,11 @@ def test_the_page_shows_generation_of_dense_models() -> None:
     held = sum(its.low <= measured <= its.high for its, measured in found)
     error = statistics.median(abs(its.likely / measured - 1) for its, measured in found)
     assert f"median error {100 * error:.0f} %; low and high hold {held} of {len(found)}." in PAGE
+
+
+def test_the_page_shows_updates_of_weights() -> None:
+    assert "\n".join(update_table()) in PAGE
+    assert all(update_of(row).low <= row["seconds"] <= update_of(row).high for row in UPDATED)
 
 
 def test_low_is_below_likely_and_likely_below_high() -> None:

@@ -79,6 +79,12 @@ def test_equally_good_splits_are_counted_and_named(tmp_path: Path) -> None:
     )
 
 
+def test_models_without_a_batch_are_told_how_their_times_are_estimated(tmp_path: Path) -> None:
+    model = "accelerators: 1-32, estimate: {model: Qwen/Qwen2.5-0.5B}"
+    (note,) = native(tmp_path, actor=model, rollout=model).findings
+    assert "or estimate them: write `plan: {batch: {prompts: 1024, samples: 8, response: 4096}}`" in note.help
+
+
 @pytest.mark.parametrize(
     "amounts",
     [
