@@ -301,7 +301,7 @@ class Contains(Check):
 
 @dataclass(frozen=True, kw_only=True)
 class FirstAndLast(Check):
-    """The list at `key` is a first and a last number; after a negative first the last is negative."""
+    """The list at `key` is a first and a last number, or two negative ones."""
 
     key: str
     help: str = ""

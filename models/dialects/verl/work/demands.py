@@ -2,17 +2,20 @@
 
 Conditions beside those of every dialect: `programs` (kinds, names or modules; by default those that
 train an actor), `recipes` (recipes are asked too), `v1` (the V1 trainer runs, or does not), `part`
-(a component of the job), `flags`, `set` and `without` (keys with and without a value), `at_most`
+(a component of the job), `owners` (a demand on each: {owner} is its section), `flags`, `set` and `without` (keys with and without a value), `at_most`
 (numbers). Where `own_code` is true and the job loads code of its own, which may change the demand,
 a violation is a warning. `values` may name a table of facts/settings.json.
 """
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from typing import Any
 
 from ....findings.finding import Severity
 from ...demands import Demand, check_of, is_for, releases_of
+from ..degrees import OWNERS
 from ..keys import refused_keys
 from ..programs import TRAINERS, facts
 from . import work as moments
@@ -33,12 +36,23 @@ _OF_VALUES = ("OneOf", "Within", "Contains", "FirstAndLast")
 def judge_demands(work: VerlWork) -> None:
     """Check the single settings of the program."""
     names = {work.entry.kind.name, work.entry.name, work.entry.program}
-    for demand in facts("demands"):
+    for demand in _demands():
         if names.isdisjoint(demand.get("programs", _TRAINERS)) or (work.entry.own_trainer and "recipes" not in demand):
             continue
         is_written = demand["check"] not in _OF_VALUES or "defaults" in demand or work.settings.at(demand["key"]) is not None
         if is_written and _is_for(work, demand):
             _judge(work, demand)
+
+
+@cache
+def _demands() -> tuple[Demand, ...]:
+    """Return all demands, one for each owner."""
+    demands: list[Demand] = []
+    for demand in facts("demands"):
+        for name in demand.get("owners", ("",)):
+            own = json.loads(json.dumps(demand).replace("{owner}", OWNERS[name])) if name else demand
+            demands.append({**own, "part": name} if name not in ("", "actor") else own)
+    return tuple(demands)
 
 
 def _is_for(work: VerlWork, demand: Demand) -> bool:
@@ -67,7 +81,7 @@ def _is_at_most(work: VerlWork, key: str, most: float) -> bool:
 
 
 def _judge(work: VerlWork, demand: Demand) -> None:
-    """Run the check of a demand; a default that the command line may replace is unchecked."""
+    """Run the check of a demand; a replaceable default is unchecked."""
     subject, key = demand.get("subject") or demand.get("part") or "actor", demand.get("key") or demand.get("left")
     if key in refused_keys(work.notes, work.settings):
         return  # reported as a key
