@@ -29,7 +29,7 @@ OWN_CODE = (
 )  # fmt: skip
 """Keys that make verl load code of the user."""
 _TRAINERS = frozenset(kind.name for kind in TRAINERS)
-_OF_VALUES = ("OneOf", "Within", "Contains", "FirstAndLast")
+_OF_VALUES = ("OneOf", "Within", "FirstAndLast")
 """Checks of written values; with `defaults` a demand refuses defaults too."""
 
 
@@ -65,14 +65,10 @@ def _is_for(work: VerlWork, demand: Demand) -> bool:
         return False
     if "v1" in demand and demand["v1"] != settings.is_v1:
         return False
-    flags = (settings.flag(key, MODE) is value for key, value in demand.get("flags", {}).items())
+    flags = all(settings.flag(key, MODE) is value for key, value in demand.get("flags", {}).items())
     are_set = all(settings.is_set(key, MODE) for key in demand.get("set", ())) and not any(map(settings.has, demand.get("without", ())))
-    return (
-        all(flags)
-        and are_set
-        and is_for(settings, demand, MODE)
-        and all(_is_at_most(work, *limit) for limit in demand.get("at_most", {}).items())
-    )
+    small = all(_is_at_most(work, *limit) for limit in demand.get("at_most", {}).items())
+    return flags and are_set and small and is_for(settings, demand, MODE)
 
 
 def _is_at_most(work: VerlWork, key: str, most: float) -> bool:
@@ -82,7 +78,7 @@ def _is_at_most(work: VerlWork, key: str, most: float) -> bool:
 
 def _judge(work: VerlWork, demand: Demand) -> None:
     """Run the check of a demand; a replaceable default is unchecked."""
-    subject, key = demand.get("subject") or demand.get("part") or "actor", demand.get("key") or demand.get("left")
+    subject, key = demand.get("subject") or demand.get("part") or "actor", demand.get("key") or demand["left"]
     if key in refused_keys(work.notes, work.settings):
         return  # reported as a key
     source = demand["source"] if demand["source"].startswith("Megatron") else f"verl, {demand['source']}"
