@@ -9,7 +9,6 @@ a violation is a warning. `values` may name a table of facts/settings.json.
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Any
 
@@ -28,6 +27,8 @@ OWN_CODE = (
     "actor_rollout_ref.rollout.checkpoint_engine.custom_backend_module", "trainer.v1.sampler.custom_sampler.path",
 )  # fmt: skip
 """Keys that make verl load code of the user."""
+EXTERNAL = "VERL_USE_EXTERNAL_MODULES"
+"""Variable with modules to load. Source: verl, verl/__init__.py."""
 _TRAINERS = frozenset(kind.name for kind in TRAINERS)
 _OF_VALUES = ("OneOf", "Within", "FirstAndLast")
 """Checks of written values; with `defaults` a demand refuses defaults too."""
@@ -50,9 +51,17 @@ def _demands() -> tuple[Demand, ...]:
     demands: list[Demand] = []
     for demand in facts("demands"):
         for name in demand.get("owners", ("",)):
-            own = json.loads(json.dumps(demand).replace("{owner}", OWNERS[name])) if name else demand
+            own = _with_owner(demand, OWNERS[name]) if name else demand
             demands.append({**own, "part": name} if name not in ("", "actor") else own)
     return tuple(demands)
+
+
+def _with_owner(value: Any, owner: str) -> Any:
+    if isinstance(value, dict):
+        return {key.replace("{owner}", owner): _with_owner(item, owner) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_owner(item, owner) for item in value]
+    return value.replace("{owner}", owner) if isinstance(value, str) else value
 
 
 def _is_for(work: VerlWork, demand: Demand) -> bool:
@@ -79,21 +88,21 @@ def _is_at_most(work: VerlWork, key: str, most: float) -> bool:
 def _judge(work: VerlWork, demand: Demand) -> None:
     """Run the check of a demand; a replaceable default is unchecked."""
     subject, key = demand.get("subject") or demand.get("part") or "actor", demand.get("key") or demand["left"]
-    if key in refused_keys(work.notes, work.settings):
-        return  # reported as a key
+    document = work.notes.document
     source = demand["source"] if demand["source"].startswith("Megatron") else f"verl, {demand['source']}"
     given: dict[str, Any] = {"code": demand.get("code", MODE), "source": source}
     if isinstance(demand.get("values"), str):
         given["values"] = work.settings.words(demand["values"])
-    if demand.get("own_code") and any(map(work.settings.has, OWN_CODE)):
+    if demand.get("own_code") and (any(map(work.settings.has, OWN_CODE)) or EXTERNAL in document.source.text):
         given["severity"] = Severity.WARNING
     when = getattr(moments, demand["when"])
     given["when"] = IN_WORKERS if when == AT_START and not work.is_checked_at_start else when
-    findings = work.notes.findings
+    findings, value = work.notes.findings, work.settings.at(work.settings.meant(key))
     before = len(findings)
     work.check(subject, check_of(demand, **given))
-    value, document = work.settings.at(work.settings.meant(key)), work.notes.document
     is_own = value is not None and (document.program is not None or value.span.file == document.source.name)
-    if len(findings) > before and not is_own and not work.is_whole:
+    if len(findings) > before and key in refused_keys(work.notes, work.settings):
+        del findings[before:]  # reported as a key
+    elif len(findings) > before and not is_own and not work.is_whole:
         del findings[before:]
         work.notes.unsure(MODE, subject, f"`{key}` is not in this file; the command line may set it")
