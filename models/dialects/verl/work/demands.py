@@ -2,14 +2,16 @@
 
 Conditions beside those of every dialect: `programs` (kinds, names or modules; by default those that
 train an actor), `recipes` (recipes are asked too), `v1` (the V1 trainer runs, or does not), `part`
-(a component of the job), `owners` (a demand on each: {owner} is its section), `flags`, `set` and `without` (keys with and without a value), `at_most`
-(numbers). Where `own_code` is true and the job loads code of its own, which may change the demand,
-a violation is a warning. `values` may name a table of facts/settings.json.
+(a component of the job), `owners` (a demand on each: {owner} is its section), `flags`, `set` and
+`without` (keys with and without a value), `written`, `at_most` and `more_than` (numbers). Where
+`own_code` is true and the job loads code of its own, a violation is a warning. `values` may name a
+table of facts/settings.json.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from math import nan
 from typing import Any
 
 from ....findings.finding import Severity
@@ -76,13 +78,17 @@ def _is_for(work: VerlWork, demand: Demand) -> bool:
         return False
     flags = all(settings.flag(key, MODE) is value for key, value in demand.get("flags", {}).items())
     are_set = all(settings.is_set(key, MODE) for key in demand.get("set", ())) and not any(map(settings.has, demand.get("without", ())))
-    small = all(_is_at_most(work, *limit) for limit in demand.get("at_most", {}).items())
-    return flags and are_set and small and is_for(settings, demand, MODE)
+    if not flags or not are_set or any(settings.at(key) is None for key in demand.get("written", ())):
+        return False
+    small = all(_number(work, key) <= most for key, most in demand.get("at_most", {}).items())
+    large = all(_number(work, key) > least for key, least in demand.get("more_than", {}).items())
+    return small and large and is_for(settings, demand, MODE)
 
 
-def _is_at_most(work: VerlWork, key: str, most: float) -> bool:
-    number = work.settings.plain(key, 0)
-    return isinstance(number, (int, float)) and number <= most
+def _number(work: VerlWork, key: str) -> float:
+    """Return the number at a key; 0 if unset, NaN if it is none."""
+    number = work.settings.plain(key, 0) or 0
+    return number if isinstance(number, (int, float)) else nan
 
 
 def _judge(work: VerlWork, demand: Demand) -> None:

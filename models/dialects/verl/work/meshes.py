@@ -20,7 +20,7 @@ from ....findings.finding import Severity
 from ....findings.wording import with_noun
 from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits
 from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of, places_of, stage_splits, stages_in
-from ...checks import Equals, Excludes, Number, Requires, divisors, near
+from ...checks import Equals, Excludes, Number, divisors, near
 from ..degrees import OWNERS, TUNERS, TUNES, engine_key, engine_of, is_counted, is_engine, is_teacher, section_of, tuner_of
 from ..programs import PROCESSES, ProgramKind
 from .work import ACTOR, AFTER_WEIGHTS, DEGREES, DIVIDES, IN_WORKERS, MODE, NEVER, REPLACED, ROLLOUT, WITH_MODEL, VerlWork
@@ -87,14 +87,8 @@ def _tuned(work: VerlWork) -> None:
     ranks, engine = work.setup.world_size("actor"), tuner_of(work.settings)
     if ranks is None or not is_counted(work.settings):
         return
-    alone = work.entry.program == PROCESSES
-    sequence = work.sequence("", DEGREES) if alone or (engine == "fsdp" and work.settings.since("0.8.0")) else None
-    if sequence and sequence.value > 1:
-        source, key = "verl, verl/trainer/fsdp_sft_trainer.py, verl/workers/engine/fsdp/transformer_impl.py", "use_remove_padding"
-        work.check("actor", Requires(code=MODE, source=source, key=key if alone else f"model.{key}", value=True, when=IN_WORKERS,
-                                     message="sequence parallel ranks need inputs without padding"))  # fmt: skip
-    if alone:
-        _ranks_divide(work, "actor", ranks, sequence)
+    if work.entry.program == PROCESSES:
+        _ranks_divide(work, "actor", ranks, work.sequence("", DEGREES))
     elif engine == "fsdp":
         _mesh(work, "actor", "", ranks, "engine.fsdp_size")
     elif engine == "veomni":

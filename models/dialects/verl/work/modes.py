@@ -32,10 +32,6 @@ from .work import (
 ACTORS, CRITICS, REFERENCES = f"{ACTOR}.strategy", "critic.strategy", f"{REFERENCE}.strategy"
 FSDP, KNOWN = ("fsdp", "fsdp2"), ("fsdp", "fsdp2", "megatron")
 DYNAMIC = f"{ACTOR}.use_dynamic_bsz"
-PADDING = (
-    ("actor", ACTOR, "actor_rollout_ref.model.use_remove_padding"), ("ref", REFERENCE, "actor_rollout_ref.model.use_remove_padding"),
-    ("critic", "critic", "critic.model.use_remove_padding"),
-)  # fmt: skip
 STEPS = "trainer.v1.separate_async.parameter_sync_step"
 
 
@@ -44,7 +40,7 @@ def judge_modes(work: VerlWork) -> None:
     if work.entry.kind in (*TRAINERS, ProgramKind.SERVER):
         _engines(work)
     if work.entry.kind in (*TRAINERS, ProgramKind.SIMULATION):
-        for step in (_strategies, _configuration, _padding, _v1):
+        for step in (_strategies, _configuration, _v1):
             step(work)
     if work.entry.kind is ProgramKind.SEPARATE and not work.entry.own_trainer and work.settings.since("0.7.1"):
         _apart(work)
@@ -151,30 +147,6 @@ def _apart(work: VerlWork) -> None:
         replica = Number(parallel.replica, f"replicas of {parallel.replica}", amounts["tp"] if parallel.replica == parallel.tp else None)
         work.divides("rollout", DEGREES, trainer, replica, AFTER_WEIGHTS, (), message, change="right",
                      source="verl, verl/workers/engine_workers.py")  # fmt: skip
-
-
-def _padding(work: VerlWork) -> None:
-    """Demand inputs without padding for sequence parallel ranks.
-
-    Of the reference policy verl asked it at the start until 0.6.0; since 0.8.0 its engine asks.
-    """
-    checked, early, seen = work.is_checked_at_start, work.settings.until("0.6.0"), set[str]()
-    for name, owner, key in PADDING:
-        if (work.setup.component(name) is None and not (name == "ref" and early)) or work.is_trained_by(
-            owner if name == "critic" else ACTOR
-        ) != "fsdp":
-            continue
-        if (name == "actor" and not checked and work.settings.until("0.8.0")) or (
-            name == "ref" and not early and work.settings.until("0.8.0")
-        ):
-            continue
-        sequence = work.sequence(owner, MODE)
-        if sequence and sequence.value > 1 and work.is_said(key) and sequence.name not in seen:
-            seen.add(sequence.name)
-            message = f"{work.text(sequence)} needs inputs without padding, but `{key}` is not set"
-            source = "verl, verl/workers/config/actor.py (FSDPActorConfig.validate), verl/workers/engine/fsdp/transformer_impl.py"
-            when = AT_START if checked and (early or name != "ref") else WITH_CRITIC if name == "critic" else IN_WORKERS
-            work.check(name, Requires(code=MODE, source=source, key=key, value=True, message=message, when=when))
 
 
 def _v1(work: VerlWork) -> None:
