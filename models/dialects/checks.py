@@ -228,13 +228,16 @@ class Equals(Comparison):
 class OneOf(Check):
     """The word at `key`, or each of its list, is in `values`.
 
-    `renamed` maps other words to replacements; with `separator` a text is a list of words.
+    `renamed` maps other words to replacements; with `separator` a text is a list of words; with
+    `contains` a word need only contain a value.
     """
 
     key: str
     values: Sequence[str]
     renamed: Sequence[tuple[str, str]] = ()
     separator: str = ""
+    contains: bool = False
+    help: str = ""
 
     def judge(self, facts: Facts) -> None:
         """See `Check.judge`."""
@@ -244,14 +247,17 @@ class OneOf(Check):
         else:
             text = facts.settings.word(self.key, self.code) or ""
             words = [word.strip() for word in text.split(self.separator)] if self.separator else [text]
-        word = next((word for word in words if word and word not in self.values), "")
+        word = next((word for word in words if word and not self._is_known(word)), "")
         if not word:
             return
-        better = dict(self.renamed).get(word) or nearest(word, self.values)
-        help_ = f"write `{better}`" if better else f"write one of {', '.join(f'`{word}`' for word in self.values)}"
+        better = "" if self.help else dict(self.renamed).get(word) or nearest(word, self.values)
+        help_ = f"write `{better}`" if better else self.help or f"write one of {', '.join(f'`{word}`' for word in self.values)}"
         edit = facts.settings.becomes(self.key, better) if better and len(words) == 1 else None
         text = self.message.format(left=f"`{self.key}`", right=word) if self.message else f"`{self.key}` is `{word}`, which is unknown"
         self.report(facts, text, value.span if value is not None else None, "unknown" if value is not None else "not set", help_, edit)
+
+    def _is_known(self, word: str) -> bool:
+        return any(value in word for value in self.values) if self.contains else word in self.values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,29 +285,18 @@ class Within(Check):
         edit = settings.becomes(self.key, str(bound)) if bound != -inf and not self.help else None
         label = "too large" if number > self.most else "too small"
         self.report(
-            facts, (self.message or "{left} must be {right}").format(left=left, right=wanted), scalar and scalar.span, label, help_, edit
+            facts,
+            (self.message or "{left} must be {right}").format(left=left, right=wanted),
+            scalar.span if scalar else None,
+            label,
+            help_,
+            edit,
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contains(Check):
-    """The text at `key` holds another text."""
-
-    key: str
-    holds: str
-    help: str = ""
-
-    def judge(self, facts: Facts) -> None:
-        """See `Check.judge`."""
-        word, value = facts.settings.word(self.key, self.code), facts.settings.at(self.key)
-        if word and self.holds not in word:
-            text = self.message or f"`{self.key}` is `{word}`, without `{self.holds}`"
-            self.report(facts, text, value.span if value is not None else None, f"no `{self.holds}`", self.help)
-
-
-@dataclass(frozen=True, kw_only=True)
 class FirstAndLast(Check):
-    """The list at `key` is a first and a last number; after a negative first the last is negative."""
+    """The list at `key` is a first and a last number, or two negative ones."""
 
     key: str
     help: str = ""

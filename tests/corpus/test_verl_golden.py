@@ -106,6 +106,7 @@ NOT_RECORDED = (
     "hybrid_engine",
     "rollout.name` is not set",
     "calculate_log_probs",
+    "calculate_sum_pi_squared",
 )
 """Words of findings about keys that scripts set and the records leave out; test_verl_itself.py judges them, on the scripts themselves."""
 

@@ -2,17 +2,21 @@
 
 Conditions beside those of every dialect: `programs` (kinds, names or modules; by default those that
 train an actor), `recipes` (recipes are asked too), `v1` (the V1 trainer runs, or does not), `part`
-(a component of the job), `are_set` and `without` (keys with and without a value), `at_most`
-(numbers). Where `own_code` is true and the job loads code of its own, which may change the demand,
-a violation is a warning. `values` may name a table of facts/settings.json.
+(a component of the job), `owners` (a demand on each: {owner} is its section), `are_set` and
+`without` (keys with and without a value), `written`, `at_most` and `more_than` (numbers). Where
+`own_code` is true and the job loads code of its own, a violation is a warning. `values` may name a
+table of facts/settings.json.
 """
 
 from __future__ import annotations
 
+from functools import cache
+from math import nan
 from typing import Any
 
 from ....findings.finding import Severity
 from ...demands import Demand, check_of, is_for, releases_of
+from ..degrees import OWNERS
 from ..keys import refused_keys
 from ..programs import TRAINERS, facts
 from . import work as moments
@@ -25,20 +29,41 @@ OWN_CODE = (
     "actor_rollout_ref.rollout.checkpoint_engine.custom_backend_module", "trainer.v1.sampler.custom_sampler.path",
 )  # fmt: skip
 """Keys that make verl load code of the user."""
+EXTERNAL = "VERL_USE_EXTERNAL_MODULES"
+"""Variable with modules to load. Source: verl, verl/__init__.py."""
 _TRAINERS = frozenset(kind.name for kind in TRAINERS)
-_OF_VALUES = ("OneOf", "Within", "Contains", "FirstAndLast")
+_OF_VALUES = ("OneOf", "Within", "FirstAndLast")
 """Checks of written values; with `defaults` a demand refuses defaults too."""
 
 
 def judge_demands(work: VerlWork) -> None:
     """Check the single settings of the program."""
     names = {work.entry.kind.name, work.entry.name, work.entry.program}
-    for demand in facts("demands"):
+    for demand in _demands():
         if names.isdisjoint(demand.get("programs", _TRAINERS)) or (work.entry.own_trainer and "recipes" not in demand):
             continue
         is_written = demand["check"] not in _OF_VALUES or "defaults" in demand or work.settings.at(demand["key"]) is not None
         if is_written and _is_for(work, demand):
             _judge(work, demand)
+
+
+@cache
+def _demands() -> tuple[Demand, ...]:
+    """Return all demands, one for each owner."""
+    demands: list[Demand] = []
+    for demand in facts("demands"):
+        for name in demand.get("owners", ("",)):
+            own = _with_owner(demand, OWNERS[name]) if name else demand
+            demands.append({**own, "part": name} if name not in ("", "actor") else own)
+    return tuple(demands)
+
+
+def _with_owner(value: Any, owner: str) -> Any:
+    if isinstance(value, dict):
+        return {key.replace("{owner}", owner): _with_owner(item, owner) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_owner(item, owner) for item in value]
+    return value.replace("{owner}", owner) if isinstance(value, str) else value
 
 
 def _is_for(work: VerlWork, demand: Demand) -> bool:
@@ -52,32 +77,37 @@ def _is_for(work: VerlWork, demand: Demand) -> bool:
     if "v1" in demand and demand["v1"] != settings.is_v1:
         return False
     are_set = all(settings.is_set(key, MODE) for key in demand.get("are_set", ())) and not any(map(settings.has, demand.get("without", ())))
-    return are_set and is_for(settings, demand, MODE) and all(_is_at_most(work, *limit) for limit in demand.get("at_most", {}).items())
+    if not are_set or any(settings.at(key) is None for key in demand.get("written", ())):
+        return False
+    small = all(_number(work, key) <= most for key, most in demand.get("at_most", {}).items())
+    large = all(_number(work, key) > least for key, least in demand.get("more_than", {}).items())
+    return small and large and is_for(settings, demand, MODE)
 
 
-def _is_at_most(work: VerlWork, key: str, most: float) -> bool:
-    number = work.settings.plain(key, 0)
-    return isinstance(number, (int, float)) and number <= most
+def _number(work: VerlWork, key: str) -> float:
+    """Return the number at a key; 0 if unset, NaN if it is none."""
+    number = work.settings.plain(key, 0) or 0
+    return number if isinstance(number, (int, float)) else nan
 
 
 def _judge(work: VerlWork, demand: Demand) -> None:
-    """Run the check of a demand; a default that the command line may replace is unchecked."""
-    subject, key = demand.get("subject") or demand.get("part") or "actor", demand.get("key") or demand.get("left")
-    if key in refused_keys(work.notes, work.settings):
-        return  # reported as a key
+    """Run the check of a demand; a replaceable default is unchecked."""
+    subject, key = demand.get("subject") or demand.get("part") or "actor", demand.get("key") or demand["left"]
+    document = work.notes.document
     source = demand["source"] if demand["source"].startswith("Megatron") else f"verl, {demand['source']}"
     given: dict[str, Any] = {"code": demand.get("code", MODE), "source": source}
     if isinstance(demand.get("values"), str):
         given["values"] = work.settings.words(demand["values"])
-    if demand.get("own_code") and any(map(work.settings.has, OWN_CODE)):
+    if demand.get("own_code") and (any(map(work.settings.has, OWN_CODE)) or EXTERNAL in document.source.text):
         given["severity"] = Severity.WARNING
     when = getattr(moments, demand["when"])
     given["when"] = IN_WORKERS if when == AT_START and not work.is_checked_at_start else when
-    findings = work.notes.findings
+    findings, value = work.notes.findings, work.settings.at(work.settings.meant(key))
     before = len(findings)
     work.check(subject, check_of(demand, **given))
-    value, document = work.settings.at(work.settings.meant(key)), work.notes.document
     is_own = value is not None and (document.program is not None or value.span.file == document.source.name)
-    if len(findings) > before and not is_own and not work.is_whole:
+    if len(findings) > before and key in refused_keys(work.notes, work.settings):
+        del findings[before:]  # reported as a key
+    elif len(findings) > before and not is_own and not work.is_whole:
         del findings[before:]
         work.notes.unsure(MODE, subject, f"`{key}` is not in this file; the command line may set it")

@@ -20,10 +20,10 @@ from ....findings.finding import Severity
 from ....findings.wording import with_noun
 from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits
 from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of, places_of, stage_splits, stages_in
-from ...checks import Equals, Excludes, Number, OneOf, Requires, divisors, near
+from ...checks import Equals, Excludes, Number, divisors, near
 from ..degrees import OWNERS, TUNERS, TUNES, engine_key, engine_of, is_counted, is_engine, is_teacher, section_of, tuner_of
 from ..programs import PROCESSES, ProgramKind
-from .work import ACTOR, AFTER_WEIGHTS, DEGREES, DIVIDES, FIRST_STEP, IN_WORKERS, MODE, NEVER, REPLACED, ROLLOUT, WITH_MODEL, VerlWork
+from .work import ACTOR, AFTER_WEIGHTS, DEGREES, DIVIDES, IN_WORKERS, MODE, NEVER, REPLACED, ROLLOUT, WITH_MODEL, VerlWork
 
 HINTS = "placewright.components"
 POLICY = "actor_rollout_ref.model.path"
@@ -48,8 +48,8 @@ def judge_meshes(work: VerlWork) -> None:
         if ranks is None or is_engine(work.settings, name):
             continue
         strategy, shards = work.is_trained_by(owner), work.settings.shards_key(name)
-        _limits(work, name, f"{owner}.{strategy}", strategy, ranks)
         if strategy == "megatron":
+            _dynamic(work, name, f"{owner}.megatron", ranks)
             _groups(work, name, owner, ranks)
         elif strategy == "fsdp" and shards:
             _mesh(work, name, owner, ranks, shards)
@@ -67,39 +67,19 @@ def judge_meshes(work: VerlWork) -> None:
         _mesh(work, "rollout", ACTOR, ranks, work.settings.shards_key("actor"))
 
 
-def _limits(work: VerlWork, name: str, section: str, strategy: str | None, ranks: int) -> None:
-    """Check what an engine does not do in verl.
+def _dynamic(work: VerlWork, name: str, section: str, ranks: int) -> None:
+    """Check that dynamic context parallel ranks get an even number.
 
-    Sources: verl, verl/workers/config/engine.py (__post_init__), torchtitan/transformer_impl.py
-    (model_forward_step), megatron/transformer_impl.py (_validate_dcp_world_size) below
-    verl/workers/engine/.
+    Source: verl, verl/workers/engine/megatron/transformer_impl.py (_validate_dcp_world_size).
     """
-    source = "verl, verl/workers/config/engine.py, verl/workers/engine/"
-    stages = {"automodel": ("pp_size", IN_WORKERS), "torchtitan": ("pipeline_parallel_size", FIRST_STEP)}
-    if strategy in stages:
-        key, when = stages[strategy]
-        message = f"{{left}}, but verl runs no pipeline stages with {strategy}"
-        work.check(name, Equals(code=MODE, source=source, left=f"{section}.{key}", right=1, message=message, when=when))
-    if strategy != "megatron" or work.settings.until("0.6.1"):
-        return
-    work.check(name, OneOf(code=MODE, source=source, key=f"{section}.dtype", values=("bfloat16", "float16"), when=IN_WORKERS,
-                           message="{left} is `{right}`, which verl's Megatron engine refuses"))  # fmt: skip
     if work.settings.until("0.9.0") or not work.settings.flag(f"{section}.dynamic_context_parallel", MODE):
         return
-    needed = f"{section}.max_seqlen_per_dp_cp_rank"
-    message = "{left}, but virtual stages do not go with dynamic context parallel ranks"
-    work.check(name, Requires(code=MODE, source=source, key=needed, message=f"dynamic context parallel ranks need `{needed}`",
-                              help=f"set `{needed}=4096`, or another number of tokens", when=IN_WORKERS),
-               Equals(code=MODE, source=source, left=f"{section}.virtual_pipeline_model_parallel_size", right=1, message=message,
-                      when=IN_WORKERS))  # fmt: skip
     shares = [work.amount(f"{section}.{key}_model_parallel_size", DEGREES) for key in ("tensor", "pipeline")]
     parts = prod(share.value for share in shares if share)
     if all(shares) and ranks % parts == 0 and ranks // parts % 2:
-        left = with_noun(ranks // parts, "rank")
+        left, at = with_noun(ranks // parts, "rank"), work.settings.place(f"{section}.dynamic_context_parallel")
         message = f"{left} of {name} {'is' if ranks == parts else 'are'} left for data and context: dynamic context needs an even number"
-        work.tell(
-            DEGREES, name, message, work.settings.place(f"{section}.dynamic_context_parallel"), "change tp or pp", None, left, IN_WORKERS
-        )
+        work.tell(DEGREES, name, message, at, "change tp or pp", None, left, IN_WORKERS)
 
 
 def _tuned(work: VerlWork) -> None:
@@ -107,20 +87,14 @@ def _tuned(work: VerlWork) -> None:
     ranks, engine = work.setup.world_size("actor"), tuner_of(work.settings)
     if ranks is None or not is_counted(work.settings):
         return
-    _limits(work, "actor", "engine", engine, ranks)
-    alone = work.entry.program == PROCESSES
-    sequence = work.sequence("", DEGREES) if alone or (engine == "fsdp" and work.settings.since("0.8.0")) else None
-    if sequence and sequence.value > 1:
-        source, key = "verl, verl/trainer/fsdp_sft_trainer.py, verl/workers/engine/fsdp/transformer_impl.py", "use_remove_padding"
-        work.check("actor", Requires(code=MODE, source=source, key=key if alone else f"model.{key}", value=True, when=IN_WORKERS,
-                                     message="sequence parallel ranks need inputs without padding"))  # fmt: skip
-    if alone:
-        _ranks_divide(work, "actor", ranks, sequence)
+    if work.entry.program == PROCESSES:
+        _ranks_divide(work, "actor", ranks, work.sequence("", DEGREES))
     elif engine == "fsdp":
         _mesh(work, "actor", "", ranks, "engine.fsdp_size")
     elif engine == "veomni":
         _veomni(work, "actor", "engine", ranks)
     elif engine == "megatron":
+        _dynamic(work, "actor", "engine", ranks)
         _stages(work, "actor", "engine")
         _experts(work, "actor", "engine", ranks)
     elif engine == "torchtitan":

@@ -10,7 +10,6 @@ from __future__ import annotations
 from ....releases.release import ALWAYS, Range
 from ....text.tree import MANDATORY
 from ...checks import Equals, Number, OneOf, Requires
-from ..configuration import NEW_WORKERS
 from ..degrees import LATER, engine_key, engine_of, is_engine
 from ..programs import FULLY_ASYNC, TRAINERS, ProgramKind
 from .engines import when_served
@@ -22,25 +21,17 @@ from .work import (
     DEGREES,
     IN_ROLLOUTER,
     IN_WORKERS,
-    LOOPS,
     MODE,
     NUMBERS,
     REFERENCE,
-    ROLLOUT,
     WITH_CRITIC,
     WITH_TRAINER,
     VerlWork,
 )
 
-HYBRID = "actor_rollout_ref.hybrid_engine"
-ASSERTED = "verl asserts it"
 ACTORS, CRITICS, REFERENCES = f"{ACTOR}.strategy", "critic.strategy", f"{REFERENCE}.strategy"
 FSDP, KNOWN = ("fsdp", "fsdp2"), ("fsdp", "fsdp2", "megatron")
-DYNAMIC, INFERRED = f"{ACTOR}.use_dynamic_bsz", f"{ROLLOUT}.log_prob_use_dynamic_bsz"
-PADDING = (
-    ("actor", ACTOR, "actor_rollout_ref.model.use_remove_padding"), ("ref", REFERENCE, "actor_rollout_ref.model.use_remove_padding"),
-    ("critic", "critic", "critic.model.use_remove_padding"),
-)  # fmt: skip
+DYNAMIC = f"{ACTOR}.use_dynamic_bsz"
 STEPS = "trainer.v1.separate_async.parameter_sync_step"
 
 
@@ -49,7 +40,7 @@ def judge_modes(work: VerlWork) -> None:
     if work.entry.kind in (*TRAINERS, ProgramKind.SERVER):
         _engines(work)
     if work.entry.kind in (*TRAINERS, ProgramKind.SIMULATION):
-        for step in (_hybrid, _strategies, _configuration, _new_workers, _padding, _v1):
+        for step in (_strategies, _configuration, _v1):
             step(work)
     if work.entry.kind is ProgramKind.SEPARATE and not work.entry.own_trainer and work.settings.since("0.7.1"):
         _apart(work)
@@ -73,17 +64,6 @@ def _engines(work: VerlWork) -> None:
                 "verl, verl/workers/rollout/replica.py",
             )
             work.check(name, OneOf(code=MODE, source=source, key=key, values=engines, when=when, message=message))
-
-
-def _hybrid(work: VerlWork) -> None:
-    """Check `hybrid_engine`: rollout inside the actor's processes, or apart from them."""
-    wanted = work.entry.kind is not ProgramKind.SEPARATE
-    if work.settings.is_v1 is False and work.is_said(HYBRID):
-        where = "in the processes of the actor" if wanted else "in a pool of its own"
-        suffix = "" if work.settings.at(HYBRID) is not None else ", its default"
-        message = f"`{HYBRID}` is {not wanted}{suffix}, but `{work.entry.name}` generates {where}"
-        source = "verl, verl/trainer/ppo/ray_trainer.py (RayPPOTrainer.__init__)"
-        work.check("rollout", Requires(code=MODE, source=source, key=HYBRID, value=wanted, message=message, when=BEFORE_WORKERS))
 
 
 def _strategies(work: VerlWork) -> None:
@@ -167,61 +147,6 @@ def _apart(work: VerlWork) -> None:
         replica = Number(parallel.replica, f"replicas of {parallel.replica}", amounts["tp"] if parallel.replica == parallel.tp else None)
         work.divides("rollout", DEGREES, trainer, replica, AFTER_WEIGHTS, (), message, change="right",
                      source="verl, verl/workers/engine_workers.py")  # fmt: skip
-
-
-def _new_workers(work: VerlWork) -> None:
-    """Check the workers of the model engine."""
-    settings, kind = work.settings, work.entry.kind
-    between = settings.until("0.8.0") and settings.since("0.6.0")
-    chosen = between and kind is ProgramKind.HYBRID and settings.word(NEW_WORKERS, MODE) == "disable"
-    if chosen or (settings.since("0.8.0") and kind in LOOPS):
-        _sizes_of_new_workers(work, f"with `{NEW_WORKERS}` disable" if chosen else "with the workers of this release")
-    critic = settings.word(CRITICS, MODE)
-    if chosen and settings.until("0.7.1") and work.setup.component("critic") and critic in ("fsdp2", "megatron"):
-        message = f"with `{NEW_WORKERS}` disable a critic is trained with fsdp alone, but `{CRITICS}` is {critic}"
-        key, value = (CRITICS, "fsdp") if critic == "fsdp2" else (NEW_WORKERS, "auto")
-        edit = settings.becomes(CRITICS, "fsdp") if critic == "fsdp2" else None
-        work.tell(MODE, "critic", message, settings.place(CRITICS), f"set {work.assigned(key, value)}", edit, "", WITH_CRITIC)
-
-
-def _sizes_of_new_workers(work: VerlWork, how: str) -> None:
-    """Demand micro batch sizes per rank, which new workers alone accept."""
-    dynamic = work.settings.flag(DYNAMIC, MODE)
-    if dynamic is None or not work.is_whole:
-        return
-    source = "verl, verl/workers/engine_workers.py (ActorRolloutRefWorker.init_model)"
-    keys = (f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu", f"{ACTOR}.ppo_micro_batch_size_per_gpu")
-    for key in () if dynamic else keys:
-        # The first check reports two missing sizes.
-        if not work.is_checked_at_start or work.settings.is_set(key.removesuffix("_per_gpu"), MODE):
-            message, help_ = f"{how} `{key}` must be set", f"set {work.assigned(key, 1)}, or more"
-            work.check("actor", Requires(code=MODE, source=source, key=key, message=message, help=help_, why=ASSERTED, when=IN_WORKERS))
-    message = f"{how} `{INFERRED}` must be {dynamic}, as `use_dynamic_bsz` of the actor is"
-    work.check("actor", Requires(code=MODE, source=source, key=INFERRED, value=dynamic, message=message, why=ASSERTED, when=IN_WORKERS))
-
-
-def _padding(work: VerlWork) -> None:
-    """Demand inputs without padding for sequence parallel ranks.
-
-    Of the reference policy verl asked it at the start until 0.6.0; since 0.8.0 its engine asks.
-    """
-    checked, early, seen = work.is_checked_at_start, work.settings.until("0.6.0"), set[str]()
-    for name, owner, key in PADDING:
-        if (work.setup.component(name) is None and not (name == "ref" and early)) or work.is_trained_by(
-            owner if name == "critic" else ACTOR
-        ) != "fsdp":
-            continue
-        if (name == "actor" and not checked and work.settings.until("0.8.0")) or (
-            name == "ref" and not early and work.settings.until("0.8.0")
-        ):
-            continue
-        sequence = work.sequence(owner, MODE)
-        if sequence and sequence.value > 1 and work.is_said(key) and sequence.name not in seen:
-            seen.add(sequence.name)
-            message = f"{work.text(sequence)} needs inputs without padding, but `{key}` is not set"
-            source = "verl, verl/workers/config/actor.py (FSDPActorConfig.validate), verl/workers/engine/fsdp/transformer_impl.py"
-            when = AT_START if checked and (early or name != "ref") else WITH_CRITIC if name == "critic" else IN_WORKERS
-            work.check(name, Requires(code=MODE, source=source, key=key, value=True, message=message, when=when))
 
 
 def _v1(work: VerlWork) -> None:

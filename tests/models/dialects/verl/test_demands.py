@@ -82,7 +82,7 @@ CASES: list[tuple[str, str, Changes, str, object, object]] = [
     ("0.8.0", MAIN, {f"{RC}.rollout_rs": "token_k1", **LOGGED}, f"{RC}.rollout_rs_threshold", None, 2),
     ("0.6.0 0.6.1 0.7.0 1dda039b", MAIN, {"data.return_raw_chat": True}, f"{R}.mode", "asinc", "async"),
     ("0.6.1", STREAMS, APART, f"{R}.mode", "sync", "async"),
-    ("0.4.1 0.5.0 0.6.1", MAIN, {f"{R}.mode": "async"}, "data.return_raw_chat", None, True),
+    ("0.5.0 0.6.1", MAIN, {f"{R}.mode": "async"}, "data.return_raw_chat", None, True),
     ("0.6.1", MAIN, {f"{R}.name": "sglang", f"{R}.multi_turn.enable": True}, "data.return_raw_chat", None, True),
     ("0.6.1 0.7.1", MAIN, {**ASYNC, LOOP: "tool_agent"}, f"{R}.multi_turn.format", "glm", "gpt-oss"),
     ("0.7.0", MAIN, {}, f"{R}.trace.max_samples_per_step_per_worker", -1, 0),

@@ -49,7 +49,7 @@ REFUSED = {
     ),
     "no engine": (MAIN, {f"{ROLLOUT}.name": None}, "is not set, and has no default"),
     "no hybrid engine": (MAIN, {"actor_rollout_ref.hybrid_engine": False}, "`actor_rollout_ref.hybrid_engine` is False, but"),
-    "a hybrid engine apart": (ONE_STEP, {}, "`actor_rollout_ref.hybrid_engine` is True, its default, but"),
+    "a hybrid engine apart": (ONE_STEP, {}, "`actor_rollout_ref.hybrid_engine` is True, but"),
     "two strategies": (ONE_STEP, {**APART, f"{ACTOR}.strategy": "fsdp2"}, "they must be the same"),
     "an unknown strategy": (MAIN, {"critic.strategy": "fsdp3"}, "it raises a NotImplementedError"),
     "Megatron in a configuration for FSDP": (MAIN, {f"{ACTOR}.strategy": "megatron"}, "the configuration `ppo_trainer` is for fsdp"),
