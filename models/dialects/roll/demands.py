@@ -33,7 +33,9 @@ def check_demands(setup: RollSetup) -> None:
     Of a configuration with unread parts, only the sizes of engines are judged.
     """
     stated = [demand for demand in fact_file("demands") if not setup.notes.partial or demand.get("partial")]
-    run_checks([_check("", demand) for demand in stated if _is_for(setup, None, demand)], Facts(setup.notes, setup.settings))
+    for demand in stated:
+        if _is_for(setup, None, demand):
+            _check("", demand).run(Facts(setup.notes, setup.settings, demand.get("subject", "")))
     for role in setup.roles:
         if role.created and role.key in setup.components:
             checks = [_check(role.key, demand) for demand in stated if _is_for(setup, role, demand)]

@@ -60,7 +60,6 @@ def _joined(notes: Notes, block: MapNode, own: Entry, subject: str) -> MapNode:
 
 
 def _missed(key: str) -> str:
-    """Return the note for an unread key in place of a required one."""
     return f"ROLL ignores it, and misses `{key}`"
 
 
@@ -147,7 +146,6 @@ def _with_workers(notes: Notes, root: MapNode, block: Role, mapping: MapNode) ->
 
 
 def _started(document: Document) -> tuple[Pipeline, list[Role]]:
-    """Return the pipeline and the started roles, without findings."""
     silent = Notes(document, "")
     settings = Settings(silent, Interpolator.of(document, names.ENVIRONMENT_VARIABLES), Defaults(profile_of(document.release)))
     setup = RollSetup(silent, settings, pipeline_of(silent, settings, document.program))

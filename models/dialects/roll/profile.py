@@ -105,7 +105,6 @@ class Profile:
         return own
 
     def _at(self, runs: Iterable[list[Any]]) -> list[Any] | None:
-        """Return the value of the run with the release; None if there is none."""
         table = read_releases(RELEASES)
         return next((run[2:] for run in runs if table.holds(Range(*run[:2]), self.release)), None)
 
@@ -135,18 +134,13 @@ class Profile:
         keys = self.keys(config)
         return tuple(name for name in ALL_BLOCKS if name in keys and any(worker_class in keys[name][0] for worker_class in _WORKERS))
 
-    def words(self, config: str, key: str) -> tuple[str, ...]:
-        """Return the words of a key's `Literal` type; () for any different type."""
-        return _words(self.keys(config).get(key, [""])[0])
-
     @property
     def strategies(self) -> tuple[str, ...]:
         """Strategies of workers."""
-        return self.words("StrategyArguments", "strategy_name")
+        return _words(self.keys("StrategyArguments")["strategy_name"][0])
 
 
 def _words(kind: str) -> tuple[str, ...]:
-    """Return the words of a type ``Literal['a', 'b']``."""
     if not kind.startswith("Literal["):
         return ()
     words = ast.literal_eval(f"({kind[len('Literal[') : -1]},)")

@@ -117,7 +117,6 @@ class ModeChecks(RollChecks):
             self.notes.error(MODES, REFERENCES, message, settings.at(adapters) or train.span, "no reference", help, edit, why, AFTER_MODELS)
 
     def _relate(self, first: Role | None, *relations: tuple[str, Role]) -> None:
-        """Add relations that the mode demands, between roles with components."""
         component = self.setup.components.get(first.key) if first is not None else None
         for kind, second in relations if component is not None else ():
             if component is not None and second.key in self.setup.components:
