@@ -82,7 +82,9 @@ class TypeChecks(RollChecks):
             value = self.settings.at(inner) if entry.key.text in known else None
             if value is not None:
                 yield from self._misfits(Misfit(inner, value, _parsed(known[entry.key.text][0]), owner, entry), name.rpartition(".")[0])
-            elif name.endswith("Arguments") and entry.key.text not in known and (close := closest(entry.key.text, known, SLIP)):
+                continue
+            alike = [key for key in known if abs(len(key) - len(entry.key.text)) <= SLIP]  # no whole word more or less
+            if name.endswith("Arguments") and entry.key.text not in known and (close := closest(entry.key.text, alike, SLIP)):
                 help, edit = self.notes.to_rename(owner, entry, close)
                 role, _, key = path.rpartition(".")
                 message = f"`{key}`{f' of `{role}`' if role else ''} has no key `{entry.key.text}`"
