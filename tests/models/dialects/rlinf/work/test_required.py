@@ -97,7 +97,6 @@ def test_keys_by_release() -> None:
         (ROBOTS, "model_type: openvla,", "model_type: molmoact2,"),
         (ROBOTS, "env_type: maniskill", "env_type: maniskil"),
         (ROBOTS, "loss_type: actor", "loss_type: actor_critic"),
-        (ROBOTS, "fsdp_config: {", "fsdp_config: {amp_autocast: {enabled: true}, "),
         (ROBOTS, "val_check_interval: -1", "val_check_interval: 5"),
         (MATH, "sglang: {}", "sglang: null"),
         (MATH, "group_size: 8", "group_size: 8, n_minibatches: 1024"),
