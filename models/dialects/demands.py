@@ -26,7 +26,7 @@ def releases_of(demand: Demand) -> Range:
 def check_of(demand: Demand, **given: Any) -> Check:
     """Build the check of a demand; what is `given` comes before what the demand states."""
     kind = _KINDS[demand["check"]]
-    stated = {field.name: demand[field.name] for field in fields(kind) if field.name in demand}  # type: ignore[arg-type]
+    stated = {field.name: demand[field.name] for field in fields(kind) if field.name in demand}
     return kind(**{**stated, "severity": Severity(demand.get("severity", "error")), "releases": releases_of(demand), **given})
 
 

@@ -27,12 +27,6 @@ KEYS = "Keys"
 _CONFIG = "RLinf, rlinf/config.py"
 
 
-def _chunk(facts: Mode) -> Number | None:
-    """Return the actions per chunk of the trained model, else of rollout's model."""
-    trains = "train" in facts.phases or facts.task == "offline"
-    return facts.number(f"{'actor' if trains else 'rollout'}.model.num_action_chunks", DEMANDS)
-
-
 def _prompt(facts: Facts) -> Number | None:
     """Return one token more than the longest prompt."""
     longest = facts.number("data.max_prompt_length", DEMANDS)
@@ -89,13 +83,6 @@ _COMPUTED: dict[str, Sequence[tuple[str, Check]]] = {
             change="right", message=MULTIPLE,
             only_if=lambda facts: facts.task in REASONING and facts.settings.at("algorithm.n_minibatches") is not None,
         )),
-        *(
-            ("env", Divides(
-                code=DEMANDS, source=f"{_CONFIG}, validate_embodied_cfg", when=CHECKED, left=f"env.{phase}.max_steps_per_rollout_epoch",
-                right=_chunk, only_if=lambda facts, phase=phase: phase in facts.phases,  # type: ignore[misc]
-            ))
-            for phase in ("train", "eval")
-        ),
     ),
 }  # fmt: skip
 """Level -> (subject, check)."""
