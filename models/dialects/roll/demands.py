@@ -18,7 +18,7 @@ from ...text.tree import MapNode
 from ..checks import Check, Equals, Facts, Number, run_checks
 from ..demands import Demand, check_of, is_for
 from . import names
-from .job import Role, RoleFacts, RollSetup, whole_of
+from .job import Role, RoleFacts, RollSetup
 from .names import ACTOR_TRAIN, AT_CREATION, CONFIG, IN_WORKERS, REWARDS, RLVR, VLLM
 from .profile import fact_file
 
@@ -110,7 +110,7 @@ def _world(facts: Facts) -> Number | None:
 
 
 def _ranks(facts: Facts) -> Number | None:
-    ranks = whole_of("data_parallel_size", MATCHES, 1, CONFIG)(facts)
+    ranks = facts.of(facts.settings.whole(f"{facts.subject}.{CONFIG}data_parallel_size", MATCHES, exact=True))
     return ranks if ranks is not None and ranks.value > 1 else None
 
 

@@ -134,10 +134,14 @@ class Profile:
         keys = self.keys(config)
         return tuple(name for name in ALL_BLOCKS if name in keys and any(worker_class in keys[name][0] for worker_class in _WORKERS))
 
+    def words(self, config: str, key: str) -> tuple[str, ...]:
+        """Return the words of a key's `Literal` type; () for any different type."""
+        return _words(self.keys(config).get(key, [""])[0])
+
     @property
     def strategies(self) -> tuple[str, ...]:
         """Strategies of workers."""
-        return _words(self.keys("StrategyArguments")["strategy_name"][0])
+        return self.words("StrategyArguments", "strategy_name")
 
 
 def _words(kind: str) -> tuple[str, ...]:
