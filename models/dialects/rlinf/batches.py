@@ -135,7 +135,6 @@ def batches(mode: Mode) -> None:
 
 
 def _derive_samples(mode: Mode, batch: int, micro: Amount, replicas: int | None, *amounts: Amount) -> None:
-    """Derive samples and micro batches of an update; micro batches of tokens are skipped."""
     processes, samples_of = mode.processes("actor"), with_noun(batch, "sample")
     if not processes:
         return

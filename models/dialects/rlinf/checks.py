@@ -14,6 +14,7 @@ from typing import Any, Sequence
 from ...findings.finding import Severity
 from ...findings.wording import with_noun
 from ...releases.release import Range
+from ...text.nearest import SLIP, closest
 from ..checks import MULTIPLE, AtLeast, Check, Divides, Facts, Number, run_checks
 from ..demands import Demand, check_of, is_for, releases_of
 from . import known
@@ -24,12 +25,6 @@ REASONING = ("reasoning", "coding_online_rl")
 KEYS = "Keys"
 """Demand of keys that RLinf reads without a default."""
 _CONFIG = "RLinf, rlinf/config.py"
-
-
-def _chunk(facts: Mode) -> Number | None:
-    """Return the actions per chunk of the trained model, else of rollout's model."""
-    trains = "train" in facts.phases or facts.task == "offline"
-    return facts.number(f"{'actor' if trains else 'rollout'}.model.num_action_chunks", DEMANDS)
 
 
 def _prompt(facts: Facts) -> Number | None:
@@ -78,18 +73,16 @@ _COMPUTED: dict[str, Sequence[tuple[str, Check]]] = {
         )),
     ),
     "training": (
+        ("actor", AtLeast(
+            code=DEMANDS, source=f"{_CONFIG}, validate_reasoning_cfg", when=CHECKED, left=_samples, right="algorithm.n_minibatches",
+            message="{left} make no {right}", edits=False, help="write fewer minibatches",
+            only_if=lambda facts: facts.task in REASONING and facts.settings.at("algorithm.n_minibatches") is not None,
+        )),
         ("actor", Divides(
             code=DEMANDS, source=f"{_CONFIG}, validate_reasoning_cfg", severity=Severity.WARNING, left=_samples, right="algorithm.n_minibatches",
             change="right", message=MULTIPLE,
             only_if=lambda facts: facts.task in REASONING and facts.settings.at("algorithm.n_minibatches") is not None,
         )),
-        *(
-            ("env", Divides(
-                code=DEMANDS, source=f"{_CONFIG}, validate_embodied_cfg", when=CHECKED, left=f"env.{phase}.max_steps_per_rollout_epoch",
-                right=_chunk, only_if=lambda facts, phase=phase: phase in facts.phases,  # type: ignore[misc]
-            ))
-            for phase in ("train", "eval")
-        ),
     ),
 }  # fmt: skip
 """Level -> (subject, check)."""
@@ -117,7 +110,9 @@ def _applies(mode: Mode, demand: Demand) -> bool:
         return False
     if demand.get("chosen") and not mode.until(demand["until"]):
         return False
-    if (demand.get("whole") and not is_whole(mode)) or (demand.get("trains") and mode.flag("runner.only_eval") is not False):
+    if demand.get("whole", is_whole(mode)) is not is_whole(mode) or (demand.get("trains") and mode.flag("runner.only_eval") is not False):
+        return False
+    if demand.get("near") and not closest(settings.word(demand["key"], SETTING) or "", demand["values"], SLIP):
         return False
     sections = [demand[key] for key in ("has", "section") if key in demand]
     return all(map(settings.has, sections)) and is_for(settings, demand, SETTING)

@@ -64,7 +64,6 @@ def warn_of_hidden(notes: Notes, cluster: Cluster) -> None:
 
 
 def _declared(machines: AsDeclared, count: int, groups: list[DeclaredGroup]) -> Nodes:
-    """Return declared nodes with accelerators, except nodes only in groups with other hardware."""
     devices = accelerators(machines.count, machines.model)
     special = merge([ranks for group in groups if group.hardware for ranks in group.ranks.ranges])
     bare = without(special, merge([ranks for group in groups if not group.hardware for ranks in group.ranks.ranges]))

@@ -207,7 +207,6 @@ def check_text(context: Context, written: Written) -> None:
 
 
 def _check_groups(notes: Notes, written: Written, shared: list[int], fix: Fix | None) -> None:
-    """Note the faults of the node groups alone."""
     name, labels, value = written.name, written.labels, written.labels.value
     if labels.listed and value is not None:
         message = f"`node_group` of `{name}` is a YAML list: RLinf's documentation allows it, its parser refuses it"

@@ -119,7 +119,6 @@ class RlinfReader(Skeleton):
         return value if value is None else self.interpolator.tree(value, ("cluster", key))
 
     def _read_placed(self, section: MapNode, placed: MapNode | None) -> Cluster | None:
-        """Read the machines, and the components on them; None if the node count is unknown."""
         notes, num_nodes = self.notes, self._value(section, "num_nodes")
         count = read_num_nodes(notes, section, num_nodes)
         groups = read_node_groups(notes, self._value(section, "node_groups"), count)

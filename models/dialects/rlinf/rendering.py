@@ -106,7 +106,6 @@ def render(problem: Problem) -> Rendering:
 
 
 def _names(components: Sequence[Component]) -> dict[str, str]:
-    """Return the names in the file; a component placed as `actor` has no other role."""
     names = renamed(components, NAMES)
     for _ in components:
         runs = [(component, names[component.name]) for component in components]

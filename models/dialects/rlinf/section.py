@@ -17,7 +17,7 @@ from ...machines.shorthand import MAX_NODES
 from ...record import dataclass
 from ...text.document import DocumentKind
 from ...text.interpolation import Interpolator
-from ...text.nearest import nearest
+from ...text.nearest import SLIP, closest, nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
 from ..unread import counting_keys, report_unread
 from .known import CHECKED, FOLDER, before, names
@@ -120,7 +120,7 @@ def _warn(notes: Notes, entry: Entry, path: str, help: str, edit: Edit | None) -
 
 _APART = ("placewright", "profile_data", "hydra", "defaults")
 """Sections whose keys are judged elsewhere."""
-_DEPTH, _TYPING_ERROR, _ALIKE, _MOST_MISSING = 3, 2, 0.85, 4
+_DEPTH, _MOST_MISSING = 3, 4
 
 
 def check_keys(notes: Notes, settings: Settings, root: MapNode, missing: Mapping[str, str], whole: bool) -> None:
@@ -143,7 +143,7 @@ def check_keys(notes: Notes, settings: Settings, root: MapNode, missing: Mapping
                 check(entry.value, f"{path}.")
             elif entry.key.span in corrected:
                 continue
-            elif not is_known and (close := _meant(entry.key.text, siblings)):
+            elif not is_known and (close := closest(entry.key.text, siblings, min(SLIP, len(entry.key.text) * 3 // 20))):
                 help, edit = notes.to_rename(owner, entry, close)
                 if before + close in missing:
                     misspelt.add(before + close)
@@ -173,14 +173,6 @@ def _report_missing(notes: Notes, settings: Settings, missing: Mapping[str, str]
         notes.error(
             "PW101", keys[0].partition(".")[0], message, notes.document.root.span.part(0, 1), "", f"add {shown}", None, CHECKED, *sources
         )
-
-
-def _meant(name: str, known: list[str]) -> str:
-    """Return the read key within two typing errors of `name`; "" if there is none."""
-    from difflib import SequenceMatcher
-
-    close = nearest(name, [candidate for candidate in known if abs(len(candidate) - len(name)) <= _TYPING_ERROR])
-    return close if close and SequenceMatcher(None, name, close).ratio() >= _ALIKE else ""
 
 
 def read_num_nodes(notes: Notes, section: MapNode, value: Value | None) -> int | None:

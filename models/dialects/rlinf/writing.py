@@ -101,7 +101,6 @@ def _not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
 
 
 def _relabelled(runs: Sequence[Run], labels: tuple[str, ...] = _WHOLE) -> Sequence[Run]:
-    """Return the runs with the label, if there is only one label."""
     return [replace(run, node_group=labels[0]) for run in runs] if len(labels) == 1 else runs
 
 

@@ -122,7 +122,6 @@ class BatchChecks(RollChecks):
         return self.amount(ANSWERS, names.RLVR)
 
     def _check_prompts(self, batch: Amount) -> None:
-        """Check and share the prompts of a step."""
         step = self._step()
         for role in self.setup.declared(ACTOR_TRAIN):
             is_replaced = self.pipeline.pure_opd and not role.created  # the student replaces it
@@ -181,7 +180,6 @@ class BatchChecks(RollChecks):
             self.setup.shares.append(share)
 
     def _share_updates(self, batch: Amount, answers: Amount) -> None:
-        """Demand that the ranks of open roles get whole updates."""
         for role in (self.setup.role(ACTOR_TRAIN), self.setup.role(CRITICS)):
             component = self.setup.components.get(role.key) if role and role.ids is None and not self._is_dynamic(role) else None
             if role is None or component is None or component.runs is not None:
@@ -257,7 +255,6 @@ class BatchChecks(RollChecks):
     # dpo_pipeline.py, roll/pipeline/sft/sft_pipeline.py, roll/pipeline/distill/distill_pipeline.py.
 
     def _derive_all(self) -> None:
-        """Add the derivations of all roles with data parallel ranks."""
         for role in self.setup.all(*_ON_RANKS):
             self._derive_ranks(role)
         if self.pipeline.ppo:
@@ -283,7 +280,6 @@ class BatchChecks(RollChecks):
         self.setup.derive(role.key, DATA_PARALLEL_SIZE, ranks, formula, *amounts)
 
     def _derive_prompts(self, batches: Batches) -> None:
-        """Derive samples, samples per rank, updates and micro batches from prompts."""
         batch, answers, role, key = self.batch, self.answers_of(), batches.role, batches.role.key
         if answers is None or batch is None or batch.value <= 0:
             return
@@ -305,7 +301,6 @@ class BatchChecks(RollChecks):
             self.setup.derive(key, "micro batches of log probabilities", max(share // inferred.value, 1), formula, inferred)
 
     def _derive_data(self, batches: Batches) -> None:
-        """Derive the samples of a step in pipelines without generation."""
         key, micro, is_paired = batches.role.key, batches.per_device, batches.role.part == ACTOR_TRAIN
         formula = f"{micro.value} a micro batch x {batches.accumulated.value} accumulated x {with_noun(batches.ranks, 'rank')}"
         self.setup.derive(key, f"{'pairs' if is_paired else 'samples'} per step", batches.of_all, formula, micro, batches.accumulated)

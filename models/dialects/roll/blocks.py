@@ -12,7 +12,7 @@ from ...text.document import Program
 from ...text.tree import MapNode
 from . import names
 from .job import Role, RollChecks, RollSetup
-from .names import ACTOR_TRAIN, AT_LOAD, CRITICS, REFERENCES, REWARDS, TEACHERS
+from .names import ACTOR_TRAIN, CRITICS, REFERENCES, REWARDS, TEACHERS
 from .profile import Pipeline, fact_file, pipelines
 from .types import number_of
 
@@ -56,22 +56,11 @@ class ConfigurationBlocks(RollChecks):
     def __init__(self, setup: RollSetup) -> None:
         super().__init__(setup)
         self.known = setup.profile.blocks(setup.pipeline.config)
-        self.teachers_refer = setup.pipeline.ppo and self._teachers_refer()
+        mixed = setup.notes.choice is not None and setup.since("0.2.1") and bool(setup.settings.flag("use_opd", STARTS))
+        self.teachers_refer = setup.pipeline.ppo and (setup.pipeline.pure_opd or mixed)
         self.switches: dict[str, Switch] = {}
         if setup.pipeline.ppo:
             self.switches = {CRITICS: self._critic(), REFERENCES: self._reference()}
-
-    def _teachers_refer(self) -> bool:
-        """Return True if teachers are the references; report what ROLL refuses then."""
-        notes, settings, pure = self.notes, self.settings, self.pipeline.pure_opd
-        mixed = notes.choice is not None and notes.choice.since("0.2.1") and bool(settings.flag("use_opd", STARTS))
-        if pure and mixed:
-            message, edit = "ROLL refuses `use_opd: true` with pure on-policy distillation", settings.becomes("use_opd", "false")
-            notes.error(RULE, "", message, self.setup.span_of("use_opd"), "both", "write `use_opd: false`", edit, AT_LOAD)
-        elif mixed and is_configured(settings, REFERENCES):
-            message = "with `use_opd: true` the teachers are the references, and ROLL refuses a configured `reference`"
-            notes.error(RULE, REFERENCES, message, self.setup.span_of(REFERENCES), "configured", "remove `reference`", None, AT_LOAD)
-        return pure or mixed
 
     def _critic(self) -> Switch:
         settings, pipeline = self.settings, self.pipeline

@@ -18,7 +18,7 @@ from ...text.tree import MapNode
 from ..checks import Check, Equals, Facts, Number, run_checks
 from ..demands import Demand, check_of, is_for
 from . import names
-from .job import Role, RoleFacts, RollSetup, whole_of
+from .job import Role, RoleFacts, RollSetup
 from .names import ACTOR_TRAIN, AT_CREATION, CONFIG, IN_WORKERS, REWARDS, RLVR, VLLM
 from .profile import fact_file
 
@@ -33,7 +33,9 @@ def check_demands(setup: RollSetup) -> None:
     Of a configuration with unread parts, only the sizes of engines are judged.
     """
     stated = [demand for demand in fact_file("demands") if not setup.notes.partial or demand.get("partial")]
-    run_checks([_check("", demand) for demand in stated if _is_for(setup, None, demand)], Facts(setup.notes, setup.settings))
+    for demand in stated:
+        if _is_for(setup, None, demand):
+            _check("", demand).run(Facts(setup.notes, setup.settings, demand.get("subject", "")))
     for role in setup.roles:
         if role.created and role.key in setup.components:
             checks = [_check(role.key, demand) for demand in stated if _is_for(setup, role, demand)]
@@ -108,7 +110,7 @@ def _world(facts: Facts) -> Number | None:
 
 
 def _ranks(facts: Facts) -> Number | None:
-    ranks = whole_of("data_parallel_size", MATCHES, 1, CONFIG)(facts)
+    ranks = facts.of(facts.settings.whole(f"{facts.subject}.{CONFIG}data_parallel_size", MATCHES, exact=True))
     return ranks if ranks is not None and ranks.value > 1 else None
 
 

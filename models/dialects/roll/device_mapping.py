@@ -108,7 +108,6 @@ def read_expression(text: str) -> Expression:
 
 
 def _read_value(text: str, value: Any) -> Expression:
-    """Convert the value that ROLL gets to ids or a fault."""
     whole = Place(0, len(text))
     items = list(value) if isinstance(value, Iterable) else [value]
     wrong = [item for item in items if not isinstance(item, int)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Callable, Iterator
+from typing import Iterator
 
 from ...component import Component, Parallel, Relation
 from ...configuration.notes import Notes
@@ -214,15 +214,6 @@ class RoleFacts(Facts):
 def amount_of(facts: Facts, amount: Amount) -> Number:
     """Return a setting as a number of a check."""
     return Number(amount.value, facts.text(amount), amount)
-
-
-def whole_of(path: str, code: str, least: int, below: str = "") -> Callable[[Facts], Number | None]:
-    """Build a term: whole number at a path, or at `below` + path in the block of the subject."""
-
-    def term(facts: Facts) -> Number | None:
-        return facts.of(facts.settings.whole(f"{facts.subject}.{below}{path}" if below else path, code, least=least, exact=True))
-
-    return term
 
 
 def number(settings: Settings, path: str, rule: str, default: float) -> float | None:

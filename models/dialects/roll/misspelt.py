@@ -60,7 +60,6 @@ def _joined(notes: Notes, block: MapNode, own: Entry, subject: str) -> MapNode:
 
 
 def _missed(key: str) -> str:
-    """Return the note for an unread key in place of a required one."""
     return f"ROLL ignores it, and misses `{key}`"
 
 
@@ -147,7 +146,6 @@ def _with_workers(notes: Notes, root: MapNode, block: Role, mapping: MapNode) ->
 
 
 def _started(document: Document) -> tuple[Pipeline, list[Role]]:
-    """Return the pipeline and the started roles, without findings."""
     silent = Notes(document, "")
     settings = Settings(silent, Interpolator.of(document, names.ENVIRONMENT_VARIABLES), Defaults(profile_of(document.release)))
     setup = RollSetup(silent, settings, pipeline_of(silent, settings, document.program))
@@ -193,16 +191,11 @@ class KeyChecks(RollChecks):
             if name not in ALL_BLOCKS and (is_aliased or any(f"${{{name}{end}" in source for end in (".", "}"))):
                 return  # its values are used elsewhere
             close = nearest(name, known) if name not in ALL_BLOCKS else None
-            help, edit = notes.to_rename(root, entry, close) if close else ("remove it", notes.removed(root, entry))
-            message = f"`{name}` is no role of ROLL's {pipeline.name} pipeline"
-            notes.warn(CODE, name, message, entry.key.span, "not a role", help, edit, IGNORED)
+            self._no_role(root, entry, close)
             if name not in ALL_BLOCKS and not close and isinstance(value, MapNode) and (devices := value.get(DEVICES)) is not None:
                 report_unread(notes, CODE, [(f"{name}.{DEVICES}", devices.span)], "a role that ROLL starts")
         elif isinstance(value, MapNode) and (close := closest(name, [block for block in known if root.get(block) is None], SLIP)):
-            help, edit = notes.to_rename(root, entry, close)
-            notes.warn(
-                CODE, name, f"`{name}` is no role of ROLL's {pipeline.name} pipeline", entry.key.span, "not a role", help, edit, IGNORED
-            )
+            self._no_role(root, entry, close)
         elif not isinstance(value, MapNode):
             near = [key for key in (*names.JOB_KEYS, *keys) if abs(len(key) - len(name)) <= SLIP]  # no whole word more or less
             close = closest(name, near, min(SLIP, len(name) // 8))
@@ -212,6 +205,11 @@ class KeyChecks(RollChecks):
                 notes.warn(CODE, "", f"ROLL has no key `{name}`", entry.key.span, "not a key", help, edit, IGNORED)
                 return
         report_unread(notes, CODE, counting_keys(entry, name), "a role that ROLL starts")
+
+    def _no_role(self, root: MapNode, entry: Entry, close: str | None) -> None:
+        help, edit = self.notes.to_rename(root, entry, close) if close else ("remove it", self.notes.removed(root, entry))
+        message = f"`{entry.key.text}` is no role of ROLL's {self.pipeline.name} pipeline"
+        self.notes.warn(CODE, entry.key.text, message, entry.key.span, "not a role", help, edit, IGNORED)
 
     def _check_key(self, role: Role, block: MapNode, entry: Entry) -> None:
         known, name, choice = self.setup.profile.keys_of(role.part), entry.key.text, self.notes.choice

@@ -65,7 +65,6 @@ def _splits(setup: RollSetup, role: Role, role_degrees: StrategyDegrees) -> tupl
 
 
 def _key(setup: RollSetup, role: Role) -> str:
-    """Return the key of the role's model path."""
     if role.part == names.SFT_TRAIN:
         return "pretrain"
     for parts in TOGETHER:

@@ -84,7 +84,6 @@ def _whole(setup: RollSetup, key: str, default: int, is_replaced: bool) -> Amoun
 
 
 def _shown(notes: Notes) -> ShellMachine:
-    """Return what the script tells Ray about the node."""
     program = notes.document.program
     return (program.machine if program else None) or ShellMachine()
 

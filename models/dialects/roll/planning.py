@@ -235,7 +235,6 @@ class RollOpening:
 
 
 def _choices(problem: Problem) -> dict[str, tuple[Parallel, ...]]:
-    """Return the open degrees of planned roles."""
     names = [component.name for component in problem.components if component.runs is None and component.timed]
     return {name: problem.job.choices[name] for name in names if problem.job.choices.get(name)}
 
@@ -249,7 +248,6 @@ def _refused(problem: Problem, chosen: Chosen) -> Iterator[Finding]:
 
 
 def _within(problem: Problem, written: Mapping[str, Sequence[Run]]) -> dict[str, Sequence[Run]]:
-    """Keep the written places whose nodes exist."""
     assignment, count = Assignment(written), len(problem.cluster.nodes)
     return {name: runs for name, runs in written.items() if all(node < count for node, _ in assignment.masks(name))}
 
@@ -265,7 +263,6 @@ def _overlaps(problem: Problem, written: Mapping[str, Sequence[Run]]) -> Iterato
 
 
 def _counts(problem: Problem, name: str) -> Iterator[int]:
-    """Yield the counts that divide every share, within the bounds of the degrees."""
     candidate = problem[name]
     most = min(candidate.most, sum(node.free(ACCELERATOR).bit_count() for node in problem.cluster.nodes))
     shares = [share for share in problem.shares if share.component == candidate.name]

@@ -105,7 +105,6 @@ class Profile:
         return own
 
     def _at(self, runs: Iterable[list[Any]]) -> list[Any] | None:
-        """Return the value of the run with the release; None if there is none."""
         table = read_releases(RELEASES)
         return next((run[2:] for run in runs if table.holds(Range(*run[:2]), self.release)), None)
 
@@ -146,7 +145,6 @@ class Profile:
 
 
 def _words(kind: str) -> tuple[str, ...]:
-    """Return the words of a type ``Literal['a', 'b']``."""
     if not kind.startswith("Literal["):
         return ()
     words = ast.literal_eval(f"({kind[len('Literal[') : -1]},)")

@@ -143,7 +143,6 @@ class _RollReader(Reader):
         TypeChecks(setup).check()
 
     def _components(self, setup: RollSetup, open_: set[str], nodes: int) -> Iterator[Component]:
-        """Yield a component for every role that ROLL starts or may start."""
         for role in setup.roles:
             if role.key in open_:
                 yield opened(role)

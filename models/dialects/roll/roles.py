@@ -170,7 +170,6 @@ class RoleWorkers(RollChecks):
         return Amount(1, path, amount.scalar)
 
     def _degree(self, path: str) -> Amount | None:
-        """Return a parallel degree of vLLM; 1 if unset."""
         if self.settings.at(path) is None:
             return Amount(1, path, None, "ROLL, roll/configs/worker_config.py")
         return self.settings.whole(path, "PW111", exact=True)

@@ -12,13 +12,12 @@ from ...findings.span import Edit
 from ...findings.wording import are, with_noun
 from ...ranks import merge, without, write_ranks
 from ...record import dataclass
-from ...releases.release import Range
 from ...text.edit import in_flow_map
 from ...text.tree import Scalar
-from ..checks import Divides, Equals, Facts, Number, OneOf
+from ..checks import Divides, Number
 from . import names
 from .ids import Ids, common, differing, positions, range_text
-from .job import Role, RoleFacts, RollChecks, number, whole_of
+from .job import Role, RoleFacts, RollChecks, number
 from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AGENTIC_REWARD, AT_LOAD, CRITICS, NEVER, REFERENCES, SGLANG, VLLM
 from .strategies import data_parallel, degrees, in_groups_of
 
@@ -27,7 +26,7 @@ from .strategies import data_parallel, degrees, in_groups_of
 # Source: ROLL, roll/configs/base_config.py (PPOConfig.__post_init__), roll/pipeline/rlvr/rlvr_config.py.
 
 MODES, BATCH_NUMBERS = "PW123", "PW403"
-RATIO, LEVEL = "async_generation_ratio", "generate_opt_level"
+RATIO = "async_generation_ratio"
 MODE = "partial_gpu_mode"
 REASON = "ROLL's `partial_gpu_mode`"
 OFF = f"`{MODE}: false` turns this check off"
@@ -52,13 +51,8 @@ class ModeChecks(RollChecks):
         async_ratio = self.ratio if self.pipeline.ppo and self.setup.since("0.1.3") else None
         if not async_ratio:
             return
-        settings, agentic = self.settings, self.pipeline.agentic
-        Equals(
-            code=MODES, source="ROLL, roll/configs/base_config.py, roll/pipeline/rlvr/rlvr_config.py", when=AT_LOAD,
-            releases=Range(since="0.2.0" if agentic else "0.1.3"), left=whole_of(LEVEL, MODES, -(10**9)), right=1,
-            message="asynchronous generation needs `generate_opt_level: 1`: {left}",
-        ).run(Facts(self.notes, settings, ACTOR_INFER))  # fmt: skip
-        if agentic or async_ratio < 0:
+        settings = self.settings
+        if self.pipeline.agentic or async_ratio < 0:
             return
         if async_ratio < 1:
             message = f"`{RATIO}: {async_ratio:g}` is neither 0 nor at least 1, which the rlvr pipelines demand"
@@ -117,7 +111,6 @@ class ModeChecks(RollChecks):
             self.notes.error(MODES, REFERENCES, message, settings.at(adapters) or train.span, "no reference", help, edit, why, AFTER_MODELS)
 
     def _relate(self, first: Role | None, *relations: tuple[str, Role]) -> None:
-        """Add relations that the mode demands, between roles with components."""
         component = self.setup.components.get(first.key) if first is not None else None
         for kind, second in relations if component is not None else ():
             if component is not None and second.key in self.setup.components:
@@ -273,7 +266,7 @@ def _written(role: Role, ids: range) -> Edit | None:
 
 MOST_RANKS = 512
 """Limit on ranks of either side for trials of all shifts; our own."""
-BACKEND, WAYS, NCCL = "logits_transfer_backend", ("ipc+nccl", "nccl-only", "ray"), "nccl-only"
+BACKEND, USUAL, NCCL = "logits_transfer_backend", "ipc+nccl", "nccl-only"
 _SOURCE = "ROLL, roll/pipeline/distill/logits_transfer_group.py"
 Pairs = list[tuple[int, int]]
 """(teacher's data parallel rank, student's) of every transfer."""
@@ -427,8 +420,6 @@ class TransferChecks(RollChecks):
         student, teacher = self.setup.role(names.STUDENTS), self.setup.role(names.TEACHERS)
         if student is None or teacher is None or not self.setup.since("0.1.3"):
             return
-        facts = Facts(self.notes, self.settings, names.STUDENTS)
-        OneOf(code=MODES, source=_SOURCE, when=AFTER_MODELS, key=BACKEND, values=WAYS).run(facts)
         by_nccl = self.settings.word(BACKEND, MODES) == NCCL
         sender, receiver = self._side(teacher), self._side(student)
         if sender is None or receiver is None:
@@ -450,8 +441,8 @@ class TransferChecks(RollChecks):
             met = _same_gpu(sender, receiver, existing, 0, int(sender.tp > 1))
             if met is not None and not _shifts_apart(sender, receiver, existing):
                 message, why = f"teacher and student meet on id {met}, but `{BACKEND}` is `{NCCL}`", "NCCL cannot send from a GPU to itself"
-                at, edit = self.settings.at(BACKEND) or student.place, self.settings.becomes(BACKEND, WAYS[0])
-                self.notes.error(MODES, student.key, message, at, "", f"write `{BACKEND}: {WAYS[0]}`", edit, why, AFTER_MODELS)
+                at, edit = self.settings.at(BACKEND) or student.place, self.settings.becomes(BACKEND, USUAL)
+                self.notes.error(MODES, student.key, message, at, "", f"write `{BACKEND}: {USUAL}`", edit, why, AFTER_MODELS)
 
     def _side(self, role: Role) -> TransferSide | None:
         if not (role.by_megatron or role.by_ulysses) or not data_parallel(self.setup, role):

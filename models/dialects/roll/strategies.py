@@ -269,10 +269,10 @@ class StrategyChecks(RollChecks):
         """
         config, profile = self.settings.at(role.path(CONFIG.rstrip("."))), self.setup.profile
         written = self.settings.at(role.path(f"{STRATEGY}.strategy_name"))
-        if isinstance(written, Scalar) and written.value != role.strategy:
-            return  # the keys are those of a strategy that is refused
+        if not isinstance(config, MapNode) or (isinstance(written, Scalar) and written.value != role.strategy):
+            return  # the keys may be those of a strategy that is refused
         known: Collection[str] = profile.megatron_keys if role.by_megatron else fact_file("strategies").get(role.strategy, ())
-        for entry in config if isinstance(config, MapNode) else ():
+        for entry in config:
             name = entry.key.text
             close = None if name in known else _meant(role, name, known)
             if name in known or not (close or role.by_megatron):

@@ -1,4 +1,4 @@
-"""Keys and types of all values, which ROLL compares with its classes when it loads a configuration.
+"""Keys and types of all values, as ROLL compares them with its classes at load.
 
 Source: dacite, core.py (from_dict) and types.py (is_instance), called by ROLL's
 examples/start_*_pipeline.py without `cast` and `strict`.
@@ -64,7 +64,7 @@ def number_of(notes: Notes, value: Value | None) -> int | float | None:
 
 
 class TypeChecks(RollChecks):
-    """Errors of values without the types of their keys, and warnings of misspelt keys of inner maps."""
+    """Errors of values of wrong types, and warnings of misspelt keys of inner maps."""
 
     def check(self) -> None:
         """Report every value that has no error yet."""
@@ -82,7 +82,9 @@ class TypeChecks(RollChecks):
             value = self.settings.at(inner) if entry.key.text in known else None
             if value is not None:
                 yield from self._misfits(Misfit(inner, value, _parsed(known[entry.key.text][0]), owner, entry), name.rpartition(".")[0])
-            elif name.endswith("Arguments") and entry.key.text not in known and (close := closest(entry.key.text, known, SLIP)):
+                continue
+            alike = [key for key in known if abs(len(key) - len(entry.key.text)) <= SLIP]  # no whole word more or less
+            if name.endswith("Arguments") and entry.key.text not in known and (close := closest(entry.key.text, alike, SLIP)):
                 help, edit = self.notes.to_rename(owner, entry, close)
                 role, _, key = path.rpartition(".")
                 message = f"`{key}`{f' of `{role}`' if role else ''} has no key `{entry.key.text}`"
@@ -116,7 +118,7 @@ class TypeChecks(RollChecks):
         return next((known for known in (f"{prefix}.{name}", name) if self.setup.profile.keys(known)), "")
 
     def _fits(self, value: Value, kind: ast.expr, prefix: str, inside: bool = False) -> bool:
-        """Return True if a value has a type; with `inside`, so has what a map holds."""
+        """Return True if a value has a type. With `inside`, so has what a map holds."""
         name, arguments = _parts(kind)
         if name in _EITHER:
             is_null = name == "Optional" and isinstance(value, Scalar) and value.is_null

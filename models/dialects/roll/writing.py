@@ -269,7 +269,6 @@ def _nodes_of_workers(runs: Sequence[Run]) -> list[list[int]]:
 
 
 def _part(component: Component) -> str:
-    """Return the part of a component; "" without a role in ROLL."""
     base, role = component.name.partition(".")[0], role_of(component)
     if base in names.ROLE_OF and base != AGENTIC_REWARD and role in ("", names.ROLE_OF[base]):
         return base
@@ -277,7 +276,6 @@ def _part(component: Component) -> str:
 
 
 def _pipeline(parts: set[str]) -> str:
-    """Return the pipeline that starts all parts, or else the closest."""
     if names.SFT_TRAIN in parts or STUDENTS in parts:
         return "sft" if names.SFT_TRAIN in parts else "distill"
     is_rollout = ACTOR_INFER in parts and ACTOR_TRAIN not in parts
@@ -355,7 +353,6 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
 
 
 def _keys(reading: Reading, problem: Problem, component: Component, assignment: Assignment) -> Data:
-    """Return the keys to write for a role."""
     name, runs, root = component.name, assignment.of(component.name), reading.document.root
     if problem.kind(component) != ACCELERATOR:
         return {names.WORLD_SIZE: max((run.ranks.stop for run in runs), default=0)}

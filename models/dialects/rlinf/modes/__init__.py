@@ -70,7 +70,6 @@ def _model_parallel(mode: Mode) -> None:
 
 
 def _pack_trained(mode: Mode, name: str) -> None:
-    """Pack a trained component; only Megatron divides it."""
     pack(mode, name, ProcessShape(), mode.degrees(name).parallel if mode.backend(name) == MEGATRON else None)
 
 
@@ -222,7 +221,6 @@ def _judge(mode: Mode, shape: ProcessShape | None) -> None:
 
 
 def _hybrid(mode: Mode) -> None:
-    """Apply the embodied mode: components stay as written."""
     clear_degrees(mode, "actor")
     is_faulty = any(finding.severity is Severity.ERROR for finding in mode.notes.findings)
     # Otherwise the file may place more components than were read.

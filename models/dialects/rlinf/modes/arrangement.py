@@ -222,7 +222,6 @@ def check_inference(mode: Mode, current: Arrangement) -> None:
 
 
 def _check_apart(mode: Mode, current: Arrangement) -> None:
-    """Check batch settings and inference sections of actor and rollout that are apart."""
     for path in refused_apart(mode, current is Arrangement.AUTO):
         section, value = path.split(".", 1)[0], mode.settings.at(path)
         message = f"`{path}` is true, which training refuses where actor and rollout are apart"

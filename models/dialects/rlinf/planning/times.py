@@ -201,7 +201,6 @@ def batch_of(settings: Settings) -> Batch | None:
 
 
 def _measured(table: Table, parallel: Parallel | None = None) -> list[Measured]:
-    """Return the measurements of a table, for these degrees alone; None: for any."""
     return [Measured(count, row.nanoseconds, "", parallel, assumed=row.formula) for count, row in sorted(table.items())]
 
 

@@ -95,11 +95,23 @@ def test_keys_by_release() -> None:
         (ROBOTS, "fsdp_config: {", "fsdp_config: {backward_prefetch: none, "),
         (ROBOTS, "fsdp_config: {", "fsdp_config: {amp_autocast: {precision: fp8}, "),
         (ROBOTS, "model_type: openvla,", "model_type: molmoact2,"),
+        (ROBOTS, "env_type: maniskill", "env_type: maniskil"),
+        (ROBOTS, "loss_type: actor", "loss_type: actor_critic"),
+        (ROBOTS, "val_check_interval: -1", "val_check_interval: 5"),
+        (MATH, "sglang: {}", "sglang: null"),
+        (MATH, "group_size: 8", "group_size: 8, n_minibatches: 1024"),
     ],
 )
 def test_words_of_the_backends(text: str, before: str, after: str) -> None:
     staged = [("pipeline_stage_num: 1", "pipeline_stage_num: 2")] if "molmoact2" in after else []
     assert len(errors(text, (before, after), *staged)) == 1
+
+
+@pytest.mark.parametrize(("word", "count"), [("grpo", 0), ("grpoo", 1), ("my_own_estimator", 0)])
+def test_misspelt_algorithms_are_warnings_as_programs_may_register_their_own(word: str, count: int) -> None:
+    reading = read(Source("job.yaml", MATH.replace("grpo", word)), read_shorthand("1x8"), "rlinf", "training", Composer())
+    assert len([each for each in reading.findings if each.severity is Severity.WARNING]) == count
+    assert not any(each.severity is Severity.ERROR for each in reading.findings)
 
 
 def test_packed_components_need_accelerators() -> None:
