@@ -233,9 +233,9 @@ class Expander(ABC):
                 return self.calculate(self.text(self.script.parts(*part.inside, True)), self._place(part))
             except NotComputed as problem:
                 raise NotComputed(f"`{shown}` is not known: {problem}") from problem
-        if part.kind == "process":
-            return self._unknown(part, f"`{shown}` is a command, which is not run")
         written = self.script.text[slice(*part.inside)]
+        if part.kind == "process" or (shown[:1] == "`" and "\\" in written):
+            return self._unknown(part, f"`{shown}` is a command, which is not run")
         text = self.captured(Script(written, self.script.origin.cut(*part.inside), self.script.time))
         if any(not piece.unknown for piece in text.pieces) or not text.pieces:
             return text

@@ -16,7 +16,7 @@ from .arithmetic import NotComputed
 from .conditions import HOLDS, Operand, Truth, evaluate_sum, evaluate_test
 from .expand import has_braces
 from .flow import UNKNOWN, ControlFlow
-from .launch import Started, inherited, launch_of, launches_in, nested_text, script_call, shell_call
+from .launch import Started, inherited, launch_of, launches_in, nested_text, script_call, shell_call, stated
 from .pieces import Place, VariableValue, WordText, joined
 from .printing import printed
 from .state import INPUT, OUTPUT, LimitExceeded
@@ -260,7 +260,9 @@ class Follower(ControlFlow):
     def _carried_out(self, node: Node, words: Sequence[WordText]) -> Truth:
         """Carry out a command: a function, a builtin, a nested text or a program."""
         place, shown, state = self.script.place(node), self.script.shown(self.script.range(node)), self.state
-        name = words[0].plain if words[0].known else ""
+        name, *following = (word.plain if word.known else "" for word in words)
+        if name == "time" and following and following[0] in state.functions:
+            name, words = following[0], words[1:]
         if name in state.functions:
             return self._call(*state.functions[name], words[1:])
         if name in ("[", "test"):
@@ -283,6 +285,7 @@ class Follower(ControlFlow):
         if inner is not None:
             shell = self.aside()
             shell.state.become_child(*inherited(words))
+            shell.state.variables |= stated(words)
             shell.state.call(inner[1])
             shell.state.within = tuple(words)
             shell._evaluate(inner[0])

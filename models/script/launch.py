@@ -13,8 +13,10 @@ from .pieces import Place, WordText, joined
 
 _PYTHON = re.compile(r"(?:.*/)?(?:python|python[23](?:\.[0-9]+)?|pypy3?)")
 _TORCHRUN = re.compile(r"(?:.*/)?(?:torchrun|accelerate|deepspeed)")
+_INTERPRETER = re.compile(f"{_PYTHON.pattern}|{_TORCHRUN.pattern}")
 _SHELL = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh")
 _FACTS = facts("launchers")
+_WITH_VALUE: Mapping[str, Sequence[str]] = _FACTS["options_with_value"]
 _LAUNCHING = re.compile(r"(?:.*[./])?(?:\w*launch\w*|\w*runner|run|start)(?:\.py)?|cProfile|coverage|debugpy|memray|pdb|scalene|viztracer")
 _PROGRAM = re.compile(r"[\w/.-]+\.py|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){2,}")
 _MARK = re.compile(r"-I ?(\S+)|(?:-i|--replace=?)(\S*)")
@@ -82,8 +84,9 @@ def launch_of(started: Started) -> LaunchCommand | None:
         return _submitted(started) or _behind(started)
     word, before = words[python], [base(word.plain) for word in words[:python]]
     launcher, start, is_torchrun = "", python + 1, word.known and _TORCHRUN.fullmatch(word.plain) is not None
-    if before and words[0].known:
-        launcher, start = _launcher(before), 0
+    if before and words[0].known:  # with its subcommands, such as `ray job submit`
+        subcommands = before[1:3] if before[0] in _FACTS["with_subcommands"] else ()
+        launcher, start = " ".join([before[0], *takewhile(str.isalpha, subcommands)]), 0
     elif word.known and not _PYTHON.fullmatch(word.plain):
         launcher = base(word.plain)
     position = _program(words, python + 1, is_torchrun)
@@ -176,24 +179,14 @@ def _interpreter(words: Sequence[WordText]) -> int | None:
     if module and len(words) > module + 1 and words[module].plain == "-m":
         return module - 1  # `$PYTHON -m module`
     plain = [word.plain if word.known and not word.secret else "" for word in words]
-    if not _is_interpreter(plain[0]) and base(words[0].plain) not in _FACTS["starters"]:
+    if not _INTERPRETER.fullmatch(plain[0]) and base(words[0].plain) not in _FACTS["starters"]:
         return None
-    python = next((at for at, text in enumerate(plain) if _is_interpreter(text)), None)
+    python = next((at for at, text in enumerate(plain) if _INTERPRETER.fullmatch(text)), None)
     if python is None and base(plain[0]) == "uv" and plain[1:2] == ["run"]:
         file = _program(words, 2)  # `uv run file.py`: no interpreter is named
         is_program = file is not None and (plain[file].endswith(".py") or plain[file - 1] == "-m")
         python = None if file is None or not is_program else file - 2 if plain[file - 1] == "-m" else file - 1
     return python
-
-
-def _is_interpreter(text: str) -> bool:
-    return bool(_PYTHON.fullmatch(text) or _TORCHRUN.fullmatch(text))
-
-
-def _launcher(before: Sequence[str]) -> str:
-    """Return the launcher with its subcommands, such as `ray job submit`."""
-    subcommands = before[1:3] if before[0] in _FACTS["with_subcommands"] else ()
-    return " ".join([before[0], *takewhile(re.compile(r"[a-z]+").fullmatch, subcommands)])
 
 
 def _program(words: Sequence[WordText], position: int, is_torchrun: bool = False) -> int | None:
@@ -207,7 +200,7 @@ def _program(words: Sequence[WordText], position: int, is_torchrun: bool = False
             return position
         if plain in ("-", "-c") and not is_torchrun:  # inline code
             return None
-        position += 2 if plain in _FACTS["options_with_value"] and not is_torchrun else 1
+        position += 2 if plain in _WITH_VALUE["python"] and not is_torchrun else 1
     return None
 
 
@@ -235,13 +228,6 @@ def script_call(words: Sequence[WordText]) -> Sequence[WordText]:
     return () if is_text or (words[at:][:1] and words[at].plain == "-s") else words[at:]
 
 
-def _operand(words: Sequence[WordText], at: int, with_value: Sequence[str]) -> int:
-    """Return the index of the first word beside options and their values."""
-    while at < len(words) and words[at].plain.startswith("-"):
-        at += 2 if words[at].plain in with_value else 1
-    return at
-
-
 def launches_in(text: str) -> bool:
     """Return True if a text seems to hold a command that starts a program."""
     return re.search(r"\b(?:python[0-9.]*|torchrun)\s+\S", text) is not None
@@ -250,7 +236,15 @@ def launches_in(text: str) -> bool:
 def inherited(words: Sequence[WordText]) -> tuple[bool, str]:
     """Return True if a command passes its variables on, and why they are unknown."""
     name = next((name for word in words if (name := base(word.plain)) in _FACTS["own_environment"]), "")
+    name = name or next((word.plain for word in words if base(words[0].plain) == "env" and word.plain in ("-i", "-u", "-")), "")
     return not name, f"it is what it is where `{name}` runs it"
+
+
+def stated(words: Sequence[WordText]) -> dict[str, WordText]:
+    """Return the variables of the words `NAME=value` before a program, as in `env NAME=value`."""
+    before = takewhile(lambda word: not (_SHELL.fullmatch(word.plain) or _INTERPRETER.fullmatch(word.plain)), words)
+    named = ((word.plain.partition("=")[0], word) for word in before)
+    return {name: word.cut(len(name) + 1) for name, word in named if name.isidentifier() and name != word.plain}
 
 
 def nested_text(
@@ -270,17 +264,19 @@ def nested_text(
             if (text := written(word)) is not None:
                 return text, words[at + 1 :]
         return (stdin, ()) if stdin is not None else None
+    name = base(words[0].plain)
+    if name == "ssh":
+        rest = [*words[1:]]
+        while rest and rest[0].plain.startswith("-"):
+            rest = rest[2 if rest[0].plain in _WITH_VALUE["ssh"] else 1 :]
+        text = joined(rest[1:], " ", rest[1].place()) if len(rest) > 1 else stdin
+        return (text, ()) if text is not None else None
     if (call := shell_call(words)) is not None:
         at, is_text = call
         if is_text:
             return words[at], words[at + 2 :]
         text = written(words[at]) if at < len(words) and words[at].plain != "-s" else stdin
         return (text, words[at + 1 :]) if text is not None else None
-    name = base(words[0].plain)
-    if name == "ssh":
-        host = _operand(words, 1, _FACTS["ssh_options_with_value"])
-        rest = words[host + 1 :]
-        return (joined(rest, " ", rest[0].place()), ()) if rest else (stdin, ()) if stdin is not None else None
     if name in _FACTS["remote"] and len(words) > 2:  # a whole command as a word
         return next(((word, ()) for word in words[1:] if launches_in(word.plain)), None)
     return None

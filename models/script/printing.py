@@ -22,7 +22,9 @@ def printed(name: str, words: Sequence[WordText], state: State, place: Place) ->
     stdin, end = state.text_of(INPUT), WordText.of("\n", place)
     plain, operands = [word.plain for word in words], [word for word in words if word.plain[:1] != "-"]
     if name == "echo":
-        return None if plain[:1] and plain[0][:1] == "-" else joined([joined(words, " ", place), end])
+        is_open = plain[:1] == ["-n"]
+        text = joined(words[is_open:], " ", place)
+        return None if text.plain.startswith("-") else text if is_open else joined([text, end])
     if name == "cat":
         texts = [text for text in (map(state.written, words) if words else [stdin]) if text is not None]
         return joined(texts) if len(texts) == max(len(words), 1) else None
@@ -39,11 +41,9 @@ def printed(name: str, words: Sequence[WordText], state: State, place: Place) ->
         return None if numbers is None else joined([derived(numbers, words, place), end] if numbers else [])
     if stdin is None or not stdin.known:
         return None
-    if name == "tr" and len(words) == 2 and len(plain[1]) == 1 and (plain[0] == "-d" or len(plain[0]) == 1):
-        old, new = (plain[1], "") if plain[0] == "-d" else plain
-        return derived(stdin.plain.replace(old, new), [stdin], place)
-    if (name, plain) == ("tr", [",", "\\n"]):
-        return derived(stdin.plain.replace(",", "\n"), [stdin], place)
+    if name == "tr" and len(words) == 2:
+        old, new = (plain[1], "") if plain[0] == "-d" else (plain[0], plain[1].replace("\\n", "\n"))
+        return derived(stdin.plain.replace(old, new), [stdin], place) if len(old) == 1 and len(new) < 2 else None
     if (name, plain) in (("wc", ["-l"]), ("wc", ["-w"])):
         count = stdin.plain.count("\n") if plain == ["-l"] else len(stdin.plain.split())
         return joined([derived(str(count), [stdin], place), end])
