@@ -60,10 +60,10 @@ class Truth:
 HOLDS = Truth(True)
 
 
-def evaluate_sum(inside: Place, expander: Expander, shown: str) -> Truth:
+def evaluate_sum(text: WordText, place: Place, expander: Expander, shown: str) -> Truth:
     """Evaluate `(( sum ))`: true if the sum is not 0."""
     try:
-        total = expander.total(inside, expander.script.origin.place(*inside))
+        total = expander.calculate(text, place)
     except NotComputed as problem:
         return Truth(None, f"`{shown}` is not known: {problem}")
     return _unless_unset(total.plain != "0", total)

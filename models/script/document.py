@@ -22,9 +22,9 @@ from ..text.environment import Environment, taken_as_not_set
 from ..text.source import Source
 from ..text.tree import MapNode, Scalar, find
 from .arguments import Arguments, Mapped, line_end_of, shown
-from .expand import Expander
 from .follow import Follower
-from .launch import LaunchCommand, Started, launch_of, machine_of, script_call
+from .launch import LaunchCommand, Started, launch_of, script_call, stated
+from .machine import machine_of, slurm_machine
 from .pieces import VariableValue, WordPiece, WordText
 from .program import StartedProgram, readable_folders
 from .recognise import COMMAND_LINE, DOTTED_SETTING, listed, task_script
@@ -38,10 +38,6 @@ _COUNT = re.compile(r"(\d{1,4})")
 _BETWEEN = re.compile(r"(?:\s|\\\n|#[^\n]*)*")
 _PLAIN_SETTING = re.compile(r"[+~]{0,2}[A-Za-z_][A-Za-z0-9_.@/-]*=", re.ASCII)
 _ACCELERATORS = re.compile(r"\s*[\w.-]+(?:\s*:\s*(\d{1,4}))?\s*")
-_SLURM = re.compile(
-    r"^#SBATCH[ \t]+(--gpus-per-node|--gres|--gpus|-G)[= \t]*(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})\b|"
-    r"^#SBATCH[ \t]+(?:--nodes|-N)[= \t]*([0-9]{1,4})\b(?!-)", re.MULTILINE
-)  # fmt: skip
 _KEPT = re.compile(r"^[^#\n]*?((?:--entrypoint-num-gpus[= \t]+|entrypointNumGpus:[ \t]*)(?!0\b)[^\s\\]+)", re.MULTILINE)
 _UNREACHED = "what the script does after this is not known; bash carries out the lines before it"
 _LOST_NOTE = "bash takes them for a command of its own, which it does not find once the program has ended"
@@ -77,9 +73,7 @@ def _give(state: State, command: str) -> None:
     for started in read_script(Source(NAME, command)).started:
         if call := script_call(started.words):
             state.call([_at_script_start(word) for word in call[1:]])
-            words = ((word.plain.partition("=")[0], word) for word in started.words[: -len(call)])
-            stated = {name: word.cut(len(name) + 1) for name, word in words if name.isidentifier() and name != word.plain}
-            variables = {**started.variables, **stated}  # of `N=2 bash FILE` and of `env N=2 bash FILE`
+            variables = {**started.variables, **stated(started.words)}  # of `N=2 bash FILE` and of `env N=2 bash FILE`
             state.variables |= {name: _at_script_start(text) for name, text in variables.items()}
             state.exported |= variables.keys()
             break
@@ -105,7 +99,9 @@ def read_script(
     reached.
     """
     script, variables, machine = _task(source)
-    state = State(os.path.abspath(source.name), environment or {}, {"@": [], **variables}, doubting=doubting, readable=readable)
+    state = State(
+        os.path.abspath(source.name), environment or {}, {"@": [], **variables}, exported={*variables}, doubting=doubting, readable=readable
+    )
     if command:
         _give(state, command)
     follower, findings = Follower(script, state), []
@@ -149,8 +145,9 @@ def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
 
 def _chosen(script: InterpretedScript, composer: Composer) -> list[StartedProgram]:
     """Return the programs to check: configured ones, else found ones, else those named `main`."""
-    launches = [launch for started in script.started if (launch := launch_of(started))]
-    programs = [StartedProgram(script.source, launch, composer) for launch in launches]
+    found = [launch for started in script.started if (launch := launch_of(started))]
+    again = {(launch.started.place, launch.name, launch.arguments): launch for launch in reversed(found)}
+    programs = [StartedProgram(script.source, launch, composer) for launch in reversed(again.values())]
     return (
         [program for program in programs if program.is_configured]
         or [program for program in programs if program.found is not None]
@@ -312,7 +309,7 @@ def document_of_settings(source: Source, composer: Composer) -> Document:
     if not words:
         script = Script.of(source.text)
         state = State(source.name, Environment.of(composer.allowed).values)
-        words = Expander(script, state).fields(script.words(0, len(source.text)))
+        words = Follower(script, state).fields(script.words(0, len(source.text)))
     return _of_settings(source, words, composer, lambda text: document_of_settings(text, composer))
 
 
@@ -334,7 +331,7 @@ def _task(source: Source) -> tuple[Script, dict[str, VariableValue], ShellMachin
     """Return the script of a source, its preset variables, and the machine."""
     run = task_script(source)
     if run is None:
-        return Script.of(source.text), {}, _slurm(source)
+        return Script.of(source.text), {}, slurm_machine(source)
     # the head node starts the program
     variables: dict[str, VariableValue] = {"SKYPILOT_NODE_RANK": _text(run, "0")}
     for section in ("envs", "secrets"):
@@ -355,19 +352,6 @@ def _task(source: Source) -> tuple[Script, dict[str, VariableValue], ShellMachin
         machine = ShellMachine(int(number), accelerators.span)
         variables["SKYPILOT_NUM_GPUS_PER_NODE"] = _text(accelerators, number)
     return _block(source, run, str(run.value)), variables, machine
-
-
-def _slurm(source: Source) -> ShellMachine | None:
-    """Return the accelerators of a node that directives of `sbatch` ask for.
-
-    `--gpus` counts those of all nodes. Source: the manual of sbatch.
-    """
-    directives = [*_SLURM.finditer(source.text)]
-    nodes = next((int(match[3]) for match in directives if match[3]), 1)
-    for match in (match for match in directives if match[1]):
-        number, shares = int(match[2]), nodes if match[1] in ("--gpus", "-G") else 1
-        return ShellMachine(number // shares, source.span(*match.span(2))) if shares and number % shares == 0 else None
-    return None
 
 
 def _text(value: Scalar, text: str) -> WordText:

@@ -1,15 +1,16 @@
 """Expansion of words: parameters, arithmetic, quote removal and field splitting.
 
-Source: the Bash Reference Manual, 3.5. File names are not expanded: `*` stays as written. Braces
-within braces, or with variables, and the rest are unknown.
+Source: the Bash Reference Manual, 3.5. A pattern of file names is unknown, but `key=*` stays as
+written. Braces within braces, or with variables, and the rest are unknown.
 """
 
 from __future__ import annotations
 
-import os
 import re
+from abc import ABC, abstractmethod
 from dataclasses import field
 from fnmatch import translate
+from functools import lru_cache
 from typing import TYPE_CHECKING, Iterable, Sequence
 
 from ..record import dataclass
@@ -26,30 +27,41 @@ MAX_WORK = 2_000_000
 _NUMBER = re.compile(r"\s*(-?(0|[1-9][0-9]{0,17}))?\s*", re.ASCII)
 _BRACES = re.compile(r"\{([^{}]*(?:,|\.\.)[^{}]*)\}")
 _RANGE = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.(-?\d{1,9}))?")
-_ASSIGNED = re.compile(r"([A-Za-z_]\w*)\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)", re.ASCII)
-_STRETCH = re.compile(r"[ \t\n]+|[^ \t\n]+")
+ASSIGNED = re.compile(r"([A-Za-z_]\w*)\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)", re.ASCII)
+_BLANKS = " \t\n"
+_GLOB = re.compile(r"[*?]|\[[^\[\]]+\]")
+
+
+@lru_cache
+def _stretch(separators: str) -> re.Pattern[str]:
+    """Return the pattern of a separator or of a text between separators."""
+    blanks = "".join(sign for sign in separators if sign in _BLANKS)
+    signs = re.escape("".join(sign for sign in separators if sign not in _BLANKS))
+    blank, sign = (f"[{group}]" if group else "(?!)" for group in (blanks, signs))
+    return re.compile(f"(?P<sign>{blank}*{sign}{blank}*)|(?P<blank>{blank}+)|[^{blanks}{signs}]+")
 
 
 class _Fields:
-    """Fields of one word, split at blanks (3.5.7, Word Splitting)."""
+    """Fields of one word, split at blanks or other separators (3.5.7, Word Splitting)."""
 
     def __init__(self) -> None:
         self._finished, self._pieces, self._begun = list[WordText](), list[WordPiece](), False
 
-    def add(self, text: WordText, splits: bool) -> None:
-        """Add text; split at blanks, an empty text makes no field alone."""
+    def add(self, text: WordText, separators: str) -> None:
+        """Add text; split at separators, an empty text makes no field alone."""
         for piece in text.pieces:
-            if not splits or piece.unknown or not piece.text:
+            if not separators or piece.unknown or not piece.text:
                 self._pieces.append(piece)
                 self._begun = self._begun or bool(piece.unknown) or any(name[0] == "$" for name in piece.unset)
                 continue
-            for match in _STRETCH.finditer(piece.text):
-                if match[0][0] in " \t\n":
+            for match in _stretch(separators).finditer(piece.text):
+                if match["sign"] or match["blank"]:
+                    self._begun = self._begun or bool(match["sign"])
                     self.next()
                 else:
                     self._pieces.append(piece.cut(*match.span()))
                     self._begun = True
-        self._begun = self._begun or not splits
+        self._begun = self._begun or not separators
 
     def next(self) -> None:
         """End the current field, if any."""
@@ -57,12 +69,12 @@ class _Fields:
             self._finished.append(WordText(tuple(self._pieces)))
             self._pieces, self._begun = [], False
 
-    def add_all(self, texts: Iterable[WordText], splits: bool) -> None:
+    def add_all(self, texts: Iterable[WordText], separators: str) -> None:
         """Add texts with an end of the field between them."""
         for position, text in enumerate(texts):
             if position:
                 self.next()
-            self.add(text, splits)
+            self.add(text, separators)
 
     @property
     def unset(self) -> set[str]:
@@ -76,7 +88,7 @@ class _Fields:
 
 
 @dataclass
-class Expander:
+class Expander(ABC):
     """Expander of words in a state; `dropped` are the unset variables of words that vanished."""
 
     script: Script
@@ -99,7 +111,15 @@ class Expander:
         texts = fields.all()
         self.dropped |= fields.unset if not texts else set()
         self.state.budget.spend(1 + len(word.parts) // 2 + len(texts) // 50 + sum(map(_cost, texts)))
+        if any(isinstance(part, Literal) and not part.quoted and _GLOB.search(part.text) for part in word.parts):
+            texts = [text if "=" in text.plain else self._unknown(word, "it stands for the names of files") for text in texts]
         return [bounded(text, place) for text in texts]
+
+    def separated(self, text: WordText) -> list[WordText]:
+        """Split a text into fields. Raises NotComputed if the separators are unknown."""
+        fields = _Fields()
+        fields.add(text, self._separators)
+        return fields.all()
 
     def text(self, parts: Sequence[Part]) -> WordText:
         """Expand parts without splitting, as in an assignment."""
@@ -123,10 +143,6 @@ class Expander:
             raise NotComputed("extended patterns are not followed")
         return pattern
 
-    def total(self, inside: Place, place: Place) -> WordText:
-        """Compute the sum between two offsets, for use at a place. Raises NotComputed."""
-        return self.calculate(self.text(self.script.parts(*inside, True)), place)
-
     def calculate(self, text: WordText, place: Place) -> WordText:
         """Compute the sum written in a text. Raises NotComputed."""
         sources = [text]
@@ -140,16 +156,28 @@ class Expander:
                 raise NotComputed(variable.why_unknown or f"`{name}` is no number")
             return int(variable.plain.strip() or "0")
 
+        def assign(name: str, number: int) -> None:
+            """Set a variable to a number."""
+            self.state.assign(name, derived(str(number), sources, place))
+
         try:
             self.state.budget.spend(1 + len(text.plain) // 50)
             if not text.known:
                 raise NotComputed(text.why_unknown)
-            return derived(str(calculated(text.plain, lookup)), sources, place)
+            return derived(str(calculated(text.plain, lookup, assign)), sources, place)
         except NotComputed:
-            self.state.unsure(set(_ASSIGNED.findall(text.plain)), place, f"`{text.plain[:40]}` is not followed")
+            self.state.unsure(set(ASSIGNED.findall(text.plain)), place, f"`{text.plain[:40]}` is not followed")
             raise
 
     # -- parts of a word
+
+    @property
+    def _separators(self) -> str:
+        """Signs that separate fields. Raises NotComputed if they are unknown."""
+        value = self.state.scalar("IFS", (0, 0))
+        if value is not None and not value.known:
+            raise NotComputed("signs that separate words are not known")
+        return _BLANKS if value is None else value.plain
 
     def _place(self, part: Part | Word) -> Place:
         return self.script.origin.place(*part.place)
@@ -159,24 +187,23 @@ class Expander:
         for part in parts:
             place, splits = self._place(part), not part.quoted
             try:
+                signs = self._separators if splits and (splits_literals or not isinstance(part, Literal)) else ""
                 if isinstance(part, Literal):
-                    fields.add(self._text(part), splits and splits_literals)
-                elif splits and "IFS" in self.state.variables:
-                    raise NotComputed("splitting at other signs than blanks is not followed")
+                    fields.add(self._text(part), signs)
                 elif isinstance(part, Parameter) and part.is_list and (splits or "@" in (part.name, part.index)):
-                    fields.add_all(self._elements(part), splits)
+                    fields.add_all(self._elements(part), signs)
                 elif splits and isinstance(part, Parameter) and part.takes_default:
                     value, names = self._value_or_default(part)
                     if value is not None:
-                        fields.add(value, True)
+                        fields.add(value, signs)
                         continue
                     inner = _Fields()
                     self._spread(inner, part.arguments[0], True)
-                    fields.add_all([text.used_at(place).assuming(names, place) for text in inner.all()], False)
+                    fields.add_all([text.used_at(place).assuming(names, place) for text in inner.all()], "")
                 else:
-                    fields.add(self._text(part), splits)
+                    fields.add(self._text(part), signs)
             except NotComputed as problem:
-                fields.add(self._unknown(part, str(problem)), False)
+                fields.add(self._unknown(part, str(problem)), "")
 
     def _text(self, part: Part) -> WordText:
         """Return the text of a part that is not split."""
@@ -192,7 +219,7 @@ class Expander:
         except NotComputed as problem:
             return self._unknown(part, str(problem))
 
-    def _unknown(self, part: Part, why: str, path: str = "") -> WordText:
+    def _unknown(self, part: Part | Word, why: str, path: str = "") -> WordText:
         written = self.script.text[slice(*part.place)]
         return WordText.unknown(written, self._place(part), why, path)
 
@@ -203,55 +230,33 @@ class Expander:
             raise NotComputed("`~` is a folder of the machine where the script runs")
         if part.kind == "sum":
             try:
-                return self.total(part.inside, self._place(part))
+                return self.calculate(self.text(self.script.parts(*part.inside, True)), self._place(part))
             except NotComputed as problem:
                 raise NotComputed(f"`{shown}` is not known: {problem}") from problem
-        text, path = None, ""
-        if part.kind == "command":
-            written = self.script.text[slice(*part.inside)]
-            inner = Script(written, self.script.origin.cut(*part.inside), self.script.time)
-            text, path = Expander(inner, self.state)._output(self._place(part))
-        return text if text is not None else self._unknown(part, f"`{shown}` is a command, which is not run", path)
+        written = self.script.text[slice(*part.inside)]
+        if part.kind == "process" or (shown[:1] == "`" and "\\" in written):
+            return self._unknown(part, f"`{shown}` is a command, which is not run")
+        text = self.captured(Script(written, self.script.origin.cut(*part.inside), self.script.time))
+        if any(not piece.unknown for piece in text.pieces) or not text.pieces:
+            return text
+        return self._unknown(part, f"`{shown}` is a command, which is not run", text.path)
 
-    # -- commands whose output the script itself states
-
-    def _output(self, place: Place) -> tuple[WordText | None, str]:
-        """Return the output of `dirname X`, `cat` of a here-document and similar: a text, or a path."""
-        folder = self.state.folder
-        commands = _commands(self.script.root)
-        for node in commands:
-            words = self.fields(self.script.command_words(node))
-            name = words[0].plain if words and words[0].known else ""
-            operands = [word for word in words[1:] if not word.plain.startswith("-")]
-            if name == "cd" and len(operands) == 1:
-                folder = self.state.absolute(operands[0].path)
-            elif node is not commands[-1]:  # several outputs
-                break
-            elif name == "pwd":
-                return None, folder
-            elif name in ("realpath", "readlink") and operands:
-                return None, self.state.absolute(operands[0].path.rstrip("/"))
-            elif name in ("dirname", "basename") and operands:
-                return _split_path(name, operands, place)
-            elif name in ("seq", "echo") and all(word.known for word in words):
-                output = _counted(words[1:]) if name == "seq" else " ".join(word.plain for word in words[1:])
-                return (derived(output, words, place) if output and output[0] != "-" else None), ""
-            elif name == "cat" and len(words) == 1 and (document := _document_of(node)) is not None:
-                text = self.heredoc(document)
-                return (text.cut(0, len(text.plain.rstrip("\n"))) if text is not None else None), ""
-            else:
-                break
-        return None, ""
+    @abstractmethod
+    def captured(self, script: Script) -> WordText:
+        """Return what a script within `$(...)` prints, without the line ends at its end."""
 
     def heredoc(self, node: Node) -> WordText | None:
         """Return the text of a here-document; None without a body."""
         parts = {child.type: child for child in node.children}
         if not {"heredoc_start", "heredoc_body"} <= parts.keys():
             return None
-        inside = self.script.range(parts["heredoc_body"])
-        if any(sign in self.script.written(parts["heredoc_start"]) for sign in "'\"\\"):
-            return self.script.origin.cut(*inside)
-        return self.text(self.script.parts(*inside, True))
+        inside, start = self.script.range(parts["heredoc_body"]), self.script.written(parts["heredoc_start"])
+        is_quoted = any(sign in start for sign in "'\"\\")
+        text = self.script.origin.cut(*inside) if is_quoted else self.text(self.script.parts(*inside, True))
+        if "<<-" not in parts:
+            return text
+        lines = re.finditer(r"^\t*([^\n]*\n?)", text.plain, re.MULTILINE)
+        return joined(text.cut(*line.span(1)) for line in lines)
 
     # -- parameters
 
@@ -266,9 +271,8 @@ class Expander:
                 raise NotComputed("how many elements there are is not known")
             return derived(str(len(texts)), texts, place)
         if part.is_list:
-            separators = self.state.variables.get("IFS")
-            first = separators.plain[:1] if isinstance(separators, WordText) and separators.known else " "
-            return joined(self._elements(part), first if "*" in (part.name, part.index) else " ", place)
+            between = self._separators[:1] if "*" in (part.name, part.index) else " "
+            return joined(self._elements(part), between, place)
         if part.takes_default:
             value, names = self._value_or_default(part)
             return value if value is not None else self.text(part.arguments[0]).used_at(place).assuming(names, place)
@@ -312,6 +316,7 @@ class Expander:
         if is_set and kind != "+":
             return value, names
         if kind == "?":
+            self.state.unsure({part.name} & {*names}, self._place(part), "the script ends where it is not set, so it will be set")
             raise NotComputed(f"`{part.name}` must be set, or the script ends here")
         names = names if value is None else value.unset | value.assumed
         if kind == "=":
@@ -328,12 +333,17 @@ class Expander:
             return value.cut(*_stripped(value.plain, sign, self.pattern(arguments[0])))
         if sign[0] == "/":
             old, new = (self.text(argument) for argument in (*arguments, ())[:2])
-            has_signs = any(letter in old.plain for letter in "*?[\\") or old.plain.startswith(("#", "%"))
-            if has_signs or not old.known or value.plain.count(old.plain) > MAX_WORDS:
+            pattern, anchor = self.pattern(arguments[0]), old.plain[:1] if not arguments[0] or not arguments[0][0].quoted else ""
+            if "*" in pattern.replace("[*]", "") or "\\" in old.plain or (anchor in ("#", "%") and len(old.plain) > 1):
                 raise NotComputed("replacing what a pattern fits is not followed")
             if not new.known:
                 raise NotComputed(new.why_unknown)
-            text = value.plain.replace(old.plain, new.plain, 1 if sign == "/" else -1)
+            if old.plain in ("#", "%"):
+                whole = new.plain + value.plain if old.plain == "#" else value.plain + new.plain
+                return derived(whole, [value, new], place)
+            text, count = re.subn(translate(pattern)[:-2], lambda _: new.plain, value.plain, count=sign == "/")
+            if count > MAX_WORDS:
+                raise NotComputed("replacing more than a few thousand times is not followed")
             return bounded(derived(text, [value, new], place) if old.plain else value, place)
         if sign[0] not in "^," or arguments[0]:
             raise NotComputed(f"`{self.script.shown(part.place)}` is of a form that is not followed")
@@ -347,8 +357,10 @@ class Expander:
         texts = self.state.elements(part.name, place)
         if not part.operator:
             return texts
+        if part.takes_default:
+            raise NotComputed("a default for a whole list is not followed")
         if part.operator != ":":
-            raise NotComputed("changing each element is not followed")
+            return [self._changed(text, part) for text in texts]
         numbers = [int(self.calculate(self.text(argument), place).plain) for argument in part.arguments]
         start = numbers[0] - (part.name in "@*")  # arguments count from 1
         if start < 0 or min(numbers) < 0:
@@ -383,50 +395,6 @@ def _range(first: str, last: str, by: str | None = None) -> list[str] | None:
     numbers = range(start, end + (1 if step > 0 else -1), step)
     width = max(len(first), len(last)) if re.match("-?0\\d", first) or re.match("-?0\\d", last) else 0
     return [f"{number:0{width}}" if width else str(number) for number in numbers] if len(numbers) <= MAX_WORDS else None
-
-
-def _counted(words: Sequence[WordText]) -> str:
-    """Return the output of `seq`; "" unless its arguments are plain numbers."""
-    plain = [word.plain for word in words]
-    if not 1 <= len(plain) <= 3 or not all(re.fullmatch("-?[1-9][0-9]{0,8}|0", number) for number in plain):
-        return ""
-    first, last, step = (plain[:-1] or ["1"])[0], plain[-1], plain[1] if len(plain) == 3 else "1"
-    numbers = _range(first, last, step) if int(step) * (int(last) - int(first)) >= 0 and int(step) else []
-    return "\n".join(numbers or [])
-
-
-def _commands(node: Node) -> list[Node]:
-    """Return the simple commands of `a; b && c`; none for any other statement."""
-    if node.type == "command":
-        return [node]
-    if node.type not in ("program", "list", "redirected_statement") or any(child.type == "||" for child in node.children):
-        return []
-    body = node.child_by_field_name("body")
-    inner = [_commands(child) for child in ([body] if body is not None else node.named_children) if child.type != "comment"]
-    return [command for group in inner for command in group] if all(inner) else []
-
-
-def _document_of(command: Node) -> Node | None:
-    """Return the here-document of a command that has no other redirection."""
-    parent = command.parent
-    redirects = parent.children_by_field_name("redirect") if parent is not None else []
-    if len(redirects) != 1 or redirects[0].type != "heredoc_redirect":
-        return None
-    plain = all(child.type == "<<" or child.type.startswith("heredoc_") for child in redirects[0].children)
-    return redirects[0] if plain else None  # a pipe is a part of it, and `<<-` takes out tabs
-
-
-def _split_path(name: str, operands: Sequence[WordText], place: Place) -> tuple[WordText | None, str]:
-    """Return the result of `dirname` or `basename`; the path alone if the text is unknown."""
-    text = operands[0]
-    path = (text.plain if text.certain else text.path).rstrip("/")
-    if name == "dirname":
-        rest = "/" if text.plain[:1] == "/" else "."
-        result = os.path.dirname(path) or (rest if text.certain else "")
-    else:
-        ending = operands[1].plain if len(operands) > 1 and operands[1].known else ""
-        result = os.path.basename(path).removesuffix(ending)
-    return (derived(result, operands, place), "") if text.certain else (None, result)
 
 
 def _cost(text: WordText) -> int:

@@ -5,7 +5,7 @@ A loop over known words or with a known condition is interpreted turn by turn, a
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence
 from ..record import dataclass
 from .arithmetic import NotComputed
 from .conditions import HOLDS, Truth, evaluate_sum
-from .expand import Expander, fits
+from .expand import ASSIGNED, Expander, fits
 from .launch import Started
-from .pieces import Place, VariableValue, WordText, merged
-from .state import LimitExceeded
+from .pieces import Place, VariableValue, WordText, joined, merged
+from .state import INPUT, OUTPUT, LimitExceeded
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -31,7 +31,7 @@ _Branch = tuple[Callable[[], Truth], Sequence["Node"]]
 
 
 @dataclass
-class ControlFlow(Expander, ABC):
+class ControlFlow(Expander):
     """Interpreter of statements in a state.
 
     Attributes
@@ -92,6 +92,12 @@ class ControlFlow(Expander, ABC):
         """Return an interpreter for a subshell, whose variables are lost."""
         return replace(self, state=self.state.copy(), broken=False)
 
+    def print(self, text: WordText) -> None:
+        """Add to what is read by the enclosing `$(...)`, pipe or file, if any."""
+        before = self.state.text_of(OUTPUT)
+        if before is not None and text.pieces:
+            self.state.variables[OUTPUT] = joined([before, text])
+
     def _either(self, why: str, place: Place, branch: Callable[[], Truth], alternative: Callable[[], Truth] = lambda: HOLDS) -> Truth:
         """Interpret two uncertain branches; different variables become unknown.
 
@@ -115,21 +121,32 @@ class ControlFlow(Expander, ABC):
     def _list(self, node: Node) -> Truth:
         """Interpret `a && b` or `a || b`."""
         nodes = [child for child in node.named_children if child.type != "comment"]
-        is_and = "||" not in [child.type for child in node.children]
         truth = self.statement(nodes[0])
-        if self.state.ended or len(nodes) < 2 or truth.value == (not is_and):
+        return self._continued(truth, "||" not in [child.type for child in node.children], nodes[1]) if len(nodes) > 1 else truth
+
+    def _continued(self, truth: Truth, is_and: bool, node: Node) -> Truth:
+        """Interpret what follows `&&` or `||`."""
+        if self.state.ended or truth.value == (not is_and):
             return truth
         if truth.value is None:
-            following = self._either(truth.why, self.script.place(nodes[1]), lambda: self.statement(nodes[1]))
+            following = self._either(truth.why, self.script.place(node), lambda: self.statement(node))
         else:
             with self._within(truth):
-                following = self.statement(nodes[1])
+                following = self.statement(node)
         return truth.both(following) if is_and else truth.either(following)
 
     def _pipeline(self, node: Node) -> Truth:
-        """Interpret `a | b`: each command in a subshell."""
-        for child in node.named_children:
-            self.aside().statement(child)
+        """Interpret `a | b`: each command in a subshell, which reads what the one before prints."""
+        return self._piped(node.named_children, self.state.text_of(INPUT))
+
+    def _piped(self, nodes: Sequence[Node], text: WordText | None) -> Truth:
+        for child in nodes:
+            shell = self.aside()
+            shell.state.put(INPUT, text)
+            shell.state.put(OUTPUT, WordText())
+            shell.statement(child)
+            text = shell.state.text_of(OUTPUT)
+        self.print(text or WordText())
         return UNKNOWN
 
     def _negated(self, node: Node) -> Truth:
@@ -234,23 +251,38 @@ class ControlFlow(Expander, ABC):
 
     def _while(self, node: Node, body: Sequence[Node], place: Place) -> None:
         """Interpret `while`, `until` or `for ((`, turn by turn as long as the condition is known."""
+        signs = [child for child in node.children if child.type in ("((", ";", "))")][:4]
+        header = (
+            [(sign.end_byte, following.start_byte) for sign, following in zip(signs, signs[1:])]
+            if signs[:1] and signs[0].type == "(("
+            else []
+        )
+        if header:
+            self.sum_of(header[0])
         for _ in range(MAX_TURNS):
-            before, truth = dict(self.state.variables), self._loop_condition(node)
+            before, truth = dict(self.state.variables), self.sum_of(header[1]) if header else self._loop_condition(node)
             if self.state.ended or not truth.value:
                 break
             with self._within(truth):
                 self.statements(body)
-            if self._left() or self.broken or before == self.state.variables:
+            if self._left() or self.broken:
+                return
+            if header:
+                self.sum_of(header[2])
+            if before == self.state.variables:
                 return
         if truth.value is not False and not self.state.ended:
-            self._once(body, place, truth.why or f"the loop has more than {MAX_TURNS} turns")
+            assigned = {name for place in header for name in ASSIGNED.findall(self.script.text[slice(*place)])}
+            begin = lambda: self.state.unsure(assigned, place, _OFTEN)  # noqa: E731
+            self._once(body, place, truth.why or f"the loop has more than {MAX_TURNS} turns", begin)
+
+    def sum_of(self, inside: Place) -> Truth:
+        """Evaluate `((...))`, or a part of `for ((a; b; c))`; an empty one holds."""
+        text, shown = self.text(self.script.parts(*inside, True)), self.script.shown(inside)
+        return evaluate_sum(text, self.script.origin.place(*inside), self, shown) if shown else HOLDS
 
     def _loop_condition(self, node: Node) -> Truth:
-        """Evaluate the condition of a loop."""
-        if node.type == "c_style_for_statement":
-            signs = [child for child in node.children if child.type in ("((", "))")]
-            header = signs[0].end_byte, signs[-1].start_byte
-            return evaluate_sum(header, self, self.script.shown(header))
+        """Evaluate the condition of `while` or `until`."""
         truth = self.statements(node.children_by_field_name("condition"))
         return truth.negated() if node.children[0].type == "until" else truth
 

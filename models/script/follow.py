@@ -12,23 +12,28 @@ from typing import TYPE_CHECKING, Mapping, Sequence
 
 from ..text.files import is_below, text_of
 from . import facts
+from .arithmetic import NotComputed
 from .conditions import HOLDS, Operand, Truth, evaluate_sum, evaluate_test
 from .expand import has_braces
 from .flow import UNKNOWN, ControlFlow
-from .launch import Started, launch_of, nested_text, script_call, shell_call
+from .launch import Started, inherited, launch_of, launches_in, nested_text, script_call, shell_call, stated
 from .pieces import Place, VariableValue, WordText, joined
-from .state import LimitExceeded
+from .printing import printed
+from .state import INPUT, OUTPUT, LimitExceeded
 from .syntax import CLOSERS, NAME, Script, Unreadable, check_depth
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_CALLS = 24
+NOWHERE = "//dev/null"
+"""Name of the file whose text nobody reads."""
 _EXITS = ("exit", "return", "break", "continue")
-_ASSIGNING = ("read", "mapfile", "readarray", "printf", "getopts", "let")
-_BUILTINS = (*_ASSIGNING, "shift", "set", ":", "true", "false")
-_SUCCEEDING = frozenset(facts("shell")["succeeding"])
-"""Further commands assumed to succeed."""
+_ASSIGNING = ("read", "mapfile", "readarray", "printf", "getopts")
+_BUILTINS = (*_ASSIGNING, "let", "shift", "set", ":", "true", "false")
+_SHELL = facts("shell")
+_SUCCEEDING, _SILENT, _CHANGING = (frozenset(_SHELL[name]) for name in ("succeeding", "silent", "changing"))
+"""Further commands that are assumed to succeed, that print nothing, or that change their files."""
 _SETUP_FILES = re.compile(
     r"(^|/)(activate|(set_?env|setup|setvars|conda|modules?|env-?vars)(\.(sh|bash))?|\.?(bash|z)?(rc|_?profile)|switch_env)$"
     r"|^/(etc|opt|usr)/|/etc/profile"
@@ -61,14 +66,34 @@ class Follower(ControlFlow):
         if node.children[0].type == "((":
             return self._condition(node)
         shell = self.aside() if node.type == "subshell" else self
-        return shell.statements(node.children[1:-1])
+        truth = shell.statements(node.children[1:-1])
+        self._take_output(shell)
+        return truth
+
+    def _take_output(self, shell: Follower) -> None:
+        """Take over what a subshell printed."""
+        if OUTPUT in self.state.variables:
+            self.state.variables[OUTPUT] = shell.state.variables[OUTPUT]
+
+    def captured(self, script: Script) -> WordText:
+        """Return what a script within `$(...)` prints, without the line ends at its end."""
+        shell = self.aside()
+        shell.script, shell.started, shell.state.variables[OUTPUT] = script, [], WordText()
+        shell._enter()
+        try:
+            shell.statements(script.root.children)
+        except Unreadable as problem:
+            return WordText.unknown("$()", script.origin.place(0), str(problem))
+        self.started += filter(launch_of, shell.started)
+        text = shell.state.text_of(OUTPUT) or WordText()
+        return text.cut(0, len(text.plain.rstrip("\n")))
 
     def _condition(self, node: Node) -> Truth:
         """Evaluate `[ ... ]`, `[[ ... ]]` or `(( ... ))`."""
         (start, end), kind = self.script.range(node), node.children[0].type
         inside, shown = (start + len(kind), end - len(kind)), self.script.shown((start, end))
         if kind == "((":
-            return evaluate_sum(inside, self, shown)
+            return self.sum_of(inside)
         words = list(self.script.words(*inside))
         if kind == "[":
             return self._test(self.fields(words), shown)
@@ -143,6 +168,9 @@ class Follower(ControlFlow):
                     names.add(name)
                     if equals:
                         self.state.assign(name, text.cut(len(name) + 1))
+        for name in names if "n" in flags else ():
+            value = self.state.scalar(name, place)
+            names = names | {value.plain} if value is not None else set()
         if set(flags) & set("Ailnu"):
             self.state.unsure(names, place, f"what `{command} {flags}` makes is not followed")
         return HOLDS
@@ -166,76 +194,124 @@ class Follower(ControlFlow):
     # -- commands
 
     def _redirected(self, node: Node) -> Truth:
-        """Interpret a statement with redirections.
-
-        A here-document is a file that the statement writes, or its input.
-        """
-        body, stdin, parts = node.child_by_field_name("body"), None, [*node.children]
+        """Interpret a statement with another input or output."""
+        body, parts, before = node.child_by_field_name("body"), [*node.children], self.state.saved(INPUT, OUTPUT)
         for child in node.children:
             if child.type == "heredoc_redirect":
-                stdin = self.heredoc(child)
-                parts += child.named_children
-                for inner in child.named_children:
-                    if inner.type in ("command", "pipeline", "list"):
-                        self.aside().statement(inner)
-        if body is None:
+                self.state.put(INPUT, self.heredoc(child))
+                parts += child.children
+        outputs = [output for part in parts if (output := self._redirection(part)) is not None]
+        pipe = next((part for part in parts if part.type == "pipeline"), None)
+        if body is None:  # `$(<FILE)` prints it
+            self.print(self.state.text_of(INPUT) or WordText.unknown("<", self.script.place(node), "a file is not read"))
+            self.state.put(INPUT, before[INPUT])
             return HOLDS
-        if stdin is None or body.type != "command":
-            return self.statement(body)
-        for part in parts:
-            name = part.child_by_field_name("destination") if part.type == "file_redirect" else None
-            if name is not None and part.children[0].type in (">", ">|", "&>"):
-                file = self.text(self.script.parts(*self.script.range(name)))
-                self.state.files.update({os.path.normpath(file.plain): stdin} if file.known else {})
-                break
-        return self._command(body, stdin)
+        if outputs or pipe is not None:
+            self.state.put(OUTPUT, WordText())
+        truth, text = self.statement(body), self.state.text_of(OUTPUT)
+        self.state.restore(before if outputs or pipe is not None else {INPUT: before[INPUT]})
+        for file, appends in outputs:
+            start = self.state.text_of(file) if appends else WordText()
+            self.state.put(file, None if start is None or text is None else joined([start, text]))
+        if pipe is not None:
+            return self._piped(pipe.named_children, text)
+        for sign, part in zip(parts, parts[1:]):
+            truth = self._continued(truth, sign.type == "&&", part) if sign.type in ("&&", "||") else truth
+        return truth
 
-    def _command(self, node: Node, stdin: WordText | None = None) -> Truth:
-        """Interpret a simple command: a function, a builtin, a nested text or a program."""
-        self.dropped, place, shown = set(), self.script.place(node), self.script.shown(self.script.range(node))
-        written, assignments = self.script.command_words(node), [child for child in node.children if child.type == "variable_assignment"]
-        words = self.fields(written)
+    def _redirection(self, part: Node) -> tuple[str, bool] | None:
+        """Apply a redirection of the input; return the file of a redirected output.
+
+        True stands beside it if the output is appended. An unknown file is `NOWHERE`.
+        """
+        name, kinds = part.child_by_field_name("destination"), [child.type for child in part.children]
+        if part.type == "herestring_redirect":
+            text = self.text(self.script.parts(*self.script.range(part.named_children[-1])))
+            self.state.put(INPUT, joined([text, WordText.of("\n", self.script.place(part))]))
+        if part.type != "file_redirect" or name is None or (kinds[0] == "file_descriptor" and self.script.written(part)[:1] != "1"):
+            return None
+        start, end = self.script.range(name)
+        if kinds[-1] == "process_substitution":
+            inner = Script(self.script.text[start + 2 : end - 1], self.script.origin.cut(start + 2, end - 1), self.script.time)
+            self.state.put(INPUT, joined([self.captured(inner), WordText.of("\n", (0, 0))]) if kinds[-2] == "<" else None)
+            return None if kinds[-2] == "<" else (NOWHERE, False)
+        file = self.text(self.script.parts(start, end))
+        if kinds[-2] == "<":
+            self.state.put(INPUT, self.state.written(file))
+            return None
+        return (self.state.file(file) if kinds[-2] != ">&" else "") or NOWHERE, ">>" in kinds[-2]
+
+    def _command(self, node: Node) -> Truth:
+        """Interpret a simple command, whose own assignments and input hold for it alone."""
+        self.dropped, words = set(), self.fields(self.script.command_words(node))
+        own = [child for child in node.children if child.type in ("variable_assignment", "herestring_redirect")]
+        names = [self._target(child) if child.type == "variable_assignment" else INPUT for child in own]
+        before, exported, added = self.state.saved(*names), self.state.exported, set(names) - {INPUT}
+        for child, name in zip(own, names):
+            self._redirection(child) if name == INPUT else self._assign(child)
         if not words:
-            for child in assignments:
-                self._assign(child)
             return HOLDS
-        for child in node.children:
-            if child.type == "herestring_redirect":
-                stdin = self.text(self.script.parts(*self.script.range(child.named_children[-1])))
-        name = words[0].plain if words[0].known else ""
-        if name in self.state.functions:
-            return self._call(*self.state.functions[name], words[1:])
+        self.state.exported = exported | added
+        truth = self._carried_out(node, words)
+        self.state.restore(before)
+        self.state.exported -= added - exported
+        return truth
+
+    def _carried_out(self, node: Node, words: Sequence[WordText]) -> Truth:
+        """Carry out a command: a function, a builtin, a nested text or a program."""
+        place, shown, state = self.script.place(node), self.script.shown(self.script.range(node)), self.state
+        name, *following = (word.plain if word.known else "" for word in words)
+        if name == "time" and following and following[0] in state.functions:
+            name, words = following[0], words[1:]
+        if name in state.functions:
+            return self._call(*state.functions[name], words[1:])
         if name in ("[", "test"):
             return self._test(words[1 : -1 if name == "[" else None], shown)
         if name in _EXITS:
             return self._leave(name, words[1:], place)
         if name in _BUILTINS:
             return self._builtin(name, words[1:], place)
-        if not assignments and self._is_self_call(words):
+        if self._is_self_call(words):
             raise LimitExceeded(f"`{shown}` begins the script itself again, without an end")
         if name in ("eval", "source", "."):
             return self._included(name, words[1:], place)
         if name in CLOSERS:
             raise Unreadable(f"`{name}` has no beginning", place[0])
-        inner = nested_text(words, stdin, self.state.written)
+        why = f"it depends on how `{shown}` ends"
+        if name == "trap" and len(words) > 2 and launches_in(words[1].plain):
+            self._either(f"it depends on whether `{words[2].plain}` comes", place, lambda: self.aside()._evaluate(words[1]))
+            return HOLDS
+        inner = nested_text(words, state.text_of(INPUT), state.written)
         if inner is not None:
             shell = self.aside()
+            shell.state.become_child(*inherited(words))
+            shell.state.variables |= stated(words)
             shell.state.call(inner[1])
             shell.state.within = tuple(words)
             shell._evaluate(inner[0])
-        else:
-            self._start(node, words, assignments)
-        return HOLDS if inner is None and name in _SUCCEEDING else Truth(None, f"it depends on how `{shown}` ends")
+            self._take_output(shell)
+            return Truth(None, why)
+        self._start(node, words)
+        if OUTPUT in state.variables:
+            text = printed(name, words[1:], state, place)
+            silent = WordText() if name in _SILENT else WordText.unknown(shown, place, f"`{shown}` is a command, which is not run")
+            self.print(silent if text is None else text)
+        for word in words[1:]:
+            if name == "tee" and word.plain[:1] != "-":
+                state.put(state.file(word), state.text_of(INPUT))
+            elif name in _CHANGING and state.written(word) is not None:
+                state.put(state.file(word), WordText.unknown(word.plain, place, f"`{name}` changes it"))
+        return HOLDS if name in _SUCCEEDING else Truth(None, why)
 
     def _builtin(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
         """Apply a builtin to the state; return how it ends."""
         state, plain = self.state, [word.plain for word in words]
         if name == "getopts" and (count := state.scalar("#", place)) and count.plain == "0":
             return Truth.of(False, count)
+        if name == "let":
+            return [evaluate_sum(word, place, self, word.plain[:40]) for word in words or [WordText()]][-1]
         if name in _ASSIGNING and (name != "printf" or "-v" in plain):
-            names = {match[0] for word in words if word.known and (match := NAME.match(word.plain))} | {"OPTIND"}
-            state.unsure(names, place, f"`{name}` sets it when the script runs")
-            return Truth(None, f"it depends on how `{name}` ends")
+            return self._set_by(name, words, place)
         if name == "shift":
             count = words[0] if words else WordText.of("1", place)
             if count.known and count.plain.isdecimal():
@@ -243,9 +319,34 @@ class Follower(ControlFlow):
             state.variables["@"] = [WordText.unknown("$@", place, count.why_unknown or "`shift` is without a number", perhaps=True)]
         if name == "set" and (option := next((word for word in plain if _NOUNSET.fullmatch(word)), "")):
             state.needs_all = option[0] != "+" and (option != "nounset" or "+o" not in plain)
+        if name == "set" and (plain[:1] == ["-a"] or plain == ["-o", "allexport"]):
+            state.exports_all = True
         if name == "set" and "--" in plain:
             state.call(words[plain.index("--") + 1 :])
+        if name == "printf":
+            self.print(WordText.unknown("printf", place, "what `printf` makes is not followed"))
         return Truth(name != "false")
+
+    def _set_by(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
+        """Interpret `read` of a known text; what `mapfile` and similar commands set is unknown."""
+        stdin, options, names = self.state.text_of(INPUT), "", [word.plain for word in words]
+        text = stdin or WordText()
+        while name == "read" and names and names[0].startswith("-"):
+            options += names.pop(0)[1:]
+        line, sign, rest = text.plain.partition("\n")
+        try:
+            fields = self.separated(text.cut(0, len(line)))
+        except NotComputed:
+            options = "?"
+        is_known = name == "read" and stdin is not None and text.known and set(options) <= set("ra") and all(map(NAME.fullmatch, names))
+        if is_known and names and ("r" in options or "\\" not in line) and ("a" in options or len(fields) <= len(names)):
+            self.state.put(INPUT, text.cut(len(line) + 1))
+            for variable, value in zip(names, [*fields, *(WordText() for _ in names)]):
+                self.state.put(variable, fields if "a" in options else value)
+            return Truth(bool(sign or rest))
+        unknown = {match[0] for word in words if word.known and (match := NAME.match(word.plain))} | {"OPTIND"}
+        self.state.unsure(unknown, place, f"`{name}` sets it when the script runs")
+        return Truth(None, f"it depends on how `{name}` ends")
 
     def _is_self_call(self, words: Sequence[WordText]) -> bool:
         """Return True if a command restarts this script without any change or started program."""
@@ -259,7 +360,7 @@ class Follower(ControlFlow):
         moved = not state.folder and any(command.words[0].plain in ("cd", "pushd") for command in self.started)
         return not (changed or moved or self.why_unsure or self.assumed or any(map(launch_of, self.started)))
 
-    def _start(self, node: Node, words: Sequence[WordText], assignments: Sequence[Node]) -> None:
+    def _start(self, node: Node, words: Sequence[WordText]) -> None:
         (start, stop), end = self.script.range(node), 0
         if words[0].plain == "cd" and words[0].known:
             paths = [word.path for word in words[1:] if not word.plain.startswith("-")]
@@ -273,7 +374,7 @@ class Follower(ControlFlow):
             place=place(start, max(end, stop)),
             cut=place(*cut.span(1)) if cut else None,
             condition=self.why_unsure,
-            variables=self._environment(assignments),
+            variables=self._environment(),
             folder=self.state.folder,
             dropped=frozenset(self.dropped),
             needs_all=self.state.needs_all,
@@ -285,13 +386,9 @@ class Follower(ControlFlow):
             self.started.append(started)
         self.state.ended = "exit" if replaces else self.state.ended
 
-    def _environment(self, assignments: Sequence[Node]) -> Mapping[str, WordText]:
-        """Return the variables of a program: assigned in the command or exported."""
-        shell = self.aside() if assignments else self
-        for child in assignments:
-            shell._assign(child)
-            shell.state.exported.add(self._target(child))
-        values = ((name, shell.state.variables.get(name)) for name in shell.state.exported)
+    def _environment(self) -> Mapping[str, WordText]:
+        """Return the variables that a program is given."""
+        values = ((name, self.state.variables.get(name)) for name in self.state.exported)
         return {name: text for name, text in values if isinstance(text, WordText)}
 
     # -- texts, functions, exits
@@ -325,6 +422,9 @@ class Follower(ControlFlow):
 
     def _evaluate(self, text: WordText) -> Truth:
         """Interpret a text that the script itself contains."""
+        if not any(piece.text and not piece.unknown for piece in text.pieces):
+            self.unread += [text.place()] if text.pieces else []
+            return UNKNOWN
         self._enter()
         outer, self.script = self.script, Script(text.plain, text, self.script.time)
         try:
@@ -352,7 +452,7 @@ class Follower(ControlFlow):
         truth = Truth(None, "it depends on where a function returns") if self.returned else truth
         (self.script, self.returned), state = outer, self.state
         state.calls -= 1
-        state.leave()
+        state.restore(state.outer)
         state.given, state.outer = given, outer_variables
         state.ended = "" if state.ended == "return" else state.ended
         return truth

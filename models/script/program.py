@@ -104,11 +104,6 @@ class StartedProgram:
                 return text_of(real)
         return ""
 
-    @property
-    def is_seen(self) -> bool:
-        """True if the program is in a readable folder."""
-        return bool(self._text)
-
     # -- its arguments
 
     @cached_property
@@ -127,8 +122,8 @@ class StartedProgram:
         arguments = Arguments(self.source, Environment.of(self.composer.allowed), hydra=self.is_hydra)
         arguments.read(self.launch.arguments)
         exact = set(_OPTION.findall(self._text)) == set(TWO_OPTIONS) and "parse_known_args" not in self._text
-        if (exact or not self.is_seen) and _ARGPARSE.fullmatch(self.name):
-            certain = self.is_seen or any(name.startswith("roll") for name in self.composer.frameworks)
+        if (exact or not self._text) and _ARGPARSE.fullmatch(self.name):
+            certain = bool(self._text) or any(name.startswith("roll") for name in self.composer.frameworks)
             arguments.refuse_all_but(TWO_OPTIONS, self.launch.arguments, self.name, certain)
         return arguments
 

@@ -16,8 +16,13 @@ if TYPE_CHECKING:
     from .syntax import Script
 
 MAX_STEPS = 20_000
-_ALWAYS_SET = frozenset(facts("shell")["always_set"])
+_SHELL = facts("shell")
+_ALWAYS_SET = frozenset(_SHELL["always_set"])
 """Variables that bash or the login always sets: never assumed unset."""
+_PRESET: Mapping[str, str] = _SHELL["preset"]
+"""Variables with the values that bash gives them."""
+INPUT, OUTPUT = "<", ">"
+"""Names of the input of a command, and of the output that `$(...)` takes up."""
 
 
 class LimitExceeded(Exception):
@@ -46,17 +51,18 @@ class State:
     script : path of the script itself.
     environment : readable environment variables.
     variables : values by name; an empty list for an unset variable. `@` has the arguments of the
-        script or of the called function.
+        script or of the called function, `<` the input, `>` the output, `/FILE` the text that the
+        script itself writes into a file.
     given : True if more arguments are not possible; False for a script that is read without any.
     exported : variables visible to programs.
     outer : values of the function's local variables before its call.
     folder : folder that the script went to; "" if unknown.
     elsewhere : why variables that the script does not set may be set; "" if they may not.
     doubting : True if a condition on an unset variable is unknown.
-    files : texts that the script itself writes into files, by file name.
     readable : real folders with files that `source` may read.
     source : path of the file under interpretation.
     needs_all : True after `set -u`: the script ends at a variable that is not set.
+    exports_all : True after `set -a`: every variable that is set is exported.
     calls : number of functions and texts that enclose the statement.
     within : words of the command that starts the text under interpretation.
     ended : ``exit``, ``return``, ``break`` or ``continue`` if the next statement is not reached;
@@ -73,11 +79,11 @@ class State:
     folder: str = ""
     elsewhere: str = ""
     doubting: bool = False
-    files: dict[str, WordText] = field(default_factory=dict)
     readable: tuple[str, ...] = ()
     source: str = ""
     budget: ExpansionBudget = field(default_factory=ExpansionBudget)
     needs_all: bool = False
+    exports_all: bool = False
     calls: int = 0
     within: tuple[WordText, ...] = ()
     ended: str = ""
@@ -85,7 +91,7 @@ class State:
     def copy(self) -> State:
         """Return a copy with the same budget."""
         self.budget.spend(1 + len(self.variables) // 16)
-        names = ("variables", "functions", "exported", "outer", "files")
+        names = ("variables", "functions", "exported", "outer")
         return replace(self, **{name: getattr(self, name).copy() for name in names})
 
     def scalar(self, name: str, place: Place) -> WordText | None:
@@ -98,6 +104,8 @@ class State:
             return text.used_at(place) if text is not None else None
         if name in self.environment:
             return WordText((WordPiece(self.environment[name], (place,), secret=True),))
+        if name in _PRESET:
+            return WordText.of(_PRESET[name], place)
         if name == "BASH_SOURCE":
             return WordText.unknown(f"${name}", place, "it is known only where the script runs", self.source or self.script)
         if name in _ALWAYS_SET or name.startswith("BASH"):
@@ -146,6 +154,7 @@ class State:
 
     def assign(self, name: str, value: VariableValue) -> None:
         """Assign a variable; a text assigned to an array replaces the first element."""
+        self.exported |= {name} if self.exports_all else set()
         old = self.variables.get(name)
         self.variables[name] = [value, *old[1:]] if isinstance(old, list) and old and isinstance(value, WordText) else value
 
@@ -153,16 +162,40 @@ class State:
         """Resolve a path from the current folder of the script."""
         return os.path.normpath(os.path.join(self.folder, path)) if path else ""
 
+    def text_of(self, name: str) -> WordText | None:
+        """Return the text of `INPUT`, `OUTPUT` or a written file; None if there is none."""
+        value = self.variables.get(name)
+        return value if isinstance(value, WordText) else None
+
+    def put(self, name: str, value: VariableValue | None) -> None:
+        """Give a variable a value, or none."""
+        self.variables.pop(name, None)
+        if value is not None:
+            self.variables[name] = value
+
+    def file(self, file: WordText) -> str:
+        """Return the name of a file among the variables; "" if unknown."""
+        return f"/{os.path.normpath(file.plain)}" if file.known and file.plain else ""
+
     def written(self, file: WordText) -> WordText | None:
         """Return the text that the script itself writes into a file, or None."""
-        return self.files.get(os.path.normpath(file.plain)) if file.known and file.plain else None
+        return self.text_of(self.file(file)) if file.known and file.plain else None
 
-    def leave(self) -> None:
-        """End a function: restore the variables that were local."""
-        for name, value in self.outer.items():
-            self.variables.pop(name, None)
-            if value is not None:
-                self.variables[name] = value
+    def become_child(self, inherits: bool, why: str) -> None:
+        """Keep what a program is given: exported variables if it `inherits` them, and files."""
+        kept = self.exported if inherits else set[str]()
+        self.variables = {name: value for name, value in self.variables.items() if name in kept or not name.isidentifier()}
+        self.functions = {name: body for name, body in self.functions.items() if name in kept}
+        self.outer, self.elsewhere = {}, self.elsewhere if inherits else why
+
+    def saved(self, *names: str) -> dict[str, VariableValue | None]:
+        """Return the values of variables, for `restore`."""
+        return {name: self.variables.get(name) for name in names}
+
+    def restore(self, values: Mapping[str, VariableValue | None]) -> None:
+        """Give variables the values that they had."""
+        for name, value in values.items():
+            self.put(name, value)
 
     def unsure(self, names: set[str], place: Place, why: str) -> None:
         """Make variables unknown."""

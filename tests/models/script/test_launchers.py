@@ -403,8 +403,8 @@ def test_the_run_block_of_a_skypilot_task_is_a_script(tmp_path: Path, accelerato
     [
         ("X='eval $X'\neval $X\n", "PW002"),
         ("f() { f; }\nf\n", "PW002"),
-        ("f() { bash -c f; }\nf\n", "PW002"),
-        ('X=\'bash -c "$X"\'\nbash -c "$X"\n', "PW002"),
+        ("f() { bash -c f; }\nexport -f f\nf\n", "PW002"),
+        ('export X=\'bash -c "$X"\'\nbash -c "$X"\n', "PW002"),
         ("while true; do A=$A.; done\n", "PW010"),
         ('bash "$0" --again\n', "PW010"),
         ("python3 -m verl.trainer.main_ppo 'a.b=1\n", "PW014"),
@@ -418,3 +418,53 @@ def test_bad_input_is_one_clear_finding(tmp_path: Path, script: str, code: str) 
     write(tmp_path, {"run.sh": script})
     for reading in load_all(tmp_path / "run.sh", AsDeclared(8), level="placement"):
         assert [finding.code for finding in reading.findings] == [code]
+
+
+PPO = "python3 -m verl.trainer.main_ppo"
+BOTH = "if nvidia-smi; then\ncat > f.sh <<'END'\n{0} a.b=1\nEND\nelse\ncat > f.sh <<'END'\n{0} a.b=2\nEND\nfi\nbash f.sh"
+
+
+@pytest.mark.parametrize(
+    ("script", "values"),
+    [
+        ("N=3; bash -c '{0} a.b=${{N:-9}}'", ["9"]),
+        ("export N=3; bash -c '{0} a.b=${{N:-9}}'", ["3"]),
+        ("set -a; N=3; set +a; bash -c '{0} a.b=${{N:-9}}'", ["3"]),
+        ("N=3 bash -c '{0} a.b=${{N:-9}}'", ["3"]),
+        ("N=3; ssh h1 '{0} a.b=${{N:-9}}'", [None]),
+        ("N=3; ssh -o X=y h1 {0} a.b=$N", ["3"]),
+        ("ssh h1 {0} a.b=\"'1'\"", ["1"]),
+        ("ssh h1 bash <<END\n{0} a.b=1\nEND", ["1"]),
+        ("docker run -e N=3 image bash -c '{0} a.b=${{N:-9}}${{M:-1}}'", [None]),
+        ("env N=3 bash -c '{0} a.b=${{N:-9}}'", ["3"]),
+        ("export N=3; env -i bash -c '{0} a.b=${{N:-9}}'", [None]),
+        ("go() {{ {0} a.b=1; }}; time go", ["1"]),
+        ("{0} a.b=`echo \\`echo 4\\``", [None]),
+        ("ray job submit -- {0} 'a.b=${{c.d}}'", [None]),
+        ("ray job submit -- {0} \"a.b=['x']\" a.b='1'", ["1"]),
+        ("bash -euo pipefail -c '{0} a.b=1'", ["1"]),
+        ("bash -ceuo pipefail '{0} a.b=1'", ["1"]),
+        ("bash -s 3 <<'END'\n{0} a.b=$1\nEND", ["3"]),
+        ("go() {{ {0} a.b=5; }}; export -f go; bash -c go", ["5"]),
+        ("trap '{0} a.b=3' EXIT; {0} a.b=1", ["3", "1"]),
+        ("for i in 1 2 3; do {0} a.b=1 && break; done", ["1"]),
+        (": ${{N:?}}; {0} a.b=$N", [None]),
+        (BOTH, [None]),
+        ("cat > f.sh <<'END'\n{0} a.b=0\nEND\nsed -i s/0/4/ f.sh\n{0} a.b=1; bash f.sh", ["1"]),
+        ("echo '{0} \\' > f.sh; echo a.b=2 >> f.sh; bash f.sh", ["2"]),
+        ("{{ echo N=3; echo M=4; }} > f.env; source f.env; {0} a.b=$N$M", ["34"]),
+        ("cat > f.sh <<END && {0} a.b=1\necho\nEND", ["1"]),
+        ("N=$(echo $(seq -s, 0 3) | tr ',' '\\n' | wc -l); {0} a.b=$N", ["4"]),
+        ("N=$(nvidia-smi -L | wc -l); {0} a.b=$N", [None]),
+    ],
+)
+def test_a_program_gets_what_bash_gives_it(script: str, values: list[str | None]) -> None:
+    documents = documents_of(Source("run.sh", script.format(PPO)), Composer())
+    found = [find(document.root, "a.b") for document in documents]
+    assert [None if not isinstance(value, Scalar) or value.tag == UNRESOLVED else value.text for value in found] == values
+
+
+def test_a_pattern_of_file_names_is_no_wrong_argument() -> None:
+    (document,) = documents_of(Source("run.sh", f"{PPO} a.b=*.json conf/*.txt"), Composer())
+    assert not document.findings
+    assert any("it stands for the names of files" in item.why for item in document.unchecked)

@@ -1,0 +1,146 @@
+"""What a script tells Ray of the accelerators and processors of a node."""
+
+from __future__ import annotations
+
+import re
+from typing import Sequence
+
+from ..findings.span import Span
+from ..text.document import ShellMachine
+from ..text.source import Source
+from . import facts
+from .launch import LaunchCommand, Started, base
+from .pieces import Place, WordText
+
+_FACTS = facts("launchers")
+_Number = tuple["int | None", "Place | None"]
+_EMPTIED = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+"""Variables that show PyTorch nothing if an accelerator is named twice.
+
+Source: PyTorch, torch/cuda/__init__.py (_parse_visible_devices).
+"""
+VISIBLE = (
+    "CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+)  # fmt: skip
+"""Variables that name the accelerators visible to a program."""
+_DEVICE = re.compile(r"[0-9]+(?:[ -].*)?|(?:GPU|MIG)-[\w/-]+")
+"""Item of a visibility variable; CUDA and PyTorch read `0-7` and `0 1` as accelerator 0."""
+_SLURM = re.compile(
+    r"^#SBATCH[ \t]+(--gpus-per-node|--gres|--gpus|-G)[= \t]*(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})\b|"
+    r"^#SBATCH[ \t]+(?:--nodes|-N)[= \t]*([0-9]{1,4})\b(?!-)", re.MULTILINE
+)  # fmt: skip
+
+
+def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Source) -> tuple[ShellMachine | None, str]:
+    """Return Ray's resources on this node at a program's start, with a reason if unknown.
+
+    They come from an earlier `ray start`, else from the visible accelerators; None if the script
+    has neither. The reason is "" if nothing is unknown.
+    """
+    earlier = [command for command in commands if command.place[0] < launch.started.place[0]]
+    before = [command for command in earlier if not command.condition and _is_ray_start(command)]
+    heads = [command for command in before if any(word.plain == "--head" for word in command.words)]
+    start, why, variable = (heads or before or [launch.started])[-1], "", ""
+    accelerators, cpus = (_option(start, "--num-gpus"), _option(start, "--num-cpus")) if before else (None, None)
+    visible = _visible_variable(start) if before or launch.launcher.partition(" ")[0] not in _FACTS["elsewhere"] else None
+    if accelerators and accelerators[0] is not None:
+        numbers = [pair[0] for command in before if (pair := _option(command, "--num-gpus")) and pair[0] is not None]
+        if min(numbers) < accelerators[0]:
+            why = f"`ray start` shows nodes different numbers of accelerators: {min(numbers)} and {accelerators[0]}"
+    for_ray, repeated = accelerators is not None, ""
+    if accelerators is None and visible is None and not before:
+        accelerators = _granted(launch)
+    if accelerators is None and visible is not None:
+        variable, text = visible
+        accelerators = _visible(text)
+        items = _devices(text) if accelerators and variable in _EMPTIED else []
+        repeated = next((item for place, item in enumerate(items) if item in items[:place]), "")
+        if accelerators is None and not text.known:
+            why = f"which accelerators `{variable}` shows is not known: {text.why_unknown}"
+        elif accelerators is not None and before and not accelerators[0]:
+            accelerators, why = None, f"`{variable}` shows no accelerators of this node, and other nodes are not known"
+    if all(pair is None or pair[0] is None for pair in (accelerators, cpus)):
+        return None, why
+    seen = _visible_variable(launch.started) if for_ray else None
+    own = _visible(seen[1]) if seen is not None and seen[0] == VISIBLE[0] else None
+    return ShellMachine(*_spanned(accelerators, source), *_spanned(cpus, source), variable, for_ray, repeated, own and own[0]), why
+
+
+def _is_ray_start(started: Started) -> bool:
+    plain = [base(word.plain) for word in started.words]
+    return ("ray", "start") in zip(plain, plain[1:])
+
+
+def _granted(launch: LaunchCommand) -> _Number | None:
+    """Count the accelerators of a container or a step of Slurm; None if unstated.
+
+    Sources: docker run (--gpus), srun (--gpus-per-node, --gres).
+    """
+    words = launch.started.within or launch.started.words
+    starter = base(words[0].plain)
+    options = {"docker": ("--gpus",), "podman": ("--gpus",), "srun": ("--gpus-per-node", "--gres")}.get(starter, ())
+    for word, following in zip(words, words[1:]):
+        name, equals, _ = word.plain.partition("=")
+        if name in options:
+            value = word.cut(len(name) + 1) if equals else following
+            devices = re.fullmatch(r'"?device=([0-9]+(?:,[0-9]+)*)"?', value.plain) if value.certain else None
+            count = re.fullmatch(r"(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})", value.plain) if value.certain else None
+            number = len(devices[1].split(",")) if devices else int(count[1]) if count else None
+            return (number, value.place()) if number is not None else None
+    return None
+
+
+def _spanned(number: _Number | None, source: Source) -> tuple[int | None, Span | None]:
+    """Return a number with its span."""
+    value, place = number or (None, None)
+    return value, source.span(*place) if value is not None and place is not None else None
+
+
+def _option(started: Started, name: str) -> _Number | None:
+    """Return the number of an option (None if unknown) and its place; None if absent."""
+    for word, following in zip(started.words, [*started.words[1:], WordText()]):
+        split = word.plain == name
+        if split or word.plain.startswith(f"{name}="):
+            value = following if split else word.cut(len(name) + 1)
+            number = int(value.plain[:9]) if value.certain and value.plain.isdecimal() else None
+            return number, (value if split else word).place()
+    return None
+
+
+def _visible_variable(started: Started) -> tuple[str, WordText] | None:
+    """Return the variable with the visible accelerators of a command, and its text."""
+    visible = next(((name, started.variables[name]) for name in VISIBLE if name in started.variables), None)
+    for word in started.words:
+        name, equals, _ = word.plain.partition("=")
+        if equals and name.endswith("_VISIBLE_DEVICES"):
+            visible = name, word.cut(len(name) + 1)
+    return visible
+
+
+def _visible(text: WordText) -> _Number | None:
+    """Count the accelerators in a text, up to `-1`; also return its place."""
+    if not text.certain or text.assumed:
+        return None
+    items = _devices(text)
+    if not all(map(_DEVICE.fullmatch, items)):
+        return None
+    return len(items), text.place() if text.pieces else None
+
+
+def _devices(text: WordText) -> list[str]:
+    """Return the accelerators that a text names, up to `-1`."""
+    items = [item.strip() for item in text.plain.split(",")] if text.plain.strip() else []
+    return items[: items.index("-1")] if "-1" in items else items
+
+
+def slurm_machine(source: Source) -> ShellMachine | None:
+    """Return the accelerators of a node that directives of `sbatch` ask for.
+
+    `--gpus` counts those of all nodes. Source: the manual of sbatch.
+    """
+    directives = [*_SLURM.finditer(source.text)]
+    nodes = next((int(match[3]) for match in directives if match[3]), 1)
+    for match in (match for match in directives if match[1]):
+        number, shares = int(match[2]), nodes if match[1] in ("--gpus", "-G") else 1
+        return ShellMachine(number // shares, source.span(*match.span(2))) if shares and number % shares == 0 else None
+    return None
