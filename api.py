@@ -302,7 +302,7 @@ def replan(
 
     Other options are those of `solve` and `load`. Raises UnusableInput as `solve` does.
     """
-    from .planner.placing.placing import chosen, decided
+    from .planner.placing import chosen, decided
     from .solver.replanning import moves, with_trade
 
     old_plan = read_plan(previous) if isinstance(previous, (str, Path)) else previous
@@ -328,7 +328,7 @@ def alternatives(
     `solve` and `load`. Raises UnusableInput as `solve` does, and with the findings of an answer
     without a plan.
     """
-    from .planner.placing.placing import decided
+    from .planner.placing import decided
     from .solver.alternatives import alternatives as found
 
     question = question_of(file, cluster, dialect, **options)

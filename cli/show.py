@@ -108,7 +108,7 @@ def _of_file(file: str, source: ReadOptions, limit: float, previous: Previous) -
         return code, None
     file = reading.source.name
     from ..api import solver
-    from ..planner.placing.placing import chosen, decided
+    from ..planner.placing import chosen, decided
     from ..report.picture.page import Picture
     from ..report.solution import to_json
     from ..solver.session import Session

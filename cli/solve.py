@@ -86,7 +86,7 @@ def solve(
     if reading is None or reading.problem is None:
         return answer_code
     from ..api import solver
-    from ..planner.placing.placing import chosen, decided
+    from ..planner.placing import chosen, decided
     from ..planner.write_back import edits_of
     from ..solver.sandbox.end_reasons import further_searches_stopped
     from ..solver.session import Session

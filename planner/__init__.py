@@ -11,7 +11,7 @@ Read the files in this order.
    the counts of one (a multiple-choice knapsack over blocks with maxima) and removes choices that cannot be in a cheaper design. No
    solver is needed for that.
 3. `costs.py` names the cost models: how long an iteration of a Design takes, by arithmetic and as sums of maxima for the search.
-4. `benders.py` places the Design by `solver/` (`placing/`) or learns a no-good from the failure: logic-based Benders decomposition
+4. `benders.py` places the Design by `solver/` (`placing.py`) or learns a no-good from the failure: logic-based Benders decomposition
    (Hooker and Ottosson 2003), so that the proof covers counts and places.
 5. `check.py` prices every Design again, apart from the search; a lower bound is recomputed in whole numbers before it is claimed.
 6. `plan.py` is steps 1 to 5 for one problem; `policies.py`, `untimed.py` and `alternatives.py` ask it for several variants;

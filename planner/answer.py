@@ -129,7 +129,7 @@ class _PlannedInFile:
         return plan(problem, over, solver.limit, solver.session, solver.counting, self._refused)
 
     def _over_given_ranks(self, workload: Workload, problem: Problem) -> Answer:
-        from .placing.lying_over import lying_over
+        from ..solver.choosing.lying_over import lying_over
 
         return lying_over(problem, self._laid, workload)
 

@@ -17,6 +17,7 @@ from ..models.planning.problem import PlanningProblem
 from ..models.problem import AMOUNT, Problem
 from ..models.quantity import write_estimate, write_memory
 from ..models.tied_degrees import as_written as as_written_degrees
+from ..solver.choosing.lying_over import all_held
 from ..solver.wording import listed
 from .assumptions import bases
 from .benders import as_written
@@ -25,7 +26,6 @@ from .check import forbidden, no_option
 from .costs import cost_model, costed
 from .memory import without_estimates
 from .own_design import NoPrice, design_of_ranks, refused, runs_of, seats_of
-from .placing.lying_over import all_held
 from .problem import planning_problem, source_of
 from .related import related
 from .scope import on_own_models

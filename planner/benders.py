@@ -23,6 +23,7 @@ from ..models.planning.problem import PlanningProblem
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.sharing import restricted
+from ..solver.choosing.lying_over import all_held
 from ..solver.choosing.pool_layouts import with_ranks
 from ..solver.pricing.price import effect
 from ..solver.pricing.result import BETTER
@@ -31,8 +32,7 @@ from ..solver.session import Session
 from .check import faults
 from .costs import cost_model, costed
 from .counting import Counting, OnCounting, silent
-from .placing.lying_over import all_held
-from .placing.placing import placing
+from .placing import placing
 from .problem import planning_problem
 from .search.found import Price, Searched, SearchResult
 from .search.search import search

@@ -29,7 +29,7 @@ from .baseline import baseline_of
 from .benders import BendersLoop, Placed, accept_placement, as_written, is_where, trial, unweighed
 from .check import faults
 from .counting import OnCounting, silent
-from .placing.placing import placing
+from .placing import placing
 from .problem import planning_problem
 from .scope import with_limits
 from .unplaced import not_placed, nothing, slowly_placed, too_many, with_help

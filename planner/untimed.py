@@ -18,7 +18,7 @@ from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.tied_degrees import each_choice
 from ..solver.session import Session
-from .placing.placing import placing
+from .placing import placing
 from .problem import planning_problem
 from .related import connected
 from .scope import led_inside

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Callable, Iterator, Mapping, Sequence
 
 from ..models.answer import Answer, Validator, accept_all
@@ -34,13 +35,6 @@ class WriteBack:
     file: Reading
 
     @property
-    def own(self) -> Problem:
-        """Problem of the file."""
-        problem = self.file.problem
-        assert problem is not None, "nothing is planned for a file without a problem"
-        return problem
-
-    @property
     def can_read(self) -> bool:
         """Return True if it is known how the file was read."""
         return self.file.session.as_before is not None
@@ -64,29 +58,6 @@ class WriteBack:
         edited = replace(edited, session=replace(edited.session, refusal_reported=True))
         findings = findings_of(edited, why_not) if whole else edited.findings
         return [finding for finding in findings if finding.severity is Severity.ERROR]
-
-    def refusals(self, problem: Problem, plan: Plan) -> Sequence[Finding]:
-        """Return the new findings of a plan in this file, on its machines; none for a plan equal to the file.
-
-        If degrees follow from sizes, a plan that cannot be written is refused, as its degrees would
-        differ. So is every such plan of a file without times, if it is of a framework: for a native
-        file the rules of a placement are all there is. If the problem lacks a demand of the file, that
-        demand is still in the file: only findings of the framework count then.
-        """
-        timed, is_read = self.own.job.planning.workload is not None, self.file.dialect in FRAMEWORKS
-        if problem.job.planning.workload is None and (timed or not is_read):
-            return ()
-        machines = None if plan.cluster == self.own.cluster else replace(plan.cluster, declared=())
-        try:
-            edits = self.edits(plan, replace(problem, cluster=plan.cluster))
-        except UnusableInput as refusal:
-            return refusal.findings if problem.job.planning.by_size or (not timed and machines is None) else ()
-        if not edits:
-            return ()
-        whole = problem.demands == self.own.demands and (timed or machines is None)
-        after = self.errors(edits, machines, whole)
-        before = {(finding.code, finding.subject) for finding in self.errors([], machines, whole)} if after else set()
-        return [finding for finding in after if (finding.code, finding.subject) not in before]
 
 
 def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Finding, ...]]:
@@ -124,4 +95,28 @@ def refusing(reading: Reading | None) -> Validator:
     """Return the function for new findings of a plan in this file; without a file it accepts all."""
     if reading is None or reading.problem is None or not WriteBack(reading).can_read:
         return accept_all
-    return WriteBack(reading).refusals
+    return partial(_refusals, WriteBack(reading), reading.problem)
+
+
+def _refusals(back: WriteBack, own: Problem, problem: Problem, plan: Plan) -> Sequence[Finding]:
+    """Return the new findings of a plan in a file of problem `own`, on its machines; none for a plan equal to the file.
+
+    If degrees follow from sizes, a plan that cannot be written is refused, as its degrees would
+    differ. So is every such plan of a file without times, if it is of a framework: for a native
+    file the rules of a placement are all there is. If the problem lacks a demand of the file, that
+    demand is still in the file: only findings of the framework count then.
+    """
+    timed, is_read = own.job.planning.workload is not None, back.file.dialect in FRAMEWORKS
+    if problem.job.planning.workload is None and (timed or not is_read):
+        return ()
+    machines = None if plan.cluster == own.cluster else replace(plan.cluster, declared=())
+    try:
+        edits = back.edits(plan, replace(problem, cluster=plan.cluster))
+    except UnusableInput as refusal:
+        return refusal.findings if problem.job.planning.by_size or (not timed and machines is None) else ()
+    if not edits:
+        return ()
+    whole = problem.demands == own.demands and (timed or machines is None)
+    after = back.errors(edits, machines, whole)
+    before = {(finding.code, finding.subject) for finding in back.errors([], machines, whole)} if after else set()
+    return [finding for finding in after if (finding.code, finding.subject) not in before]

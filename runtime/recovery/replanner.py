@@ -189,7 +189,7 @@ def replanned(problem: Problem, before: Plan, there: Collection[str], search: Se
 
     Raises LaunchFailed (PW714, with `failure` and the solver's findings) if there is none.
     """
-    from ...planner.placing.placing import decided
+    from ...planner.placing import decided
     from ...solver.pricing.changes import near_running_plan
     from ...solver.replanning import moves
 

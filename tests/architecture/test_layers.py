@@ -132,7 +132,7 @@ def test_solve_of_a_small_file_loads_nothing_that_only_other_files_need(tmp_path
         "planner.search",
         "planner.accounting",
         "planner.policies",
-        "planner.placing.lying_over",
+        "solver.choosing.lying_over",
     )
     assert not loaded(names, *others, "models.planning.planned", "report.planning", "report.moves")
 

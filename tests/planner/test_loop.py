@@ -15,7 +15,7 @@ from placewright.models.problem import Problem
 from placewright.planner.benders import ruled_out
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
-from placewright.planner.placing.placing import placing
+from placewright.planner.placing import placing
 from placewright.planner.plan import plan
 from placewright.planner.problem import planning_problem
 from placewright.planner.unplaced import not_placed, nothing

@@ -16,7 +16,7 @@ from placewright.models.placements.plan import OPTIMAL
 from placewright.models.planning.workload import SECOND, After, Workload
 from placewright.models.problem import Problem
 from placewright.models.quantity import read_rate
-from placewright.planner.placing.placing import placing
+from placewright.planner.placing import placing
 from placewright.planner.plan import plan
 from placewright.planner.problem import planning_problem
 from placewright.planner.traffic import Traffic

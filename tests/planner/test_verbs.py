@@ -8,7 +8,7 @@ from typing import Any
 import placewright as pw
 import pytest
 from placewright.models.answer import Answer
-from placewright.planner.placing.placing import decided
+from placewright.planner.placing import decided
 from placewright.solver.pricing.result import BETTER, WORSE
 
 FILE = """cluster: 2x8xH100

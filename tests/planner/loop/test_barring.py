@@ -15,7 +15,7 @@ from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import After, Workload
 from placewright.models.problem import Problem
 from placewright.planner.benders import ruled_out
-from placewright.planner.placing.placing import placing
+from placewright.planner.placing import placing
 from placewright.planner.problem import planning_problem
 from placewright.solver.searching.search import solve
 

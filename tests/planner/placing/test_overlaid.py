@@ -15,9 +15,9 @@ from placewright.models.problem import Problem
 from placewright.planner.accounting import account
 from placewright.planner.answer import Solver
 from placewright.planner.capacity import areas, free_capacity
-from placewright.planner.placing.lying_over import over_given_ranks
 from placewright.planner.problem import planning_problem as question
 from placewright.report.planning.works import works
+from placewright.solver.choosing.lying_over import over_given_ranks
 from placewright.solver.searching.search import solve
 
 from ...solver.cases import cluster, component, given, problem

@@ -13,7 +13,7 @@ from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
 from placewright.planner.baseline import baseline_of
 from placewright.planner.costs import cost_model
-from placewright.planner.placing.placing import placing
+from placewright.planner.placing import placing
 from placewright.planner.problem import planning_problem
 from placewright.planner.search.search import search
 from placewright.solver.choosing.pool_layouts import in_pool_layouts

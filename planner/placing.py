@@ -6,17 +6,17 @@ from dataclasses import replace
 from itertools import combinations, permutations
 from typing import Collection, Iterator, Mapping
 
-from ...models.answer import Answer
-from ...models.component import COLOCATED, SUBSET, Component, Relation
-from ...models.planning.arrangement import FrameworkArrangement, ProcessShape
-from ...models.planning.design import Design
-from ...models.planning.option import NO_KIND, Option
-from ...models.planning.problem import PlanningProblem
-from ...models.planning.workload import Workload
-from ...models.problem import Problem
-from ...solver.choosing.pool_layouts import with_ranks
-from ...solver.in_turn import with_in_turn_fixed
-from ..times import model_of
+from ..models.answer import Answer
+from ..models.component import COLOCATED, SUBSET, Component, Relation
+from ..models.planning.arrangement import FrameworkArrangement, ProcessShape
+from ..models.planning.design import Design
+from ..models.planning.option import NO_KIND, Option
+from ..models.planning.problem import PlanningProblem
+from ..models.planning.workload import Workload
+from ..models.problem import Problem
+from ..solver.choosing.pool_layouts import with_ranks
+from ..solver.in_turn import with_in_turn_fixed
+from .times import model_of
 
 REASON = "the plan"
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from itertools import islice
-from typing import Callable, Iterator, Sequence
+from typing import Iterator, Sequence
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ...models.component import DISJOINT, SUBSET, TOGETHER, Component, Relation
@@ -14,10 +13,10 @@ from ...models.machines.node_group import ACCELERATOR
 from ...models.placements.assignment import Assignment, Seat, compress
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
-from ...solver.layout.parts import Parts
-from ...solver.refuting.census import CountingRow
-from ...solver.refuting.certificate import counting_row
-from ...solver.wording import listed
+from ..layout.parts import Parts
+from ..refuting.census import CountingRow
+from ..refuting.certificate import counting_row
+from ..wording import listed
 
 MOST = 32
 """Maximum number of placements tried."""
@@ -40,8 +39,8 @@ def lying_over(problem: Problem, place: Solve, workload: Workload) -> Answer:
     used, least = all_held(problem, found.plan.assignment), _least(problem, found.plan.assignment)
     enough = max(least, most or 0) if by_time else least
     if used > enough and not (by_time and most is None):
-        for way in islice(_ways(place, problem, found.plan.assignment, least, used), MOST):
-            over = way()
+        for seats in islice(_few_seats(problem, found.plan.assignment, least, used), MOST):
+            over = within(place, problem, seats)
             if over.plan is not None and (now := all_held(problem, over.plan.assignment)) < used:
                 found, used = over, now
                 if used <= enough:
@@ -68,8 +67,8 @@ def _least(problem: Problem, placed: Assignment) -> int:
     return max([len(every), len(held | frozenset[Seat]().union(*open_.values())), *beside])
 
 
-def _ways(place: Solve, problem: Problem, placed: Assignment, least: int, used: int) -> Iterator[Callable[[], Answer]]:
-    """Yield placements within the given and a few nearby accelerators, fewest first."""
+def _few_seats(problem: Problem, placed: Assignment, least: int, used: int) -> Iterator[list[Seat]]:
+    """Yield the given and a few nearby accelerators, fewest first."""
     given = problem.given()
     every = frozenset[Seat]().union(*(given.accelerators(component.name) for component in problem.components if component.runs is not None))
     open_ = frozenset[Seat]().union(*(placed.accelerators(component.name) for component in problem.components if component.runs is None))
@@ -78,7 +77,7 @@ def _ways(place: Solve, problem: Problem, placed: Assignment, least: int, used: 
     orders = [sorted(free, key=lambda seat: (seat not in open_, seat)), sorted(free, key=lambda seat: (seat[0] not in there, seat))]
     for count in range(least - len(every), used - len(every)):
         for seats in dict.fromkeys(tuple(order[:count]) for order in orders):
-            yield partial(within, place, problem, sorted((*every, *seats)))
+            yield sorted((*every, *seats))
 
 
 def _undecided(problem: Problem, used: int, most: int) -> Answer:

@@ -1,1 +1,0 @@
-"""Placement problem of a design, and pools laid out by a dialect."""
