@@ -16,7 +16,7 @@ from ..models.placements.moves import Moved, Moves, Trade
 from ..models.placements.plan import Plan, TermValue
 from ..models.placements.run import Run
 from ..models.placements.run_checks import carried, in_turn
-from ..models.problem import Cap, Problem
+from ..models.problem import AMOUNT, Cap, Problem
 from ..models.sharing import given_part
 from .layout.previous import Members, Pieces, movable, piece_size, pieces, remaining
 from .objectives.counts import MissingAccelerators
@@ -28,7 +28,7 @@ from .wording import nodes_called, some_of
 def lose(problem: Problem, lost: Collection[int]) -> Problem:
     """Return the problem without lost nodes, with the remaining nodes renumbered.
 
-    Explicit ranks on a lost node are removed (see `explicit_on_lost`). Processes that the framework
+    Explicit ranks on a lost node are removed (see `immovable`). Processes that the framework
     distributes over nodes are all kept, on as many remaining nodes as possible (see in_turn.py). A
     pin to lost nodes alone becomes empty. The file's own ranks of planned components are kept only
     for components that lost no node.
@@ -51,11 +51,17 @@ def _renumbered(runs: Sequence[Run], left: dict[int, int]) -> tuple[Run, ...]:
     return tuple(replace(run, node=left[run.node]) for run in runs if run.node in left)
 
 
-def explicit_on_lost(problem: Problem, lost: Collection[int]) -> Iterator[Finding]:
-    """Yield a finding for explicit ranks on lost nodes: a search cannot move them.
+def immovable(problem: Problem, lost: Collection[int]) -> Iterator[Finding]:
+    """Yield findings for what no search can move off lost nodes.
 
-    Ranks distributed by the framework are not explicit.
+    These are explicit ranks, not those distributed by the framework, and components on accelerators
+    if none is left.
     """
+    left = without_nodes(problem.cluster, lost)
+    for component in (c for c in problem.hinted if left.kind(c.node_groups) != problem.kind(c)):
+        message = f"no node with accelerators is left for `{component.name}` without {nodes_called(problem.cluster, lost)}"
+        yield error("PW609", component.name, message, component.span(AMOUNT), help="leave a node that has some")
+        return
     affected, nodes = list[Component](), set[int]()
     for component in given_part(problem).components:
         lost_nodes = {run.node for run in component.runs or () if run.node in lost}

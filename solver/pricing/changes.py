@@ -19,7 +19,7 @@ from ...models.problem import AMOUNT, Demand, Problem
 from ...models.reading import ClusterReader
 from ...models.text.nearest import nearest
 from ..refuting.conflict import can_be_dropped, key_of
-from ..replanning import after, explicit_on_lost, lose
+from ..replanning import after, immovable, lose
 from ..wording import listed
 from .price import Named, without
 
@@ -85,7 +85,7 @@ def on_machines(problem: Problem, text: str) -> Problem | Finding:
         if not 0 < count < size:
             return _unread(text, f"there {are(size)} {with_noun(size, 'node')}; at least one of them must be left")
         removed = range(size - count, size)
-        return next(explicit_on_lost(problem, removed), None) or lose(problem, removed)
+        return next(immovable(problem, removed), None) or lose(problem, removed)
     match = _MORE.fullmatch(text.strip())
     if not match or not 0 < int(match[1]) <= MAX_NODES - len(problem.cluster.nodes):
         return _unread(text, "write such as `+4x8xH100`, `4xH100`, `+2` or `-2`")
@@ -111,7 +111,7 @@ def without_named(problem: Problem, words: Sequence[str]) -> Problem | tuple[Fin
     if len(lost) == len(numbers):
         findings.append(error("PW609", "", "nothing is left without these nodes", help="leave at least one node"))
     else:
-        findings += explicit_on_lost(problem, tuple(lost))
+        findings += immovable(problem, tuple(lost))
     return tuple(findings) or lose(problem, tuple(lost))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Callable, Iterable, Iterator, Sequence, TypeVar
 
-from ...models.component import COLOCATED, KEYS, UNBOUNDED
+from ...models.component import KEYS, TOGETHER, UNBOUNDED
 from ...models.findings.span import Span
 from ...models.machines.node_group import CLUSTER_LABEL
 from ...models.problem import AMOUNT, ConflictClause, Demand, Problem
@@ -96,7 +96,7 @@ def can_be_dropped(problem: Problem, demand: Demand) -> bool:
     if relations:
         has_partner = all(problem[name].least > 1 or problem[name].most < UNBOUNDED for name in names)
         is_written = demand.field in _KEYS and not any(relation.reason for relation in relations)
-        return is_written and (demand.field != COLOCATED or has_partner)
+        return is_written and (demand.field not in TOGETHER or has_partner)
     component = problem[names[0]]
     if demand.field == "cpus":
         return "cpus" in component.spans

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import Iterator, Sequence
 
-from ...models.component import SUBSET, TOGETHER
+from ...models.component import RELATION_KINDS, SUBSET, TOGETHER
 from ...models.findings.finding import Finding, Severity, error
 from ...models.findings.wording import plural, with_noun
 from ...models.machines.node_group import ACCELERATOR
@@ -76,6 +76,16 @@ def impossible(alternatives: Sequence[Problem], proof: str = "", session: Sessio
     if alternatives[0].caps and Oracle(Census(without[0]), session).judge(without) is Verdict.POSSIBLE:
         return _limited(alternatives[0])
     return finding_of(find_conflict(alternatives, session), alternatives, proof)
+
+
+def contradicted(problem: Problem, session: Session) -> Finding | None:
+    """Return the finding of relations that contradict each other, with solved fixes; None without any."""
+    found = find_contradiction(problem)
+    if found is None:
+        return None
+    demands = [demand for demand in problem.demands if demand.field in RELATION_KINDS and demand.span in (found.span, found.origin)]
+    changes = ranked(FixTrial([problem], Oracle(Census(problem), session)), demands, None)
+    return replace(found, help="; or ".join(change.text for change in changes) or NO_CHANGE)
 
 
 def _limited(problem: Problem) -> Finding:

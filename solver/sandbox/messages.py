@@ -92,28 +92,20 @@ def list_of(data: object, length: int | None = None) -> list[Any]:
     return data
 
 
-def _read_fraction(data: object) -> Fraction:
-    over, under = list_of(data, 2)
-    if type(over) is not int or type(under) is not int or under < 1:
-        raise NotOurs(f"{data!r:.40} is no fraction")
-    return Fraction(over, under)
+def integers(kind: Any, *names: str) -> MessageForm:
+    """Return the form of a value made of integers, the last of which is not 0."""
+
+    def read(data: object) -> object:
+        numbers = list_of(data, len(names))
+        if not all(type(number) is int for number in numbers) or not numbers[-1]:
+            raise NotOurs(f"{data!r:.40} is no {kind.__name__}")
+        return kind(*numbers)
+
+    return MessageForm(lambda value: [getattr(value, name) for name in names], read)
 
 
-def _write_range(value: range) -> list[int]:
-    return [value.start, value.stop, value.step]
-
-
-def _read_range(data: object) -> range:
-    bounds = list_of(data, 3)
-    if not all(type(bound) is int for bound in bounds) or not bounds[2]:
-        raise NotOurs(f"{data!r:.40} is no range")
-    return range(*bounds)
-
-
-RANGE = MessageForm(_write_range, _read_range)
-"""Form of a range: [start, stop, step]."""
-FRACTION = MessageForm(lambda value: [value.numerator, value.denominator], _read_fraction)
-"""Form of a fraction: [numerator, denominator]."""
+RANGE = integers(range, "start", "stop", "step")
+FRACTION = integers(Fraction, "numerator", "denominator")
 
 
 class Codec:

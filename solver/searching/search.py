@@ -49,9 +49,9 @@ def solve(
         plan = Plan(problem.cluster, given, VERIFIED, seconds=search.seconds, cpus=problem.cpus(given))
         return Answer(VERIFIED, plan, how="given", unchecked=tuple(unchecked(problem, given)))
     if refused := unsupported(problem):
-        from ..refuting.contradictions import find_contradiction
+        from ..refuting.impossible import contradicted
 
-        contradiction = find_contradiction(problem)
+        contradiction = contradicted(problem, session)
         verdict, findings = (IMPOSSIBLE, (contradiction,)) if contradiction else (UNDECIDED, refused)
         return Answer(verdict, findings=findings, how="given")
     # Explicit ranks exclude some choices of degrees.

@@ -30,7 +30,7 @@ from .cases import cluster, component, given, problem
         (
             problem(cluster({"count": 8, "gib": 40}, {"count": 4, "gib": 80}), component("a", 8, gib=60)),
             "impossible: a needs 8 accelerators, the 1 node that may be used has 4",
-            "set `memory` of a to 40GiB instead of 60GiB; or ask for 4 instead of 8 for a; or add 1 node with 4 accelerators",
+            "set `memory` of a to 40GiB instead of 60GiB; or ask for 4 instead of 8 for a; or add 1 node with 4 accelerators of 80GiB",
         ),
         (
             problem(cluster({"count": 8}, {"count": 4}, small=(1,)), component("a", 8, node_groups=("small",))),

@@ -15,7 +15,7 @@ from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
 from placewright.models.placements.run_checks import in_turn
 from placewright.models.problem import Problem
-from placewright.solver.replanning import after, explicit_on_lost, lose, moves
+from placewright.solver.replanning import after, immovable, lose, moves
 from placewright.solver.searching.search import solve
 
 from ..cases import cluster, component, given, problem
@@ -135,9 +135,15 @@ def test_pins_and_excluded_nodes_are_numbered_anew() -> None:
 
 def test_what_has_given_ranks_on_a_lost_node_is_said() -> None:
     fixed = problem(FOUR, given("g", Run(range(0, 2), 1)), component("a", 2))
-    assert [finding.code for finding in explicit_on_lost(fixed, [1])] == ["PW607"]
-    assert list(explicit_on_lost(fixed, [0])) == []
+    assert [finding.code for finding in immovable(fixed, [1])] == ["PW607"]
+    assert list(immovable(fixed, [0])) == []
     assert lose(fixed, [0])["g"].runs == (Run(range(0, 2), 0),)
+
+
+def test_components_on_accelerators_are_not_dealt_to_nodes_where_none_is_left() -> None:
+    mixed = problem(cluster({"count": 2}, {"count": 0}, {"count": 2}), component("a", 2))
+    assert [(finding.code, finding.subject) for finding in immovable(mixed, [0, 2])] == [("PW609", "a")]
+    assert list(immovable(mixed, [0])) == []
 
 
 def test_without_a_plan_before_nothing_is_said_of_moves() -> None:
@@ -150,7 +156,7 @@ def test_processes_that_the_framework_deals_out_are_on_the_rest_and_what_became_
     question = problem(FOUR, component("a", 8, tp=4), dealt)
     question = replace(question, job=replace(question.job, in_turn=frozenset("r")))
     was = plan(question, a=(Run(range(0, 4), 0), Run(range(4, 8), 2)), r=tuple(in_turn(5, 3)))  # two, two and one
-    assert list(explicit_on_lost(question, [0])) == []
+    assert list(immovable(question, [0])) == []
     left = lose(question, [0])
     assert left.given().world_size("r") == 5
     asked = after(left, was)
