@@ -171,5 +171,8 @@ def test_each_of_many_workers_costs_the_layer_as_much_as_each_of_few() -> None:
     rows = rows_of("launch_scale")
     alone = {row["workers"]: float(str(row["ms_each"])) for row in rows if row["cluster"] == "none"}
     assert set(alone) == {500, 1000, 2500, 5000} and alone[5000] <= 1.25 * alone[500]
-    on_ray = {row["workers"]: float(str(row["driver_cpu_each"])) for row in rows if row["cluster"] == "Ray, simulated"}
-    assert set(on_ray) == {32, 300} and on_ray[300] <= 1.5 * on_ray[32]
+    on_ray = {(row["cluster"], row["workers"]): float(str(row["cpu_each"])) for row in rows if row["cluster"] != "none"}
+    for workers in (32, 300):  # beside as many plain actors: the cost of either grows with the idle processes of those that wait
+        assert on_ray["Ray, simulated", workers] <= 1.25 * on_ray["Ray actors, simulated", workers]
+    driver = {row["workers"]: float(str(row["driver_cpu_each"])) for row in rows if row["cluster"] == "Ray, simulated"}
+    assert set(driver) == {32, 300} and driver[300] <= 1.5 * driver[32]

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import re
 import socket
+from contextlib import ExitStack
 
 from ..failure import LaunchFailed, failed
 from ..shield import shielded
-from .on_ray import NAMESPACE
-from .ray_compat import OPENING, OTHER_SERVICE, WRONG_TOKEN, connect, connected_address, disarm, disconnect, head_status, need_ray, uses_tls
+from .on_ray import NAMESPACE, unreachable
+from .ray_compat import (
+    OPENING,
+    OTHER_SERVICE,
+    WRONG_TOKEN,
+    connect,
+    connected_address,
+    disarm,
+    disconnect,
+    head_status,
+    need_ray,
+    on_loopback,
+    own_address,
+    uses_tls,
+)
 
 PROBE_LIMIT = 3.0
 _ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>\d{1,5})")
@@ -21,6 +35,7 @@ class Connection:
     def __init__(self, address: str) -> None:
         self.address = address
         self._is_owner = False
+        self._access = ExitStack()
 
     def open(self) -> None:
         """Connect. Raises LaunchFailed (PW701) in seconds if no Ray cluster answers there."""
@@ -30,6 +45,8 @@ class Connection:
                 raise _no_ray(self.address, f"this process is already connected to {connected_address()}")
             return
         probe(self.address)
+        if is_only_local(self.address):
+            self._access.enter_context(on_loopback(""))
         self._is_owner = True
         try:
             with shielded() as heard:
@@ -48,6 +65,7 @@ class Connection:
             self._is_owner = False
             with shielded():
                 disconnect()
+                self._access.close()
 
 
 def must_be_unconnected() -> None:
@@ -83,6 +101,12 @@ def probe(address: str) -> None:
         raise _no_ray(address, "what answers is not the head of a cluster, whose port is 6379 unless it was given another")
     if status == WRONG_TOKEN:
         raise _no_ray(address, "it asks for a token, which is missing here or not the right one", TOKEN_HELP)
+
+
+def is_only_local(address: str) -> bool:
+    """Return True for a cluster at 127.0.0.1 alone: Ray would try this machine's other address, without end."""
+    host, port = parse_address(address)
+    return host in ("127.0.0.1", "localhost") and bool(unreachable({host: (own_address(), port)}, PROBE_LIMIT))
 
 
 def parse_address(address: str) -> tuple[str, int]:

@@ -160,6 +160,11 @@ def disconnect() -> None:
     ray._private.worker._worker_logs_enabled = True
 
 
+def own_address() -> str:
+    """Return the address of this machine that Ray uses in place of 127.0.0.1."""
+    return str(need_ray().util.get_node_ip_address())
+
+
 def connected_address() -> str:
     """Return HOST:PORT of the connected Ray cluster."""
     return str(need_ray().get_runtime_context().gcs_address)

@@ -6,7 +6,7 @@ import asyncio
 import math
 from abc import ABC, abstractmethod
 from functools import partial
-from typing import Any, Callable, Collection, Generator, Iterable, Iterator, Mapping, Protocol, Sequence, TypeVar, Union
+from typing import Any, Callable, Collection, Iterable, Iterator, Mapping, Protocol, Sequence, TypeVar, Union
 
 from ...models.findings.wording import with_noun
 from ...models.placements.placement import Placement
@@ -167,8 +167,6 @@ class Results:
             pass
         return [self._found[rank] for rank in self.ranks]
 
-    result = wait
-
     def done(self) -> bool:
         """Return True if all results arrived or a rank failed, without waiting."""
         while self._pending and self._failure is None:
@@ -196,23 +194,9 @@ class Results:
         for rank in self._arriving(timeout):
             yield rank, self._found[rank]
 
-    def __iter__(self) -> Iterator[Any]:
-        """Yield the results in rank order, each as soon as possible."""
-        arriving = self._arriving(None)
-        for rank in self.ranks:
-            while rank not in self._found:
-                next(arriving)
-            yield self._found[rank]
-
-    def __len__(self) -> int:
-        return len(self.ranks)
-
     async def async_wait(self, timeout: float | None = None) -> list[Any]:
         """Wait as `wait` does, while other coroutines go on."""
         return await asyncio.to_thread(self.wait, timeout)
-
-    def __await__(self) -> Generator[Any, None, list[Any]]:
-        return self.async_wait().__await__()
 
     def _arriving(self, timeout: float | None) -> Iterator[int]:
         """Yield the ranks of missing answers as they arrive."""
@@ -253,12 +237,10 @@ class Calls(ABC):
     Every public method of the user's class is a method here: it is called on every worker and
     returns the list of results. `call` does the same by method name, also for names that this class
     itself uses. The first failure of any rank is raised at once; see Results for the exceptions.
-    `timeout`: default time limit of a call, in seconds.
     """
 
     ranks: Sequence[int]
     """Called ranks, in the order of the results."""
-    timeout: float | None
 
     @property
     @abstractmethod
@@ -267,11 +249,7 @@ class Calls(ABC):
 
     def on(self, *which: RankSelector) -> Selection:
         """Select some of these workers. Unknown rank or empty selection: IndexError."""
-        return Selection(self.whole, self._chosen(which), self.timeout)
-
-    def within(self, seconds: float | None) -> Selection:
-        """Return the same workers with a time limit per call, in seconds; None: unlimited."""
-        return Selection(self.whole, self.ranks, seconds)
+        return Selection(self.whole, self._chosen(which))
 
     def call(self, method: str, /, *arguments: Any, timeout: float | None = None, **named: Any) -> list[Any]:
         """Call a method on every worker; return ordered results. Raises as Results.wait."""
@@ -299,7 +277,7 @@ class Calls(ABC):
             )
         _, named = shared(self.whole.port, (), named)
         tickets = {self.whole.request(rank, method, (value,), named): rank for rank, value in zip(self.ranks, values)}
-        return self._results(tickets, method, timeout)
+        return Results(self.whole, tickets, method, timeout)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.whole.component!r}, ranks {list_ranks(self.ranks) or 'none'}>"
@@ -316,7 +294,7 @@ class Calls(ABC):
 
     def ask(self, method: str, arguments: tuple[Any, ...], named: Mapping[str, Any], timeout: float | None = None) -> Results:
         """Call as `call_async`, with arguments in containers."""
-        return self._results(self.asked(method, arguments, named), method, timeout)
+        return Results(self.whole, self.asked(method, arguments, named), method, timeout)
 
     def asked(self, method: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> dict[Ticket, int]:
         """Call a method and return ticket -> rank."""
@@ -324,9 +302,6 @@ class Calls(ABC):
         if len(self.ranks) > 1:
             arguments, named = shared(self.whole.port, arguments, named)
         return {self.whole.request(rank, method, arguments, named): rank for rank in self.ranks}
-
-    def _results(self, tickets: dict[Ticket, int], method: str, timeout: float | None) -> Results:
-        return Results(self.whole, tickets, method, self.timeout if timeout is None else timeout)
 
     def __dir__(self) -> list[str]:
         """Return the own attributes plus the workers' methods, for completion."""
@@ -367,10 +342,9 @@ class Calls(ABC):
 class Selection(Calls):
     """Some workers of a group."""
 
-    def __init__(self, whole: CalledGroup, ranks: Sequence[int], timeout: float | None) -> None:
+    def __init__(self, whole: CalledGroup, ranks: Sequence[int]) -> None:
         self._whole = whole
         self.ranks = tuple(ranks)
-        self.timeout = timeout
 
     @property
     def whole(self) -> CalledGroup:

@@ -25,21 +25,19 @@ class WorkerGroup(Calls):
     """Workers of a component, in rank order; a `with` block ends them.
 
     `worker`: the user's class, or ``module:Class``, imported only by the workers. A class gives
-    actors its own methods. `timeout`: default time limit of a call, in seconds. `concurrency`:
-    simultaneous calls per worker, 1 by default. `meeting_port`: rendezvous port on rank 0's node,
-    if the user names one.
+    actors its own methods. `concurrency`: simultaneous calls per worker, 1 by default.
+    `meeting_port`: rendezvous port on rank 0's node, if the user names one.
     """
 
     def __init__(
-        self, port: Port, component: str, members: Sequence[Member], worker: str | type, timeout: float | None = None,
-        concurrency: int | None = None, meeting_port: str | None = None,
+        self, port: Port, component: str, members: Sequence[Member], worker: str | type, concurrency: int | None = None,
+        meeting_port: str | None = None,
     ) -> None:  # fmt: skip
         self.port = port
         self.component = component
         self.members: Sequence[Member] = tuple(members)
         self.ranks = range(len(self.members))
         self.worker = worker
-        self.timeout = timeout
         self.concurrency = concurrency
         self.meeting_port = meeting_port
         self.workers: list[Actor] = []

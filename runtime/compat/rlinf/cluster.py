@@ -339,12 +339,7 @@ class ClusterOfWorker(Cluster):
         self.nodes = [_node(nodes, rank, id) for rank, id in enumerate(ids)]
         self._matches = {node.rank: Match(node, ray) for node, ray in zip(self.machines.nodes, self.nodes)}
         self.reservation = Reservation(self.port, "of the driver", [node_demand(match) for match in self._matches.values()])
-
-    def start(self, plan: Plan, make: Callable[[Port], WorkerGroup], timeout: float) -> RunningGroup:
-        """Start the workers of a plan; see Cluster."""
-        if self.reservation.hold is None:
-            self.reservation.hold = self.port.around()
-        return super().start(plan, make, timeout)
+        self.reservation.hold = self.port.around()
 
 
 def _node(nodes: Sequence[RayNode], rank: int, id: str) -> RayNode:

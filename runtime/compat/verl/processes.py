@@ -37,7 +37,7 @@ class PoolProcesses(WorkerGroup):
         self, port: Port, component: str, members: Sequence[Member], worker: type, seats: Sequence[Seat], concurrency: int | None,
         meeting_port: str | None, detached: bool, slots: int = 1,
     ) -> None:  # fmt: skip
-        super().__init__(port, component, members, worker, None, concurrency, meeting_port)
+        super().__init__(port, component, members, worker, concurrency, meeting_port)
         self.seats = list(seats)
         self.detached = detached
         self.slots = slots

@@ -113,12 +113,17 @@ def _is_free(port: int) -> bool:
 
 @contextmanager
 def _printed_failure() -> Iterator[None]:
-    """Print the traceback of an exception, which Ray only sends to the caller."""
+    """Print the traceback of an exception, which Ray only sends to the caller.
+
+    `SystemExit`, such as argparse's, would look like a process that was killed: RuntimeError.
+    """
     try:
         yield
-    except Exception:
+    except (Exception, SystemExit) as problem:
         with suppress(OSError):  # a full disk under the output must not take the place of the exception
             traceback.print_exc()
+        if isinstance(problem, SystemExit):
+            raise RuntimeError(f"SystemExit: {problem}") from problem
         raise
 
 

@@ -15,6 +15,7 @@ import pytest
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port import connection
 from placewright.runtime.port.connection import Connection, parse_address, probe, same_address
+from placewright.runtime.port.ray_compat import SEVERAL_MACHINES
 
 from ...unhindered import unhindered
 
@@ -138,6 +139,14 @@ def test_a_machine_is_the_same_under_all_its_names() -> None:
 def test_a_connection_to_another_cluster_is_not_replaced(address: str) -> None:
     with pytest.raises(LaunchFailed, match="this process is already connected to"):
         Connection("192.0.2.1:6379").open()
+
+
+@pytest.mark.ray
+def test_another_program_reaches_a_cluster_at_127_0_0_1_alone(address: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != SEVERAL_MACHINES}
+    program = "import sys; from placewright.runtime.port.connection import Connection; c = Connection(sys.argv[1]); c.open(); print('there'); c.close()"
+    done = subprocess.run([sys.executable, "-c", program, address], env=environment, capture_output=True, text=True, timeout=280)
+    assert (done.returncode, done.stdout) == (0, "there\n"), done.stderr
 
 
 _INTERRUPTED = """

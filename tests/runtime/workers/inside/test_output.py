@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 
@@ -39,3 +40,11 @@ def test_the_exception_of_a_method_is_told_also_where_the_disk_is_full(monkeypat
         monkeypatch.setattr("sys.stderr", io.TextIOWrapper(full, write_through=True))
         with pytest.raises(KeyError, match="weights"):
             worker._placewright_invoke("train")
+
+
+def test_an_exit_is_an_exception_that_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    worker = object.__new__(Host)
+    worker._placewright_worker = argparse.ArgumentParser(prog="train")
+    with pytest.raises(RuntimeError, match="SystemExit: 2"):
+        worker._placewright_invoke("parse_args", ["--unknown"])
+    assert "train: error: unrecognized arguments: --unknown" in capsys.readouterr().err

@@ -1,0 +1,39 @@
+"""Exceptions of workers that Ray cannot unpickle: their constructors take other arguments than they pass on."""
+
+from __future__ import annotations
+
+import traceback
+
+import pytest
+from placewright.runtime.port.on_ray import UNREAD, RayPort, translated
+from placewright.runtime.port.port import Raised
+
+
+class Picky(Exception):
+    """An exception such as those of many HTTP clients."""
+
+    def __init__(self, shard: int, why: str) -> None:
+        super().__init__(f"shard {shard}: {why}")
+
+
+def test_it_is_still_the_exception_of_the_method_and_no_loss() -> None:
+    exceptions = pytest.importorskip("ray.exceptions")
+    try:
+        raise Picky(1, "no weights")
+    except Picky as problem:
+        sent = exceptions.RayTaskError("train", traceback.format_exc(), problem).to_bytes()
+    raised = translated(exceptions.RayError.from_bytes(sent))
+    assert isinstance(raised, Raised) and raised.reason.endswith("Picky: shard 1: no weights")
+
+
+def test_an_older_ray_says_only_why_it_cannot_be_unpickled(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = pytest.importorskip("ray")
+
+    def get(tickets: object, **limit: float) -> None:
+        raise RuntimeError(UNREAD) from TypeError("Picky() misses `why`")
+
+    monkeypatch.setattr(ray, "get", get)
+    port = RayPort()
+    assert port.answers(["ticket"], 1.0) is None
+    with pytest.raises(Raised, match="an exception that cannot be unpickled here: Picky\\(\\) misses `why`"):
+        port.answer("ticket")
