@@ -63,7 +63,7 @@ def parts_of(row: dict[str, Any]) -> dict[str, Interval] | None:
         "generate": generate_seconds(generating, batch, 0.6 if on_policy else 0.8, has_tail=row["policy"] != "8-step Off"),
         "infer": infer_seconds(trained, batch, row["rollout_batch"] / (trained.replicas * packed)).times(2),
         "train": train_seconds(trained, batch, training),
-        "sync": sync_seconds(trained, generating, on_policy),
+        "sync": sync_seconds(trained, generating),
         "offload": offload_seconds(trained, 2 * states) if on_policy else exactly(0.0),
     }
 
@@ -74,7 +74,8 @@ def step_of(row: dict[str, Any]) -> Interval | None:
     if parts is None:
         return None
     rest = parts["infer"].plus(parts["train"])
-    works = parts["generate"].plus(rest).plus(parts["offload"]) if row["policy"] == "On policy" else parts["generate"].at_least(rest)
+    longer = Interval(*(max(pair) for pair in zip(parts["generate"], rest)))
+    works = parts["generate"].plus(rest).plus(parts["offload"]) if row["policy"] == "On policy" else longer
     return works.plus(parts["sync"])
 
 
@@ -105,7 +106,7 @@ def update_of(row: dict[str, Any]) -> Interval:
     speed = speed_of(row["system"])
     assert speed is not None
     run = ModelRun(shape_of(MemoryInput(), known_model(row["model"])), Parallel(tp=8), row["accelerators"], speed)
-    return sync_seconds(run, run, True)
+    return sync_seconds(run, run)
 
 
 def update_table() -> list[str]:
