@@ -109,17 +109,17 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
 
 def _echo_least(job: DescribedJob) -> None:
     """Print the fewest nodes that have a plan that fits, with its seconds."""
-    from ..models.dialects.native.from_model import least_nodes, more_nodes
+    from ..models.dialects.native.from_model import enough_nodes, more_nodes
 
     def seconds_on(count: int) -> float | None:
         return _planned_seconds(job.for_cluster(more_nodes(job.cluster, count)))
 
-    nodes = least_nodes(job.request, job.cluster, job.limits)
+    nodes = enough_nodes(job.request, job.cluster, job.limits)
     if nodes is None:
         click.echo(
             "by the estimates it fits on no number of these nodes: use accelerators with more memory, or a shorter --response", err=True
         )
-    elif nodes > len(job.cluster.nodes):  # each component fits on all of them; apart they may need fewer
+    elif nodes > len(job.cluster.nodes):
         seconds, too_few = seconds_on(nodes), len(job.cluster.nodes)
         while seconds and nodes - too_few > 1:
             middle = (too_few + nodes) // 2

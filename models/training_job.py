@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import gcd
-from typing import Mapping
+from typing import Any, Iterable, Mapping
 
 from .estimate import DISTRIBUTED, FSDP
 from .findings.finding import UnusableInput, error
@@ -91,6 +91,15 @@ class TrainingJob:
     def agents(self) -> int:
         """Agent loop workers: at most verl's default of 8, as the answers divide among them."""
         return next(count for count in range(8, 0, -1) if self.prompts * self.samples % count == 0)
+
+    def keys(self, table: Mapping[str, Mapping[str, Any]], parts: Iterable[str], values: Mapping[str, object]) -> dict[str, object]:
+        """Return the keys of some parts of a framework's table; `$name` is a value, or one of the job."""
+
+        def filled(value: object) -> object:
+            name = value[1:] if isinstance(value, str) and value[:1] == "$" else ""
+            return (values[name] if name in values else getattr(self, name)) if name else value
+
+        return {key: filled(value) for part in parts for key, value in table[part].items()}
 
     def _divides(self, prompts: int) -> bool:
         return all(prompts * self.samples % (ranks * self.micro_batch) == 0 for ranks in self.ranks.values())

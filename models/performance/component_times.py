@@ -48,9 +48,13 @@ def shape_for(component: Component) -> ModelShape | None:
 
 def speeds_of(cluster: Cluster) -> Mapping[str, tuple[AcceleratorSpeed | None, int]]:
     """Return accelerator model -> its figures, and the accelerators that its link joins."""
-    nodes = {alike.node.accelerator_model: alike.node for alike in cluster.alike if alike.node.accelerators}
-    speeds = {model: _speed(node) for model, node in nodes.items()}
-    return {model: (speed, int(speed.domain if speed else 0) or len(nodes[model].accelerators)) for model, speed in speeds.items()}
+    speeds = {model: (_speed(node), len(node.accelerators)) for model, node in _nodes(cluster).items()}
+    return {model: (speed, int(speed.domain if speed else 0) or count) for model, (speed, count) in speeds.items()}
+
+
+def _nodes(cluster: Cluster) -> dict[str, Node]:
+    """Return accelerator model -> a node with it."""
+    return {alike.node.accelerator_model: alike.node for alike in cluster.alike if alike.node.accelerators}
 
 
 def _speed(node: Node) -> AcceleratorSpeed | None:
@@ -72,10 +76,9 @@ def unknown_speed(cluster: Cluster) -> str:
 
 def assumed_network(cluster: Cluster) -> str:
     """Return the assumed speed between nodes; "" if the cluster says it."""
-    nodes = {alike.node.accelerator_model: alike.node for alike in cluster.alike if alike.node.accelerators}
     assumed = [
         f"{speed.network:g} GB/s each way for each {model}"
-        for model, node in nodes.items()
+        for model, node in _nodes(cluster).items()
         if (speed := _speed(node)) is not None and "network" not in dict(node.accelerators[0].speed)
     ]
     return ", ".join(assumed) if len(cluster.nodes) > 1 else ""
@@ -159,7 +162,7 @@ def moving_seconds(component: Component, run: ModelRun, engine: Parallel | None)
     """
     role, seconds = role_of(component), exactly(0.0)
     if role == ACTOR and engine is not None:
-        seconds = sync_seconds(run, replace(run, parallel=engine), True)
+        seconds = sync_seconds(run, replace(run, parallel=engine))
     if role in _TRAINED and component.estimate is not None and component.estimate.offload:
         seconds = seconds.plus(offload_seconds(run, 2 * _STATES * run.shape.total / run.accelerators))
     return seconds

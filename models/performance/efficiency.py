@@ -6,9 +6,6 @@ They are taken from publications and measurements; none is fitted to the steps o
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-from typing import Mapping
-
 from ..record import dataclass
 from .interval import Interval
 
@@ -65,9 +62,3 @@ class Efficiency:
 
 
 USUAL = Efficiency()
-FACTORS = tuple(field.name for field in fields(Efficiency))
-
-
-def with_factors(factors: Mapping[str, Interval]) -> Efficiency:
-    """Return the usual factors with some replaced."""
-    return replace(USUAL, **factors)

@@ -16,7 +16,7 @@ def infer_seconds(run: ModelRun, batch: SequenceBatch, micro_batches: float = in
     1909.08053, section 3).
     """
     reached = run.efficiency.infer_experts if run.shape.experts else run.efficiency.infer
-    seconds = run.forward(batch).over(reached.times(run.peak)).times(run.efficiency.imbalance)
+    seconds = run.forward(batch, reached, run.efficiency.infer).times(run.efficiency.imbalance)
     return seconds.plus(communicated(run, batch, 1)).plus(launched(run, micro_batches)).times(staged(run, micro_batches))
 
 

@@ -27,10 +27,6 @@ class Interval(NamedTuple):
         divisor = _as_interval(amount)
         return Interval(self.low / divisor.high, self.likely / divisor.likely, self.high / divisor.low)
 
-    def at_least(self, amount: Interval) -> Interval:
-        """Return the larger of two amounts, each bound by itself."""
-        return Interval(*(max(pair) for pair in zip(self, amount)))
-
 
 def exactly(amount: float) -> Interval:
     """Return an amount that is known."""

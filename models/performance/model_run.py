@@ -75,15 +75,15 @@ class ModelRun:
         shape = self.shape
         return 2.0 * shape.layers * shape.heads * (shape.head_size + (shape.value_size or shape.head_size))
 
-    def forward(self, batch: SequenceBatch) -> Interval:
-        """Return the operations of one forward pass over a batch.
+    def forward(self, batch: SequenceBatch, reached: Interval, in_attention: Interval) -> Interval:
+        """Return the seconds of one forward pass over a batch, at shares of the peak.
 
-        2 a parameter and token, and causal attention. Source: Reducing Activation Recomputation, arXiv 2205.05198, appendix A; half of attention is
-        masked.
+        2 operations a parameter and token, and causal attention, which experts do not slow down. Source: Reducing Activation
+        Recomputation, arXiv 2205.05198, appendix A; half of attention is masked.
         """
-        return Interval(
-            *(tokens * (2 * self.active + self.attention_of_token * length / 2) for tokens, length in zip(batch.tokens, batch.length))
-        )
+        weights = batch.tokens.times(2 * self.active).over(reached.times(self.peak))
+        attention = batch.tokens.times(batch.length).times(self.attention_of_token / 2)
+        return weights.plus(attention.over(in_attention.times(self.peak)))
 
     @property
     def peak(self) -> float:

@@ -35,7 +35,7 @@ def train_seconds(run: ModelRun, batch: SequenceBatch, training: Training) -> In
     """
     passes = 4 if training.recompute == FULL else 3
     reached = run.efficiency.train_experts if run.shape.experts else run.efficiency.train
-    seconds = run.forward(batch).times(passes).over(reached.times(run.peak)).times(run.efficiency.imbalance)
+    seconds = run.forward(batch, reached, run.efficiency.train).times(passes).times(run.efficiency.imbalance)
     micro_batches = max(1.0, batch.sequences / (training.steps * run.replicas * training.micro_batch))
     seconds = seconds.plus(communicated(run, batch, passes - 1)).plus(launched(run, passes * training.steps * micro_batches))
     seconds = seconds.times(staged(run, micro_batches))

@@ -7,7 +7,7 @@ from .interval import Interval, exactly
 from .model_run import HALF, ModelRun
 
 
-def sync_seconds(trained: ModelRun, engine: ModelRun, shared: bool) -> Interval:
+def sync_seconds(trained: ModelRun, engine: ModelRun) -> Interval:
     """Return the seconds in which the engines get the trained weights.
 
     Over the link that joins them, and tensor by tensor. At the least each rank receives the part of its engine (HybridFlow, arXiv 2409.19256, section 5.3);
@@ -15,8 +15,7 @@ def sync_seconds(trained: ModelRun, engine: ModelRun, shared: bool) -> Interval:
     verl/workers/fsdp_workers.py (rollout_mode); NeMo-RL, nemo_rl/models/policy (refit). At the most
     each rank has its own adapter's share alone.
     """
-    whole = engine.shape.total * HALF
-    link = trained.link(trained.accelerators) if shared else trained.efficiency.network.times(trained.speed.network * GIGA * trained.near)
+    whole, link = engine.shape.total * HALF, trained.link(trained.accelerators)
     slowest = exactly(whole).over(trained.own_link(trained.accelerators)).high
     quick = Interval(whole / (engine.parallel.tp * engine.parallel.pp), whole, whole).over(link)
     handed = trained.efficiency.tensor.times(trained.shape.tensors)

@@ -122,23 +122,12 @@ def _engine(sizes: JobSizes, model: str, most: int) -> str:
     return f"accelerators: {counts}, parallel: {{tp: {degrees['tp']}{over}}}, estimate: {estimate}"
 
 
-def least_nodes(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY_FILE) -> int | None:
-    """Return how many nodes like the first suffice by the estimates; None if none do."""
+def enough_nodes(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY_FILE) -> int | None:
+    """Return a power of two of nodes like the first that suffice by the estimates; None if none do."""
     if all(alike.node.accelerator_memory is None for alike in cluster.alike):
         return None
-    card = card_of_request(request)
-
-    def fits(nodes: int) -> bool:
-        return JobSizes(request, card, more_nodes(cluster, nodes), limits).fits
-
-    most = next((nodes for nodes in (1 << power for power in range(_MOST_DOUBLED)) if fits(nodes)), None)
-    if most is None:
-        return None
-    low, high = most // 2, most
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return high
+    card, numbers = card_of_request(request), (1 << power for power in range(_MOST_DOUBLED))
+    return next((nodes for nodes in numbers if JobSizes(request, card, more_nodes(cluster, nodes), limits).fits), None)
 
 
 def more_nodes(cluster: Cluster, nodes: int) -> Cluster:

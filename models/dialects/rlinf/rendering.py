@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from math import gcd
 from typing import Sequence
@@ -21,7 +22,7 @@ from ...training_job import TrainingJob
 from ..dialect import Rendering
 from ..written import merged, put, titled
 from .hardware import hardware_types
-from .known import FSDP, MEGATRON, RESERVED_LABELS
+from .known import FACTS, FSDP, MEGATRON, RESERVED_LABELS
 
 
 def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> Data:
@@ -155,40 +156,27 @@ _REASONS = {
 """Placements that RLinf refuses at launch (flexible.py, node.py), by code of the finding."""
 
 
-_ESTIMATORS = {"grpo": "grpo", "dapo": "grpo", "ppo": "gae", "reinforce++": "reinpp"}
-"""Algorithm -> `adv_type`. Source: RLinf, rlinf/algorithms/advantages.py (register_advantage)."""
-
-
 def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     """Return the file: what is on the reference's accelerators is `inference`, `reward` is with the actor.
 
     Raises UnusableInput (PW606) if RLinf cannot express the problem.
     """
     by_role = {role_of(component): component for component in problem.components}
-    rollout = by_role[ROLLOUT]
-    keys: dict[str, object] = {
-        "runner.task_type": "reasoning",
-        "algorithm.group_size": job.samples,
-        "algorithm.training_batch_size_per_gpu": job.micro_batch,
-        "algorithm.logprob_forward_micro_batch_size": job.micro_batch,
-        "algorithm.recompute_logprobs": True,
-        "algorithm.kl_beta": 0.001 if REFERENCE in by_role else 0.0,
-        "algorithm.n_minibatches": job.prompts // job.mini_batch,
-        "data.rollout_batch_size": job.prompts,
-        "data.max_prompt_length": job.prompt,
-        "algorithm.sampling_params.max_new_tokens": job.response,
-        "rollout.tensor_parallel_size": rollout.parallel.tp,
-        "rollout.pipeline_parallel_size": rollout.parallel.pp,
-        "rollout.gpu_memory_utilization": job.utilization / 100,
-        "rollout.model.model_path": job.model,
-        "actor.model.model_path": job.model,
-        "actor.micro_batch_size": job.micro_batch,
-        "actor.global_batch_size": job.mini_batch * job.samples,
-    }
-    keys |= {"runner.seq_length": job.prompt + job.response, **_algorithm_keys(job), **_trained_keys("actor", by_role[ACTOR])}
-    if CRITIC in by_role:
-        batches: Data = {"micro_batch_size": job.micro_batch, "global_batch_size": job.mini_batch * job.samples, "use_critic_model": True}
-        keys |= {f"critic.{key}": value for key, value in batches.items()} | _trained_keys("critic", by_role[CRITIC])
+    rollout, known = by_role[ROLLOUT], json.loads((FACTS / "training.json").read_text(encoding="utf-8"))
+    if (estimator := known["estimators"].get(job.algorithm)) is None:
+        raise UnusableInput([refusal("", f"RLinf has no estimator of advantages for {job.algorithm}", "use `--algorithm grpo`")])
+    values = {
+        "estimator": estimator, "kl_beta": 0.001 if REFERENCE in by_role else 0.0, "updates": job.prompts // job.mini_batch,
+        "answers": job.mini_batch * job.samples, "sequence": job.prompt + job.response, "share": job.utilization / 100,
+        "tp": rollout.parallel.tp, "pp": rollout.parallel.pp,
+    }  # fmt: skip
+    parts = ["all", *(["dapo"] if job.algorithm == "dapo" else []), *(["critic"] if CRITIC in by_role else [])]
+    keys = job.keys(known, parts, values)
+    for role, section in ((ACTOR, "actor"), (CRITIC, "critic")):
+        if role in by_role:
+            keys |= {
+                f"{section}.{key}": value for key, value in (known[f"trained {_backend(by_role[role])}"] | _sizes(by_role[role])).items()
+            }
     tree = merged(render(problem).text, keys, without=("placewright",))
     placement = tree["cluster"]["component_placement"]
     reference = by_role.get(REFERENCE)
@@ -201,39 +189,19 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     return titled(f"{title}. Add what `defaults` gave your other jobs: data, optimizer, reward.", tree)
 
 
-def _algorithm_keys(job: TrainingJob) -> dict[str, object]:
-    """Return the estimator of advantages, and DAPO's clipping (arXiv 2503.14476, section 4.1).
-
-    Raises UnusableInput (PW606) if RLinf has none.
-    """
-    estimator = _ESTIMATORS.get(job.algorithm)
-    if estimator is None:
-        raise UnusableInput([refusal("", f"RLinf has no estimator of advantages for {job.algorithm}", "use `--algorithm grpo`")])
-    clipping = {"algorithm.clip_ratio_low": 0.2, "algorithm.clip_ratio_high": 0.28} if job.algorithm == "dapo" else {}
-    return {"algorithm.adv_type": estimator, "algorithm.loss_type": "actor", **clipping}
+def _backend(component: Component) -> str:
+    return MEGATRON if component.backend == MEGATRON else FSDP
 
 
-def _trained_keys(section: str, component: Component) -> dict[str, object]:
-    """Return how a component is trained: backend, parallel sizes, activations computed again, offloading.
-
-    Source: RLinf, examples/reasoning/config/math/ (qwen3-30b-grpo-megatron, qwen2.5-1.5b-grpo-fsdp).
-    """
+def _sizes(component: Component) -> dict[str, object]:
+    """Return the parallel sizes of what Megatron trains."""
+    if _backend(component) != MEGATRON:
+        return {}
     own = component.parallel
-    if component.backend != MEGATRON:
-        keys: Data = {
-            "training_backend": FSDP, "enable_offload": True, "fsdp_config.strategy": "fsdp", "fsdp_config.sharding_strategy": "full_shard",
-            "fsdp_config.gradient_checkpointing": True,
-        }  # fmt: skip
-    else:
-        sizes = {"tensor_model": own.tp, "pipeline_model": own.pp, "context": own.cp, "expert_model": own.ep}
-        sizes |= {"expert_tensor": (component.estimate.expert_tp if component.estimate else 0) or own.tp} if own.ep > 1 else {}
-        keys = {"training_backend": MEGATRON, "offload_optimizer": True, "offload_weight": True, "offload_grad": True}
-        keys |= {
-            f"model.{name}_parallel_size": size for name, size in sizes.items() if size > 1 or name in ("tensor_model", "expert_tensor")
-        }
-        keys |= {"model.sequence_parallel": own.tp > 1, "optim.use_distributed_optimizer": True}
-        keys |= {f"model.recompute_{name}": value for name, value in (("granularity", "full"), ("method", "uniform"), ("num_layers", 1))}
-    return {f"{section}.{key}": value for key, value in keys.items()}
+    sizes = {"tensor_model": own.tp, "pipeline_model": own.pp, "context": own.cp, "expert_model": own.ep}
+    sizes |= {"expert_tensor": (component.estimate.expert_tp if component.estimate else 0) or own.tp} if own.ep > 1 else {}
+    written = {name: size for name, size in sizes.items() if size > 1 or name in ("tensor_model", "expert_tensor")}
+    return {**{f"model.{name}_parallel_size": size for name, size in written.items()}, "model.sequence_parallel": own.tp > 1}
 
 
 def _share_of(ranks: str, job: TrainingJob) -> str:

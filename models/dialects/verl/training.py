@@ -51,12 +51,7 @@ def _keys(job: TrainingJob, roles: Set[str], strategy: str) -> dict[str, object]
     known, engine = facts("training"), "megatron" if strategy == "megatron" else "fsdp"
     names = ["all", *(["dapo"] if job.algorithm == "dapo" else []), engine]
     names += [name for role in (REFERENCE, CRITIC) if role in roles for name in (role, f"{role} {engine}")]
-    values = {"$estimator": known["estimators"][job.algorithm], "$share": job.utilization / 100}
-
-    def value_of(value: object) -> object:
-        return values.get(value) or getattr(job, value[1:]) if isinstance(value, str) and value[:1] == "$" else value
-
-    return {key: value_of(value) for name in names for key, value in known[name].items()}
+    return job.keys(known, names, {"estimator": known["estimators"][job.algorithm], "share": job.utilization / 100})
 
 
 def _word(value: object) -> str:

@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from placewright.models.estimate import DISTRIBUTED, FULL, NONE, MemoryInput
+from placewright.models.estimate import DISTRIBUTED, FSDP, FULL, NONE, MemoryInput
 from placewright.models.memory.work import shape_of
 from placewright.models.model_cards.known import known_model
 from placewright.models.parallel import Parallel
@@ -63,7 +63,7 @@ def parts_of(row: dict[str, Any]) -> dict[str, Interval] | None:
         "generate": generate_seconds(generating, batch, 0.6 if on_policy else 0.8, has_tail=row["policy"] != "8-step Off"),
         "infer": infer_seconds(trained, batch, row["rollout_batch"] / (trained.replicas * packed)).times(2),
         "train": train_seconds(trained, batch, training),
-        "sync": sync_seconds(trained, generating, on_policy),
+        "sync": sync_seconds(trained, generating),
         "offload": offload_seconds(trained, 2 * states) if on_policy else exactly(0.0),
     }
 
@@ -74,7 +74,8 @@ def step_of(row: dict[str, Any]) -> Interval | None:
     if parts is None:
         return None
     rest = parts["infer"].plus(parts["train"])
-    works = parts["generate"].plus(rest).plus(parts["offload"]) if row["policy"] == "On policy" else parts["generate"].at_least(rest)
+    longer = Interval(*(max(pair) for pair in zip(parts["generate"], rest)))
+    works = parts["generate"].plus(rest).plus(parts["offload"]) if row["policy"] == "On policy" else longer
     return works.plus(parts["sync"])
 
 
@@ -97,7 +98,39 @@ def table() -> list[str]:
     return lines
 
 
-UPDATED: list[dict[str, Any]] = [json.loads(line) for line in (Path(__file__).parent / "weight_updates.jsonl").read_text().splitlines()]
+def rows_of(name: str) -> list[dict[str, Any]]:
+    """The rows of a file beside this one."""
+    return [json.loads(line) for line in (Path(__file__).parent / name).read_text().splitlines()]
+
+
+TRAINED = rows_of("training_steps.jsonl")
+"""prime-rl, benchmarks/README.md at 30bf494f: FSDP, layers recomputed, one sequence a micro batch; two of them make a step."""
+
+
+def trained_of(row: dict[str, Any]) -> Interval:
+    """Seconds of one micro batch of training, with its part of the optimizer's step."""
+    speed, count = speed_of(row["system"]), row["accelerators"]
+    assert speed is not None
+    run = ModelRun(shape_of(MemoryInput(), known_model(row["model"])), Parallel(), count, speed)
+    return train_seconds(run, SequenceBatch(2 * count, row["sequence"], exactly(0.0), 0), Training(FSDP, FULL)).times(0.5)
+
+
+def trained_table() -> list[str]:
+    """The table of training in docs/performance.md."""
+    lines = [
+        "| system | accelerators | model | trained | sequence | FlashAttention | measured | low | likely | high | likely / measured |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in TRAINED:
+        its = trained_of(row)
+        figures = f"{row['seconds']:.2f} | {its.low:.2f} | {its.likely:.2f} | {its.high:.2f} | {its.likely / row['seconds']:.2f}"
+        name = row["model"].partition("/")[2]
+        work = f"{name} | {row['trained']} | {row['sequence']} | {row['flash_attention']}"
+        lines.append(f"| {row['system']} | {row['accelerators']} | {work} | {figures} |")
+    return lines
+
+
+UPDATED = rows_of("weight_updates.jsonl")
 
 
 def update_of(row: dict[str, Any]) -> Interval:
@@ -105,7 +138,7 @@ def update_of(row: dict[str, Any]) -> Interval:
     speed = speed_of(row["system"])
     assert speed is not None
     run = ModelRun(shape_of(MemoryInput(), known_model(row["model"])), Parallel(tp=8), row["accelerators"], speed)
-    return sync_seconds(run, run, True)
+    return sync_seconds(run, run)
 
 
 def update_table() -> list[str]:

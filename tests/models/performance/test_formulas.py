@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+
 import pytest
 from placewright.models.estimate import FSDP, MEGATRON, NONE, MemoryInput
 from placewright.models.memory.work import shape_of
 from placewright.models.model_cards.known import known_model
 from placewright.models.parallel import UNDIVIDED, Parallel
-from placewright.models.performance.efficiency import FACTORS, with_factors
+from placewright.models.performance.efficiency import Efficiency
 from placewright.models.performance.generate import capacity, generate_seconds
 from placewright.models.performance.hardware import SPEEDS, nearest_model, speed_of
 from placewright.models.performance.infer import infer_seconds
@@ -16,10 +18,8 @@ from placewright.models.performance.model_run import ModelRun, SequenceBatch
 from placewright.models.performance.train import Training, train_seconds
 from placewright.models.performance.transfer import offload_seconds, sync_seconds
 
-IDEAL = with_factors(
-    {name: exactly(1.0) for name in FACTORS}
-    | dict.fromkeys(("step", "layer_step", "expert_layer", "tensor", "reduce_near", "reduce_far"), exactly(0.0))
-)
+FIXED_COSTS = ("step", "layer_step", "expert_layer", "tensor", "reduce_near", "reduce_far")
+IDEAL = Efficiency(**{field.name: exactly(float(field.name not in FIXED_COSTS)) for field in fields(Efficiency)})
 """All that the data sheets have, and nothing besides."""
 
 
@@ -84,7 +84,7 @@ def test_experts_that_nobody_uses_are_not_read() -> None:
 
 def test_layers_with_experts_wait_for_their_host_in_each_micro_batch() -> None:
     """48 layers, 3 ms each in a pass; 64 sequences on 8 ranks in micro batches of 2, four passes."""
-    waiting = with_factors({name: getattr(IDEAL, name) for name in FACTORS} | {"expert_layer": exactly(0.003)})
+    waiting = replace(IDEAL, expert_layer=exactly(0.003))
     shape, work = shape_of(MemoryInput(), known_model("Qwen/Qwen3-30B-A3B")), batch(64, 1000, 0)
     seconds = [
         train_seconds(
@@ -97,22 +97,21 @@ def test_layers_with_experts_wait_for_their_host_in_each_micro_batch() -> None:
 
 def test_each_tensor_is_handed_over() -> None:
     """9 weights of each of 48 layers, and 3 of each of 128 experts."""
-    handing = with_factors({name: getattr(IDEAL, name) for name in FACTORS} | {"tensor": exactly(0.001)})
+    handing = replace(IDEAL, tensor=exactly(0.001))
     shape = shape_of(MemoryInput(), known_model("Qwen/Qwen3-30B-A3B"))
     slow, ideal = (ModelRun(shape, UNDIVIDED, 8, SPEEDS["H100"], efficiency=factors) for factors in (handing, IDEAL))
-    seconds = sync_seconds(slow, slow, True).likely - sync_seconds(ideal, ideal, True).likely
+    seconds = sync_seconds(slow, slow).likely - sync_seconds(ideal, ideal).likely
     assert seconds == pytest.approx(0.001 * 48 * (9 + 3 * 128))
 
 
 def test_weights_cross_what_lies_between() -> None:
     trained, engine = run(accelerators=8), run(accelerators=8, parallel=Parallel(tp=2))
-    assert sync_seconds(trained, engine, True).likely == pytest.approx(2 * 7_615_616_512 / 450e9)
-    assert sync_seconds(trained, engine, False).low == pytest.approx(7_615_616_512 / 400e9)
+    assert sync_seconds(trained, engine).likely == pytest.approx(2 * 7_615_616_512 / 450e9)
     assert offload_seconds(trained, 64e9).likely == pytest.approx(1.0)
 
 
 def test_fully_sharded_training_gathers_weights_for_each_micro_batch() -> None:
-    small = with_factors({name: getattr(IDEAL, name) for name in FACTORS} | {"hidden": exactly(0.0)})
+    small = replace(IDEAL, hidden=exactly(0.0))
     shape = shape_of(MemoryInput(), known_model("Qwen/Qwen2.5-7B"))
     its = ModelRun(shape, UNDIVIDED, 8, SPEEDS["H100"], efficiency=small)
     shown = (

@@ -11,12 +11,15 @@ from models.performance.published import (
     DENSE,
     GENERATED,
     ROWS,
+    TRAINED,
     UPDATED,
     generation_of,
     generation_table,
     parts_of,
     step_of,
     table,
+    trained_of,
+    trained_table,
     update_of,
     update_table,
 )
@@ -43,6 +46,14 @@ def test_the_page_shows_generation_of_dense_models() -> None:
     held = sum(its.low <= measured <= its.high for its, measured in found)
     error = statistics.median(abs(its.likely / measured - 1) for its, measured in found)
     assert f"median error {100 * error:.0f} %; low and high hold {held} of {len(found)}." in PAGE
+
+
+def test_the_page_shows_training() -> None:
+    assert "\n".join(trained_table()) in PAGE
+    found = [(trained_of(row), row["seconds"]) for row in TRAINED]
+    held = sum(its.low <= measured <= its.high for its, measured in found)
+    error = statistics.median(abs(its.likely / measured - 1) for its, measured in found)
+    assert f"median error of training {100 * error:.0f} %; low and high hold {held} of {len(found)}." in PAGE
 
 
 def test_the_page_shows_updates_of_weights() -> None:
