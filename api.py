@@ -1,6 +1,4 @@
-"""Verbs as functions: `import placewright as pw`, then `pw.load`, `pw.verify`, `pw.solve` and so
-on.
-"""
+"""Verbs as functions: `import placewright as pw`, then `pw.load`, `pw.verify`, `pw.solve` and so on."""
 
 from __future__ import annotations
 
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from .models.report import Converted, Report
     from .planner.answer import Solver
     from .planner.counting import OnCounting
+    from .report.page import Page
     from .runtime.launch import Launch
     from .solver.alternatives import Alternatives
     from .solver.explaining.explain import Explanation
@@ -60,20 +59,26 @@ def explain(file_or_code: Readable, cluster: Machines = None, dialect: str = "au
     """Explain a configuration, or a code like ``PW102``, as text.
 
     Of a configuration: its needs, the sharing of accelerators, and the derivation of its numbers;
-    options are those of `load`. `explanation` gives the same as an object. Raises ValueError for an
-    unknown code.
+    options are those of `load`. `explanation` gives the same as an object. Raises ValueError for an unknown code.
     """
-    from .report.page import means_code, read_page
+    from .report.page import means_code
 
     if isinstance(file_or_code, str) and means_code(file_or_code):
         from .report.explain import render
-        from .solver.advice import ADVICE
-        from .solver.rules import RULES
 
-        return render(read_page(file_or_code, (*RULES, *ADVICE)))
+        return render(page_of(file_or_code))
     from .report.explanation.text import render as to_text
 
     return to_text(explanation(file_or_code, cluster, dialect, **options), level=options.get("level", DEFAULT_LEVEL))
+
+
+def page_of(code: str) -> Page:
+    """Return the page of a code in any case. Raises ValueError for an unknown code."""
+    from .report.page import read_page
+    from .solver.advice import ADVICE
+    from .solver.rules import RULES
+
+    return read_page(code, (*RULES, *ADVICE))
 
 
 def explanation(file: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> Explanation:
@@ -126,10 +131,8 @@ def solve(
         `placewright.replan` also names them.
     lose : lost nodes, by name or by rank.
     at_most : upper bounds of objective terms, by their printed names.
-    sandbox : search in a separate process, which is stopped if it exceeds a limit, and on Ctrl-C;
-        the answer is then
-        the best verified so far. Without it the search runs in this process, and a fault of the
-        solver ends that;
+    sandbox : search in a separate process, which is stopped if it exceeds a limit, and on Ctrl-C; the answer is then
+        the best verified so far. Without it the search runs in this process, and a fault of the solver ends that;
         Ctrl-C raises KeyboardInterrupt.
     on_progress : called with every better answer and bound
         (`placewright.solver.searching.progress.Incumbents`).
@@ -291,8 +294,7 @@ def replan(
     """Search the answer with the fewest moves from a plan; return it and the moves.
 
     Among equal numbers of moves the best answer counts. Time comes first if components state times:
-    counts are chosen by time, and places too if traffic counts as time. The moves are None without
-    an answer.
+    counts are chosen by time, and places too if traffic counts as time. The moves are None without an answer.
 
     Parameters
     ----------
@@ -325,8 +327,7 @@ def alternatives(
     Every placement comes with the objective term by which it loses.
 
     Counts chosen by time stay fixed; other counts are in `Answer.planned`. Options are those of
-    `solve` and `load`. Raises UnusableInput as `solve` does, and with the findings of an answer
-    without a plan.
+    `solve` and `load`. Raises UnusableInput as `solve` does, and with the findings of an answer without a plan.
     """
     from .planner.placing import decided
     from .solver.alternatives import alternatives as found
@@ -355,8 +356,7 @@ def account(
     searches : maximal number of further searches for the sensitivity to wrong hints.
 
     Other options are those of `solve` and `load`. Raises UnusableInput as `solve` does, and with
-    the findings of an answer without a plan; ValueError if no component states `seconds`, or not
-    for the given ranks.
+    the findings of an answer without a plan; ValueError if no component states `seconds`, or not for the given ranks.
     """
     from .planner.accounting import account as found
     from .planner.accounting import account_of_given_ranks
@@ -387,8 +387,7 @@ def discover(
 
     `address`: HOST:PORT of the Ray cluster; `slurm`: True for this process's Slurm job. Raises
     ValueError unless exactly one source is named (`nvidia_smi` may add details of a Slurm job),
-    UnusableInput for unreadable texts, LaunchFailed if no Ray cluster answers or its nodes
-    contradict each other.
+    UnusableInput for unreadable texts, LaunchFailed if no Ray cluster answers or its nodes contradict each other.
 
     Parameters
     ----------

@@ -47,15 +47,13 @@ def load(
     Parameters
     ----------
     file : a path, a text of several lines, a mapping, or a Reading, which is returned unchanged.
-    cluster : the machines, as an object, as a shorthand or as the path of a cluster file; None if
-        the file is complete.
+    cluster : the machines, as an object, as a shorthand or as the path of a cluster file; None if the file is complete.
     dialect : ``auto``, ``native``, ``rlinf``, ``roll`` or ``verl``.
     level : ``training``, or ``placement``, which leaves out the batch arithmetic.
     settings : overrides, as on the command line of Hydra: ``cluster.num_nodes=4``.
     config_roots : folders to search for the groups of `defaults`, besides that of the file.
     allow_env : environment variables that interpolations may read; their text is never shown.
-    framework : the release of the file's framework, such as ``verl==0.6.1``, or several of them.
-        Raises ValueError for
+    framework : the release of the file's framework, such as ``verl==0.6.1``, or several of them. Raises ValueError for
         an unknown framework.
     model_config : the `config.json` of the policy's model. Raises UnusableInput for an unusable one.
     older : the older names `set` and `roots`, with a DeprecationWarning. Raises TypeError for others.

@@ -33,11 +33,8 @@ def convert(
 ) -> int:  # fmt: skip
     """Write the job of FILE in another dialect: ranks as ranks, hints as hints.
 
-    The new text is read again and verified, and every process keeps its place. Losses and
-    differences
-    are listed on standard error (in the JSON as `losses`). A job that the other dialect cannot
-    express
-    is refused with the reason.
+    The new text is read again and verified, and every process keeps its place. Losses and differences are listed on standard
+    error (in the JSON as `losses`). A job that the other dialect cannot express is refused with the reason.
 
     \b
     placewright convert train.yaml --to native --cluster 2x8xH100
@@ -55,11 +52,11 @@ def convert(
     if form == "json":
         click.echo(render_json(conversion))
         return code
-    _tell(conversion, reading.document.texts, output)
+    _echo(conversion, reading.document.texts, output)
     return code
 
 
-def _tell(conversion: Converted, texts: dict[str, str], output: str | None) -> None:
+def _echo(conversion: Converted, texts: dict[str, str], output: str | None) -> None:
     """Print the new text to standard output, findings and summary to standard error."""
     findings = [*conversion.findings, *(() if conversion.findings else (*conversion.renames, *conversion.losses))]
     if findings:

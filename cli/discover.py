@@ -36,13 +36,9 @@ def discover(
 ) -> int:  # fmt: skip
     """List the machines, and write them as a cluster file.
 
-    One process on each node of a Ray cluster reads the accelerators that the driver reports, their
-    ids,
-    NVLink and NUMA, and the accelerators that other jobs hold. Nodes are in the order of their
-    ranks:
-    by the label placewright.node-rank, else by RLINF_NODE_RANK or NODE_RANK, else by rack, address
-    and
-    name.
+    One process on each node of a Ray cluster reads the accelerators that the driver reports, their ids, NVLink and NUMA, and the
+    accelerators that other jobs hold. Nodes are in the order of their ranks: by the label placewright.node-rank, else by
+    RLINF_NODE_RANK or NODE_RANK, else by rack, address and name.
 
     \b
     placewright discover --address 10.0.0.1:6379 -o cluster.yaml
@@ -56,12 +52,7 @@ def discover(
         raise click.UsageError("name what is to be discovered, one of --address HOST:PORT, --slurm and --nvidia-smi FILE")
     if matrices and not texts:
         raise click.UsageError("--topo belongs to --nvidia-smi")
-    try:
-        discovered = _discover_ray(address, form) if address is not None else from_files(slurm, (*texts, *more), matrices)
-    except UnusableInput as problem:
-        if form != "json":
-            raise
-        return echo_unusable(problem)
+    discovered = _discover_ray(address, form) if address is not None else from_files(slurm, (*texts, *more), matrices)
     return discovered if isinstance(discovered, int) else _shown(discovered, output, force, form)
 
 
@@ -74,7 +65,7 @@ def _discover_ray(address: str, form: str) -> Discovered | int:
         return at_address(address)
     except LaunchFailed as problem:
         if form == "json":
-            echo_unusable(UnusableInput(problem.findings))
+            echo_unusable(UnusableInput(problem.findings), form)
         else:
             echo_findings(problem.findings, err=True)
             echo("nothing was discovered", err=True)

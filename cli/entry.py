@@ -31,7 +31,7 @@ def main() -> NoReturn:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         command()
     except KeyboardInterrupt:  # before or after the command line runs
-        _tell()
+        _report_interrupt()
         sys.exit(INTERRUPTED)
 
 
@@ -40,11 +40,11 @@ def _end(number: int, frame: FrameType | None) -> None:
 
     An exception could rise in the middle of an import, and some imports only report it and go on.
     """
-    _tell()
+    _report_interrupt()
     os._exit(128 + number)
 
 
-def _tell() -> None:
+def _report_interrupt() -> None:
     try:
         os.write(2, b"interrupted\n")
     except OSError:  # the reader of the output is gone

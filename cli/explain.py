@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 def explain(subjects: tuple[str, ...], source: ReadOptions, form: str) -> int:
     """Explain what a configuration comes to, or what a code means. Without either, list all codes.
 
-    Of a file: the accelerators and nodes it needs, the components that share accelerators, and
-    every
-    derived number with its formula and the places of its inputs. Of a code: the rule, a wrong and a
-    right example, and the fix.
+    Of a file: the accelerators and nodes it needs, the components that share accelerators, and every derived number with its
+    formula and the places of its inputs. Of a code: the rule, a wrong and a right example, and the fix.
 
     \b
     placewright explain train.yaml
@@ -49,13 +47,11 @@ def explain(subjects: tuple[str, ...], source: ReadOptions, form: str) -> int:
 
 
 def _codes(codes: list[str], form: str) -> int:
+    from ..api import page_of
     from ..report.explain import list_to_json, pages_to_json, render, render_list
-    from ..report.page import read_page
-    from ..solver.advice import ADVICE
-    from ..solver.rules import RULES
 
     try:
-        pages = [read_page(code, (*RULES, *ADVICE)) for code in codes]
+        pages = [page_of(code) for code in codes]
     except ValueError as problem:
         raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'[CODE|FILE]...'") from None
     colour = wants_colour(sys.stdout)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 from contextlib import contextmanager
@@ -13,10 +12,12 @@ from typing import TYPE_CHECKING, Any, Iterator
 import click
 
 from ..models.findings.finding import Finding
+from ..models.findings.wording import with_noun
 from ..report.terminal import escape
 from .exit_codes import FINDINGS, SIGNALLED, UNDECIDED, UNUSABLE
 from .launching import intent, launch_detached, launch_here, name_of, name_refused, try_launch
 from .options.shared import ReadOptions, Seconds, level_option, source_options
+from .options.standard_input import plan_in
 from .output.findings import echo_findings
 from .output.progress import AUTO, WAYS
 from .output.text import echo
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 LIMIT, SEED = 10.0, 1
 SECONDS = Seconds()
-_PLAN = re.compile(rb'\s*\{\s*"schema"\s*:')
 
 
 @click.command()
@@ -144,8 +144,7 @@ def launch(
 def _signals_as_interrupts() -> Iterator[list[int]]:
     """Make SIGTERM and SIGHUP end the verb like Ctrl-C; yield the signals received.
 
-    The handlers raise KeyboardInterrupt, because Ray drops every other exception of a handler while
-    it waits.
+    The handlers raise KeyboardInterrupt, because Ray drops every other exception of a handler while it waits.
     """
     received: list[int] = []
 
@@ -163,12 +162,10 @@ def _signals_as_interrupts() -> Iterator[list[int]]:
 
 def _plan(file: str, source: ReadOptions) -> tuple[Plan, Reading | None] | int:
     """Return the plan and the Reading of a file. Without a plan, print why and return the code."""
-    if _is_plan(file):
-        from ..models.placements.plan_file import read_plan
-
+    if (plan := plan_in(file)) is not None:
         if source.settings:
             raise click.UsageError("--set changes a configuration; a plan is made already")
-        return read_plan(file), None
+        return plan, None
     from ..models.answer import UNDECIDED as UNDECIDED_ANSWER
     from ..models.report import UNUSABLE as UNUSABLE_FILE
     from ..solver.verify import verify
@@ -195,18 +192,6 @@ def _plan(file: str, source: ReadOptions) -> tuple[Plan, Reading | None] | int:
     return answer.plan, reading
 
 
-def _is_plan(file: str) -> bool:
-    """Return True if the file starts like a plan file; False if unreadable."""
-    try:
-        with open(file, "rb") as opened:
-            return bool(_PLAN.match(opened.read(64)))
-    except OSError:
-        return False
-
-
 def _refused(file: str, findings: tuple[Finding, ...], code: int) -> int:
-    echo(
-        f"{escape(file)}: not launched, {len(findings)} errors" if len(findings) != 1 else f"{escape(file)}: not launched, 1 error",
-        err=True,
-    )
+    echo(f"{escape(file)}: not launched, {with_noun(len(findings), 'error')}", err=True)
     return code

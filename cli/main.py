@@ -46,8 +46,7 @@ VERBS = {
 WORTH_COLLECTING = 200_000
 """Number of new objects before a garbage collection for cycles.
 
-A file or two make fewer. Collecting while modules load, which all stay, takes a twentieth of
-`verify`.
+A file or two make fewer. Collecting while modules load, which all stay, takes a twentieth of `verify`.
 """
 READ_FILES = frozenset({"verify", "solve", "fit", "whatif", "explain", "show", "convert", "launch"})
 """Verbs that read configurations; the settings of a project apply to them."""

@@ -150,10 +150,10 @@ def _memory_of(data: Mapping[str, object]) -> list[str]:
     lines = []
     for bill in _bills(data):
         most = max(sum(entry.get("high", entry["mebibytes"]) for entry in part["components"]) for part in bill["parts"])
-        held = write_memory(bill["capacity"]) if bill["capacity"] else "an unknown amount"
+        capacity = write_memory(bill["capacity"]) if bill["capacity"] else "an unknown amount"
         names = escape(", ".join(bill["components"]))
         lines.append(
-            f"memory: {write_estimate(bill['peak'])} likely, {write_estimate(most)} at most, of {held} on each accelerator of {names}"
+            f"memory: {write_estimate(bill['peak'])} likely, {write_estimate(most)} at most, of {capacity} on each accelerator of {names}"
         )
     return lines
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from ..models.findings.finding import UnusableInput, error
-from ..models.text.source import Source
 from ..report.terminal import escape
 from .exit_codes import FINDINGS, OK, UNDECIDED
 from .options.answers import Previous, previous_options
-from .options.shared import ReadOptions, Seconds, level_option, model_option, source_options
+from .options.shared import ReadOptions, level_option, limit_option, model_option, source_options
 from .options.solvable import solvable
-from .options.standard_input import source_of
+from .options.standard_input import DASH, STANDARD_INPUT, plan_in
 from .output.findings import echo_findings
 from .output.plan import account_of
 from .output.progress import AUTO, shown
@@ -32,9 +31,7 @@ ENDINGS = (".svg", ".html")
 @click.argument("file", metavar="FILE|PLAN")
 @source_options
 @click.option("-o", "--output", "output", metavar="FILE.svg|FILE.html", help="Write an SVG, or an HTML page, to this file.")
-@click.option(
-    "--limit", type=Seconds(), default=10.0, show_default=True, help="Deterministic seconds of search, where a file leaves ranks open."
-)
+@limit_option
 @level_option
 @model_option
 @previous_options
@@ -42,8 +39,7 @@ def show(file: str, source: ReadOptions, output: str | None, limit: float, previ
     """Draw who holds which accelerator; with times also who works when, memory and alternatives.
 
     FILE is a configuration, solved where it leaves ranks open, or a plan that `solve -o` wrote.
-    Without -o the grid is printed. The HTML page is one file, loads nothing, and needs the extra
-    `report`.
+    Without -o the grid is printed. The HTML page is one file, loads nothing, and needs the extra `report`.
 
     \b
     placewright show train.yaml --cluster 2x8xH100
@@ -53,7 +49,8 @@ def show(file: str, source: ReadOptions, output: str | None, limit: float, previ
     """
     if output is not None and not output.endswith(ENDINGS):
         raise click.UsageError(f"`{output}` does not say what to draw: end its name in .svg or .html")
-    code, picture = _of_plan(file, previous) if _is_plan(file) else _of_file(file, source, limit, previous)
+    plan = plan_in(file)
+    code, picture = _of_file(file, source, limit, previous) if plan is None else (OK, _of_plan(file, plan, previous))
     if picture is None:
         return code
     if output is None:
@@ -79,27 +76,13 @@ def _drawn(picture: Picture, output: str) -> str:
         raise UnusableInput([error("PW001", "", f"an HTML page needs `{problem.name}`, which is not installed", help=add)]) from None
 
 
-def _is_plan(file: str) -> bool:
-    """Return True if a file is a plan or an answer, not a configuration."""
-    source = source_of(file)
-    if isinstance(source, Source):
-        return source.text.lstrip()[:1] == "{" and '"digest"' in source.text
-    try:
-        with open(file, encoding="utf-8") as text:
-            return text.read(1 << 10).lstrip()[:1] == "{" and '"digest"' in Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return False
-
-
-def _of_plan(file: str, previous: Previous) -> tuple[int, Picture]:
-    from ..models.placements.plan_file import plan_of, plan_to_json, read_plan
+def _of_plan(file: str, plan: Plan, previous: Previous) -> Picture:
+    from ..models.placements.plan_file import plan_to_json
     from ..report.picture.page import Picture
 
     if previous.is_asked:
         raise click.UsageError("a plan is drawn as it is: for --previous and --lose name its configuration")
-    source = source_of(file)
-    name, plan = (source.name, plan_of(source.text.encode(), source.name)) if isinstance(source, Source) else (file, read_plan(file))
-    return OK, Picture(name, _verdict(plan), plan, plan.degrees, data=plan_to_json(plan))
+    return Picture(STANDARD_INPUT if file == DASH else file, _verdict(plan), plan, plan.degrees, data=plan_to_json(plan))
 
 
 def _of_file(file: str, source: ReadOptions, limit: float, previous: Previous) -> tuple[int, Picture | None]:

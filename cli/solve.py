@@ -12,7 +12,7 @@ from ..models.findings.finding import Finding, Severity, UnusableInput
 from ..report.terminal import escape
 from .exit_codes import FINDINGS, OUR_FAULT, UNDECIDED, UNUSABLE
 from .options.answers import ExtraOptions, Previous, further_options, previous_options
-from .options.shared import ReadOptions, Seconds, echo_unusable, form_option, level_option, memory_mib, model_option, source_options
+from .options.shared import ReadOptions, form_option, level_option, model_option, search_options, source_options
 from .options.solvable import solvable
 from .options.standard_input import DASH
 from .output.colour import wants_colour
@@ -33,23 +33,7 @@ if TYPE_CHECKING:
 @source_options
 @click.option("-o", "--output", "output", metavar="PLAN", help="Write the plan to this file, as JSON; - for standard output.")
 @click.option("--write", is_flag=True, help="Write the placements into FILE itself; without it the difference is only shown.")
-@click.option(
-    "--limit",
-    type=Seconds(),
-    default=10.0,
-    show_default=True,
-    help="Deterministic seconds of search. What the search for a plan leaves of them, and 0.3 of them at least, shows where the plan "
-    "changes if a hint is wrong.",
-)
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True, help="The same file and seed give the same plan.")
-@click.option(
-    "--memory-limit",
-    metavar="SIZE",
-    default="4GiB",
-    show_default=True,
-    callback=memory_mib,
-    help="What the search may take: it runs in a process of its own.",
-)
+@search_options
 @click.option(
     "--progress", type=click.Choice(WAYS), default=AUTO, show_default=True, help="A line on a terminal, lines for a log, or none."
 )
@@ -66,10 +50,9 @@ def solve(
 ) -> int:  # fmt: skip
     """Find the best placement of everything that FILE leaves open.
 
-    The answer is proved optimal or comes with its gap, and every answer is verified. An infeasible
-    problem is reported with the sum that proves it. The search runs in its own process: Ctrl-C ends
-    it
-    with the best answer verified so far.
+    The answer is proved optimal or comes with its gap, and every answer is verified. An infeasible problem is reported with the
+    sum that proves it. The search runs in its own process: Ctrl-C ends it with the best answer verified so far. What the search
+    leaves of --limit, and 0.3 of it at least, shows where the plan changes if a hint is wrong.
 
     \b
     placewright solve train.yaml -o plan.json
@@ -91,12 +74,7 @@ def solve(
     from ..solver.sandbox.end_reasons import further_searches_stopped
     from ..solver.session import Session
 
-    try:
-        problem = further.limited(previous.near_plan(reading.problem))
-    except UnusableInput as fault:
-        if form != "json":
-            raise
-        return echo_unusable(fault)
+    problem = further.limited(previous.near_plan(reading.problem))
     with Session() as session:  # the first Ctrl-C ends every search here; the results so far are shown
         with shown(progress, form == "json", _costs(problem)) as sinks:
             answer = solver(limit, seed, True, sinks.of_placements, memory_limit, reading, sinks.of_counts, session)(problem)

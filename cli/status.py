@@ -30,8 +30,7 @@ def status(name: str | None, logs: bool, form: str) -> int:
     """List the launches, or where the workers of NAME are.
 
     A failed launch gives the reason until `placewright stop NAME` removes it. A recovering launch
-    lists its losses; with NAME, also the results of earlier recoveries. The exit code is 4 if a
-    launch has failed.
+    lists its losses; with NAME, also the results of earlier recoveries. The exit code is 4 if a launch has failed.
 
     \b
     placewright status

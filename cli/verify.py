@@ -16,7 +16,7 @@ from ..models.text.source import Source
 from ..planner.verify import verify as verdict_on
 from .options.inputs import Inputs
 from .options.selection import selection_options
-from .options.shared import ReadOptions, formats_option, level_option, model_option, page_of, site_option, source_options
+from .options.shared import ReadOptions, formats_option, level_option, model_option, page_text, site_option, source_options
 from .options.standard_input import UNNAMED, TakesCommand
 from .output.colour import color_option, wants_colour
 from .output.text import echo
@@ -42,9 +42,8 @@ def verify(
 ) -> int:  # fmt: skip
     """Check the placements of configuration files, without any cluster.
 
-    Every fault is reported at its line, with its reason and a fix. An unusable file does not stop
-    the
-    others. Of a folder, the files that place something are checked.
+    Every fault is reported at its line, with its reason and a fix. An unusable file does not stop the others. Of a folder, the
+    files that place something are checked.
 
     \b
     placewright verify train.yaml --cluster 2x8xH100
@@ -99,7 +98,7 @@ def _echo(form: str, reports: Iterable[Report], inputs: Inputs, placements: bool
         printed += reports
     except UnusableInput as problem:
         findings = problem.findings
-    results = VerifyResults(printed, findings, inputs.skipped, placements, site, page_of)
+    results = VerifyResults(printed, findings, inputs.skipped, placements, site, page_text)
     click.echo(render(form, results))
     return results.exit_code
 

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Callable, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED
-from ..models.findings.finding import UnusableInput
 from .exit_codes import FINDINGS, OK
 from .exit_codes import UNDECIDED as UNDECIDED_CODE
 from .options.completion_words import nodes as node_names
-from .options.shared import (
-    ReadOptions,
-    Seconds,
-    echo_unusable,
-    form_option,
-    level_option,
-    memory_mib,
-    model_option,
-    node_words,
-    source_options,
-)
+from .options.shared import ReadOptions, form_option, level_option, model_option, node_words, search_options, source_options
 from .options.solvable import solvable
 from .output.colour import wants_colour
 from .output.text import echo
@@ -32,7 +21,6 @@ if TYPE_CHECKING:
     from ..models.answer import Answer
     from ..models.problem import Problem
     from ..models.reading import Reading
-    from ..solver.pricing.price import Named
 
 
 _NODES = "With nodes more: `2` or `+2` is two more like the largest, `+4x8xH100` four more of this form; or fewer: `-2` is two less."
@@ -52,11 +40,7 @@ _NODES = "With nodes more: `2` or `+2` is two more like the largest, `+4x8xH100`
     shell_complete=node_names,
     help="Without these nodes, by name or rank.",
 )
-@click.option("--limit", type=Seconds(), default=10.0, show_default=True, help="Deterministic seconds of each search.")
-@click.option(
-    "--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True, help="The same file and seed give the same answers."
-)
-@click.option("--memory-limit", metavar="SIZE", default="4GiB", show_default=True, callback=memory_mib, help="What a search may take.")
+@search_options
 @form_option
 @level_option
 @model_option
@@ -84,13 +68,8 @@ def whatif(
         return code
     from ..solver.pricing.changes import dropped, on_other_machines, without_each
 
-    try:
-        on_others = on_other_machines(reading.problem, machines_changed, losses, reading.session.elsewhere)
-        changes = [*dropped(reading.problem, drops), *on_others]
-    except UnusableInput as problem:
-        if form != "json":
-            raise
-        return echo_unusable(problem)
+    on_others = on_other_machines(reading.problem, machines_changed, losses, reading.session.elsewhere)
+    changes = [*dropped(reading.problem, drops), *on_others]
     changed = None
     if source.settings:
         changed, code = read(source)
@@ -98,34 +77,21 @@ def whatif(
             return code
         changes.append((" ".join(f"--set {setting}" for setting in source.settings), changed.problem))
     from ..api import solver
+    from ..report.whatif import render, to_json
+    from ..solver.pricing.price import price
     from ..solver.session import Session
 
     with Session(answers=False) as session:
 
         def solve(problem: Problem) -> Answer:
             file = changed if changed is not None and problem is changed.problem else reading
-            return solver(limit, seed, memory=memory_limit, reading=file, session=session)(problem)
+            answer = solver(limit, seed, memory=memory_limit, reading=file, session=session)(problem)
+            return replace(answer, findings=file.document.environment.concealed(answer.findings))
 
-        return _answered(reading, changes or without_each(reading.problem), solve, form, bool(changes)) or code
-
-
-def _answered(reading: Reading, changes: Sequence[Named], solve: Callable[[Problem], Answer], form: str, asked: bool) -> int:
-    """Solves, prints, and gives the exit code: that of the changes that were asked for, else that of the file as it is."""
-    from ..report.whatif import render, to_json
-    from ..solver.pricing.price import price
-
-    if reading.problem is None:
-        raise ValueError("a file that could not be read has no price")
-    environment = reading.document.environment
-
-    def solved(problem: Problem) -> Answer:
-        answer = solve(problem)
-        return replace(answer, findings=environment.concealed(answer.findings))
-
-    pricing, name = price(reading.problem, changes, solved), reading.source.name
+        pricing = price(reading.problem, changes or without_each(reading.problem), solve)
     if form == "json":
-        click.echo(to_json(name, pricing))
+        click.echo(to_json(reading.source.name, pricing))
     else:
-        echo(render(name, pricing, wants_colour(sys.stdout)))
-    verdicts = [change.answer.verdict for change in pricing.after] if asked else [pricing.before.verdict]
-    return UNDECIDED_CODE if UNDECIDED in verdicts else FINDINGS if IMPOSSIBLE in verdicts else OK
+        echo(render(reading.source.name, pricing, wants_colour(sys.stdout)))
+    verdicts = [change.answer.verdict for change in pricing.after] if changes else [pricing.before.verdict]
+    return (UNDECIDED_CODE if UNDECIDED in verdicts else FINDINGS if IMPOSSIBLE in verdicts else OK) or code

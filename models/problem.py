@@ -197,9 +197,13 @@ class Problem:
         """Components to search."""
         return tuple(component for component in self.components if component.runs is None)
 
+    @cached_property
+    def _given(self) -> Assignment:
+        return Assignment({c.name: c.runs for c in self.components if c.runs is not None})
+
     def given(self) -> Assignment:
         """Return the Assignment of the components with given ranks."""
-        return Assignment({c.name: c.runs for c in self.components if c.runs is not None})
+        return self._given
 
     def cpus(self, assignment: Assignment) -> dict[str, int]:
         """Return component -> CPUs reserved per process of an assignment, without zeros."""

@@ -51,23 +51,23 @@ def grid(plan: Plan) -> str:
 
 def _rows(plan: Plan, keys: dict[str, str]) -> list[_Row]:
     """Return a row per node, as texts: the objects of `rows_of` are too many for a million accelerators."""
-    held: list[dict[str, Counter[int]]] = [{} for _ in plan.cluster.nodes]
+    holders: list[dict[str, Counter[int]]] = [{} for _ in plan.cluster.nodes]
     besides: list[list[str]] = [[] for _ in plan.cluster.nodes]
     for name in plan.components:
         for run in plan.assignment.of(name):
             if run.kind == ACCELERATOR:
-                counts = held[run.node].setdefault(keys[name], Counter())
+                counts = holders[run.node].setdefault(keys[name], Counter())
                 for rank in run.ranks:
                     counts.update(run.held_by(rank))
         for node, text in processes_beside(plan, name):
             besides[node].append(f"{keys[name]}: {text}")
-    return [_row(node, held[node.rank], besides[node.rank]) for node in plan.cluster.nodes]
+    return [_row(node, holders[node.rank], besides[node.rank]) for node in plan.cluster.nodes]
 
 
-def _row(node: Node, held: dict[str, Counter[int]], besides: list[str]) -> _Row:
+def _row(node: Node, holders: dict[str, Counter[int]], besides: list[str]) -> _Row:
     texts = []
     for index in range(len(node.accelerators)):
-        parts = [key + (f"x{counts[index]}" if counts[index] > 1 else "") for key, counts in held.items() if counts[index]]
+        parts = [key + (f"x{counts[index]}" if counts[index] > 1 else "") for key, counts in holders.items() if counts[index]]
         taken = TAKEN if node.taken >> index & 1 else ""
         texts.append(taken + "".join(parts) or IDLE)
     return _Row(escape(node.name), tuple(texts), escape("; ".join(besides)))

@@ -1,4 +1,4 @@
-"""The page of a code: the rule in words, a wrong and a right example, how to fix it, where the rule comes from.
+"""Page of a code: the rule in words, a wrong and a right example, the fix, the source.
 
 A page is a small text beside this file, ``pages/PW102.md``: first the rule in words, then the sections ``## Wrong``,
 ``## Right``, ``## Fix``, ``## Source`` and ``## See also``. The fences of an example say what their text is:
@@ -8,8 +8,8 @@ A page is a small text beside this file, ``pages/PW102.md``: first the rule in w
 - ``yaml file machines.yaml`` is one more file;
 - ``python`` is a program, ``console`` a command line with its output.
 
-What a rule or an advice of the solver says of itself, in the first paragraph of its class's docstring, stands at the head of
-its page and is not repeated there; so is its source.
+The first paragraph of the docstring of a rule or an advice is the head of its page, and its `Source:` is the source: neither is
+repeated in the file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reports as SARIF 2.1.0, which code scanning of GitHub, GitLab and Azure reads.
 
-Source: OASIS, "Static Analysis VerifyResults Interchange Format (SARIF) Version 2.1.0", errata 01.
+Source: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0", errata 01.
 """
 
 from __future__ import annotations

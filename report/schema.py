@@ -1,7 +1,7 @@
-"""The JSON Schema (draft-07) of a kind of file, for editors: what `verify` reads, key by key, with what each key means.
+"""JSON Schema (draft-07) of a kind of file, for editors: every key with its meaning.
 
-It is made of the forms that read the files, so that both take the same. Of a plan pydantic writes the draft of 2020-12; editors and
-their language servers know draft-07. What only reading can tell, such as a rank outside the cluster, no schema says.
+It is made from the forms that read the files, so that both accept the same. Pydantic writes the schema of a plan in the draft of
+2020-12; editors and their language servers know draft-07. Faults such as a rank outside the cluster show only when a file is read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ KINDS: Mapping[str, str] = {
     "plan": "A plan of placewright: what `solve -o` writes and `launch` starts.",
     **{name: f"A file of {DIALECTS[name].framework} with hints for placewright." for name in FRAMEWORKS},
 }
-"""The kinds of files that have a schema, and what each is."""
+"""Kind of file -> description of its schema."""
 _INTERPOLATION = "Interpolation"
 _MARK = {"type": "string", "pattern": r"\$\{.+\}", "description": "a value from elsewhere, such as `${cluster.nodes}`"}
 _KEPT = (
@@ -31,7 +31,7 @@ _KEPT = (
 )  # fmt: skip
 _CONVERTED = ("$ref", "anyOf", "oneOf", "prefixItems", "items", "properties", "patternProperties", "additionalProperties")
 _DROPPED = ("title", "description", "default", "examples", "discriminator")
-"""What `definition` and `_key` say, or is no word of a schema."""
+"""Words that `definition` and `_key` write, or that no schema has."""
 _EXAMPLES = re.compile(r"such as ((?:`[^`]+`(?:, or | or |, )?)+)")
 _BACKTICKS = re.compile(r"`([^`]+)`")
 

@@ -1,4 +1,4 @@
-"""What solving a file gave: the grid, the components, the objective term by term, the edit of the file, the verdict."""
+"""Answer to a file: the grid, the components, the objective, the edit of the file, the verdict."""
 
 from __future__ import annotations
 
@@ -45,11 +45,16 @@ def render(
     keeps: bool = False,
     brief: bool = False,
 ) -> str:
-    """Everything about one answer that has a plan.
+    """Format an answer with a plan.
 
-    `written` and `output` say what was done with it, `of_file` why the file cannot say it, or what else it then says otherwise, `moves`
-    what became of a plan before it, `further` what else was asked, `planned` the account of how counts were chosen by time; `keeps`: does
-    that advise to leave the file as it is? `brief`: does it stand for the table of components, where it names them all?
+    Parameters
+    ----------
+    of_file : notes on what the file cannot express, or states differently with the plan.
+    written, output : True if the edits were written; the name of the file of the plan, or "".
+    moves : moves from the running plan.
+    further : blocks on alternatives and reasons.
+    planned : blocks of the account of a plan by time; `keeps` is True if it advises to leave the file, `brief` if it replaces the
+        table of components.
     """
     plan = answer.plan
     if plan is None:
@@ -96,7 +101,7 @@ def to_json(
 
 
 def without_plan(file: str, verdict: str, findings: Iterable[Finding]) -> str:
-    """Why a file has no plan, as JSON text."""
+    """Format the reasons against a plan as JSON."""
     from .json import SCHEMA, finding_to_data
 
     return json.dumps(
@@ -114,7 +119,7 @@ def _change(reading: Reading, edits: list[Edit], written: bool, keeps: bool, col
 
 
 def _of_counts(planned: PlanningResult, how: str) -> str:
-    """How a plan was found whose counts were chosen by time; `how` of its placement."""
+    """Format how counts were chosen by time; `how` is the same of the placement."""
     from .planning.words import proved, under_in_short
 
     if not planned.proved:

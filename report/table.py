@@ -18,18 +18,18 @@ MAX_ROWS = 5_000
 
 
 def components_table(plan: Plan) -> str:
-    """One row a component: world size, nodes, accelerators, and the resource ranks inside its node groups."""
+    """Format a row per component: world size, nodes, accelerators, resource ranks in its node groups."""
     rows = [["component", "world size", "nodes", "accelerators", "ranks"]]
     for name in plan.components:
-        held = plan.assignment.held(name)
+        count = plan.assignment.held(name)
         nodes = sum(map(len, plan.assignment.node_ranges(name)))
         ranks = resource_ranks(plan, plan.assignment.of(name))
-        rows.append([name, str(plan.assignment.world_size(name)), str(nodes), str(held) if held else "-", ranks])
+        rows.append([name, str(plan.assignment.world_size(name)), str(nodes), str(count) if count else "-", ranks])
     return table(rows, right=(1, 2, 3))
 
 
 def placements_table(plan: Plan, component: str) -> str:
-    """One row a process of a component, in rank order, at most MAX_ROWS of them."""
+    """Format a row per process of a component, in rank order, at most MAX_ROWS."""
     rows = [[component, "node", "name", "group", "local", "holds", "sees"]]
     every = plan.placements(component)
     rows += [_row(placement) for placement in every[:MAX_ROWS]]
@@ -45,7 +45,7 @@ def _row(placement: Placement) -> list[str]:
 
 
 def _indices(indices: Sequence[int]) -> str:
-    """Ascending neighbours as a range; any other order as it is."""
+    """Format ascending neighbours as a range, any other order as a list."""
     if len(indices) > 2 and list(indices) == list(range(indices[0], indices[-1] + 1)):
         return f"{indices[0]}-{indices[-1]}"
     return ",".join(map(str, indices))
@@ -53,14 +53,14 @@ def _indices(indices: Sequence[int]) -> str:
 
 def resource_ranks(plan: Plan, runs: Sequence[Run]) -> str:
     """Format the resource ranks of runs by node group: `0-7`, `a800 0-63`, `node 0-3`."""
-    held: dict[str, list[range]] = {}
+    by_group: dict[str, list[range]] = {}
     for repeat in repeats_of(runs):
         for run in repeat.runs:
-            numbering, found = plan.cluster.numbering((run.node_group,)), held.setdefault(run.node_group, [])
+            numbering, ranges = plan.cluster.numbering((run.node_group,)), by_group.setdefault(run.node_group, [])
             for stretch, start in numbering.wide_on(repeat.node_ranks):
-                found += _ranges_of(run.mask or 1, stretch, start)
+                ranges += _ranges_of(run.mask or 1, stretch, start)
     texts = []
-    for label, ranges in held.items():
+    for label, ranges in by_group.items():
         text = write_ranks(merge(ranges))
         texts.append(text if label == CLUSTER_LABEL else f"{label} {text}")
     return "; ".join(texts)
@@ -110,9 +110,9 @@ def _narrowed(rows: Sequence[Sequence[str]], room: int) -> list[int]:
     widths = [max(map(cells, column)) for column in zip(*rows)]
     if sum(widths) + 2 * (len(widths) - 1) <= room:
         return widths
-    least = [max((cells(word) for cell in column for word in cell.split(" ")), default=0) for column in zip(*rows)]
+    longest = [max((cells(word) for cell in column for word in cell.split(" ")), default=0) for column in zip(*rows)]
     while sum(widths) + 2 * (len(widths) - 1) > room:
-        excess, column = max((width if width > shortest else 0, column) for column, (width, shortest) in enumerate(zip(widths, least)))
+        excess, column = max((width if width > word else 0, column) for column, (width, word) in enumerate(zip(widths, longest)))
         if not excess:
             break
         widths[column] -= 1

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..models.answer import Answer
 from ..models.findings.finding import Unchecked
-from ..models.findings.wording import plural, with_noun
+from ..models.findings.wording import with_noun
 from ..models.planning.workload import SECOND
 from ..solver.pricing.result import LARGER, RESIZED, SAME, SMALLER, PricedChange, Pricing, accelerators_of, sizes_of, terms_of
 from ..solver.wording import with_unit
@@ -49,8 +49,8 @@ def to_json(file: str, pricing: Pricing) -> str:
 def _answer(answer: Answer, file: str) -> dict[str, object]:
     plan, planned, times = answer.plan, answer.planned, dict[str, object]()
     if planned is not None:
-        held = planned.best.accelerators(planned.question)
-        times = {"seconds": planned.best.total / SECOND, "accelerators": held, "proved": planned.proved}
+        count = planned.best.accelerators(planned.question)
+        times = {"seconds": planned.best.total / SECOND, "accelerators": count, "proved": planned.proved}
     return {
         "verdict": answer.verdict,
         "objective": plan.objective if plan else None,
@@ -77,8 +77,8 @@ def _taken(answer: Answer) -> dict[str, str]:
     if answer.planned is None:
         return {}
     best = answer.planned.best
-    held = best.accelerators(answer.planned.question)
-    return {"seconds": with_unit(seconds(best.total)), "accelerators": f"{held} {plural('accelerator', held)}"}
+    count = best.accelerators(answer.planned.question)
+    return {"seconds": with_unit(seconds(best.total)), "accelerators": with_noun(count, "accelerator")}
 
 
 def _differences(before: Answer, after: PricedChange) -> str:

@@ -95,9 +95,9 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: Code
         missing_in(reading, not_judged), document.release, reading.level, machines_of(reading), ignored=tuple(_by_cause(ignored)),
     )  # fmt: skip
     wrong = errors([*report.findings, *left_out])
-    if not wrong and report.verdict == OK:
-        notes = unused_comments(report.file, reading.source.text, [*findings], (item.rule for item in not_judged))
-        report = replace(report, findings=(*report.findings, *(notes if _reads_comments(reading) else ())))
+    if not wrong and _reads_comments(reading) and report.verdict == OK:
+        notes = tuple(unused_comments(report.file, reading.source.text, [*findings], (item.rule for item in not_judged)))
+        report = replace(report, findings=(*report.findings, *notes)) if notes else report
     if problem is None:
         return report
     if wrong:

@@ -119,9 +119,7 @@ def _changes(column: Column, base: Column) -> dict[int, dict[str, Any]]:
 
 
 def _with(flat: Flat, wanted: Mapping[str, str]) -> dict[str, Any]:
-    """Return the keys of a configuration with other options; options that imply others come
-    last.
-    """
+    """Return the keys of a configuration with other options; options that imply others come last."""
     keys = dict(flat.keys)
     for group, option in sorted(wanted.items(), key=lambda choice: len(_implied(flat, *choice))):
         change(keys, _delta(flat, group, option))

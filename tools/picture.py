@@ -1,4 +1,4 @@
-"""The picture at the head of README.md: one real error and one real plan, as a terminal shows them.
+"""Picture at the head of README.md: a real error and a real plan, as a terminal shows them.
 
 `python -m placewright.tools.picture` writes `docs/assets/terminal.svg`.
 """
@@ -27,13 +27,13 @@ SHOWN = (
     ("verify examples/faulty.yaml --cluster 2x8xH100", (0, -1)),
     ("solve examples/hints.yaml --cluster 4x8xH100", (0, 1, -1)),
 )
-"""Each command, and the paragraphs of its output that the picture shows."""
+"""Command, and the paragraphs of its output in the picture."""
 _SECONDS = re.compile(r" in \d+\.\d+ s\b")
 _REMOTE_FONTS = re.compile(r"@font-face \{\{.*?\}\}\s*", re.DOTALL)
 
 
 class _Terminal(io.StringIO):
-    """A stream that takes colour."""
+    """Stream that takes colour."""
 
     def isatty(self) -> bool:
         return True

@@ -1,8 +1,7 @@
 """Release profiles of a framework, from a checkout.
 
 Usage: ``python -m placewright.tools.profiles --framework verl --release 0.9.0 CHECKOUT``. Additions
-and changes of a release are written into the data files of the dialect; `git diff` then shows its
-news.
+and changes of a release are written into the data files of the dialect; `git diff` then shows its news.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ PATTERNS = (
 )  # fmt: skip
 """Files below a checkout; the first of a name counts."""
 BESIDE = ("*/config/*.yaml", "*/configs/*.yaml", "*/*/config/*.yaml")
-"""The same below the repository of recipes."""
+"""Files below the repository of recipes."""
 BASES = ("ppo_trainer", "ppo_megatron_trainer")
 """Configurations that others may be stored as changes of, most general first."""
 CHOOSING = ("ppo_trainer", "sft_trainer_engine", "sft_trainer")

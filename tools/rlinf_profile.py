@@ -1,8 +1,7 @@
 """Profile of an RLinf checkout as plain data, and several profiles as ranges of releases.
 
 `python -m placewright.tools.rlinf_profile NAME=CHECKOUT ... >
-models/dialects/rlinf/facts/known.json`, oldest release first. Nothing of a checkout is run or
-imported.
+models/dialects/rlinf/facts/known.json`, oldest release first. Nothing of a checkout is run or imported.
 """
 
 from __future__ import annotations

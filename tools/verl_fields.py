@@ -1,8 +1,6 @@
-"""Fields of verl's dataclasses by release: ``python -m placewright.tools.verl_fields --release
-0.9.0 CHECKOUT``.
+"""Fields of verl's dataclasses by release: ``python -m placewright.tools.verl_fields --release 0.9.0 CHECKOUT``.
 
-The class bodies are parsed, never imported. Only classes that a configuration names with `_target_`
-are kept.
+The class bodies are parsed, never imported. Only classes that a configuration names with `_target_` are kept.
 """
 
 from __future__ import annotations

@@ -34,8 +34,7 @@ class OpenDocument:
     def reports(self) -> tuple[Report, ...]:
         """Verdicts, one per program of a script; empty for a file that places nothing.
 
-        The machines and the release are those of the project's settings. Raises UnusableInput for
-        unusable settings.
+        The machines and the release are those of the project's settings. Raises UnusableInput for unusable settings.
         """
         if len(self.text) > MAX_BYTES:
             return ()

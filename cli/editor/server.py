@@ -10,6 +10,7 @@ from pygls.lsp.server import LanguageServer
 from ...models.dialect_names import DIALECTS
 from ...models.findings.finding import Finding, Severity, UnusableInput
 from ...report.terminal import escape
+from ..options.shared import page_text
 from .document import OpenDocument, Position
 from .keys import meaning, suggestions
 
@@ -98,17 +99,12 @@ def _actions(document: OpenDocument, uri: str, wanted: lsp.Range) -> Iterator[ls
 
 def _hover(document: OpenDocument, position: Position) -> str:
     """Return the page of a finding, else the meaning of a key, as Markdown."""
-    found = document.findings_at(position)
-    if not found:
+    findings = document.findings_at(position)
+    if not findings:
         offset = document.offset(position)
         column = offset - (document.text.rfind("\n", 0, offset) + 1)
         return meaning(document.text, position[0], column, dialect_of(document))
-    from ...report.explain import render
-    from ...report.page import read_page
-    from ...solver.advice import ADVICE
-    from ...solver.rules import RULES
-
-    return "\n\n".join(f"```text\n{render(read_page(code, (*RULES, *ADVICE)))}\n```" for code in dict.fromkeys(f.code for f in found))
+    return "\n\n".join(f"```text\n{page_text(code)}\n```" for code in dict.fromkeys(finding.code for finding in findings))
 
 
 def dialect_of(document: OpenDocument) -> str:
@@ -152,16 +148,12 @@ def make_server(version: str) -> PlacementServer:
         document = server.document(params.text_document.uri)
         offset = document.offset((params.position.line, params.position.character))
         column = offset - (document.text.rfind("\n", 0, offset) + 1)
-        found = suggestions(document.text, params.position.line, column, dialect_of(document))
         kinds = {True: lsp.CompletionItemKind.Property, False: lsp.CompletionItemKind.Value}
         return [
             lsp.CompletionItem(
                 item.word, kind=kinds[item.is_key], documentation=item.meaning, insert_text=f"{item.word}: " if item.is_key else None
             )
-            for item in found
+            for item in suggestions(document.text, params.position.line, column, dialect_of(document))
         ]
 
     return server
-
-
-__all__ = ["PlacementServer", "diagnostics", "make_server"]

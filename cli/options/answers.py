@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ...models.findings.finding import UnusableInput, error
 from ...models.findings.wording import plural
 from .completion_words import nodes
-from .shared import node_words
+from .shared import Verb, node_words, with_options
 
 if TYPE_CHECKING:
     from ...models.findings.finding import Finding
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ...planner.answer import Solver
 
 
-Verb = TypeVar("Verb", bound=Callable[..., Any])
 _PREVIOUS = "The plan that runs now: as few groups as possible move from it. Nodes are matched by their names."
 _TRADE = "With --previous, also say what the next cheaper answer would cost in moves."
 _LOSE = "These nodes are gone, by name or by rank."
@@ -37,9 +36,12 @@ def previous_options(verb: Verb) -> Verb:
             raise click.UsageError("--trade compares with the plan that runs now: name it with --previous")
         return verb(*arguments, previous=Previous(previous, lost, trade), **options)
 
-    lose = click.option("--lose", "lost", multiple=True, metavar="NODE,...", callback=node_words, shell_complete=nodes, help=_LOSE)
-    further = click.option("--trade", is_flag=True, help=_TRADE)(lose(cast(Verb, near_running_plan)))
-    return click.option("--previous", metavar="PLAN", help=_PREVIOUS)(further)
+    return with_options(
+        near_running_plan,
+        click.option("--lose", "lost", multiple=True, metavar="NODE,...", callback=node_words, shell_complete=nodes, help=_LOSE),
+        click.option("--trade", is_flag=True, help=_TRADE),
+        click.option("--previous", metavar="PLAN", help=_PREVIOUS),
+    )
 
 
 class Previous:
@@ -69,8 +71,7 @@ class Previous:
     def moves(self, question: Problem, chosen: Problem, plan: Plan, solve: Solver) -> Moves | None:
         """Return the moves from the running plan to `plan`; None without a running plan.
 
-        `chosen` is the problem with the chosen counts; `question` is the problem for the searches
-        of `--trade`.
+        `chosen` is the problem with the chosen counts; `question` is the problem for the searches of `--trade`.
         """
         if self.plan is None:
             return None
@@ -96,16 +97,18 @@ _WHY = "Report why a component is where it is, or why an accelerator such as `no
 
 
 def further_options(verb: Verb) -> Verb:
-    """Add `--top`, `--at-most` and `--why` to a verb, as the argument `further` (a Further)."""
+    """Add `--top`, `--at-most` and `--why` to a verb, as the argument `further`."""
 
     @wraps(verb)
     def asking(*arguments: Any, top: int, why: tuple[str, ...], limits: tuple[str, ...], **options: Any) -> Any:
         return verb(*arguments, further=ExtraOptions(top, why, limits), **options)
 
-    limited = click.option("--at-most", "limits", multiple=True, metavar="TERM=NUMBER", help=_AT_MOST)
-    reasons = click.option("--why", multiple=True, metavar="COMPONENT|NODE:INDEX", help=_WHY)(cast(Verb, asking))
-    reasons = limited(reasons)
-    return click.option("--top", type=click.IntRange(1, MOST), default=1, show_default=True, help=_TOP)(reasons)
+    return with_options(
+        asking,
+        click.option("--why", multiple=True, metavar="COMPONENT|NODE:INDEX", help=_WHY),
+        click.option("--at-most", "limits", multiple=True, metavar="TERM=NUMBER", help=_AT_MOST),
+        click.option("--top", type=click.IntRange(1, MOST), default=1, show_default=True, help=_TOP),
+    )
 
 
 class ExtraOptions:

@@ -21,8 +21,7 @@ ENDINGS = (".yaml", ".yml", *SCRIPTS)
 Load = Callable[[Union[str, Source], Union[str, None]], Sequence[Reading]]
 """Reader, called with a file or a text and the folder of the search.
 
-The folder is None for a file that was named. Other files of the folder may be parts of the
-configuration.
+The folder is None for a file that was named. Other files of the folder may be parts of the configuration.
 """
 _MARKS = ("component_placement", "components:", "device_mapping")
 _BROKEN = "this is not YAML"
@@ -33,8 +32,7 @@ _NOT_A_CONFIGURATION = {"PW003", "PW004", "PW005", "PW007"}
 class Inputs:
     """Files, folders and settings of a command line.
 
-    `skipped` counts files of folders without placements; `broken` are those among them that cannot
-    be read.
+    `skipped` counts files of folders without placements; `broken` are those among them that cannot be read.
     """
 
     words: Sequence[str]

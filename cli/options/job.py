@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from functools import wraps
 from pathlib import Path
-from typing import Any, Callable, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 import click
 
@@ -18,9 +18,8 @@ from ...models.model_cards.card import ModelCard
 from ...models.text.values import LARGEST
 from ...models.training_job import ANY_FILE, FileLimits
 from .completion_words import models
-from .shared import read_machines
+from .shared import Verb, read_machines, with_options
 
-Verb = TypeVar("Verb", bound=Callable[..., int])
 _COUNT = click.IntRange(1, LARGEST)
 
 
@@ -98,7 +97,7 @@ def job_options(verb: Verb) -> Verb:
     """
 
     @wraps(verb)
-    def with_job(*arguments: Any, cluster: str, **options: Any) -> int:
+    def with_job(*arguments: Any, cluster: str, **options: Any) -> Any:
         from ...models.dialects.native.from_model import native_file
         from ...models.dialects.recognition import dialect_named
 
@@ -116,8 +115,8 @@ def job_options(verb: Verb) -> Verb:
         limits = dialect_named(framework).LIMITS if framework else ANY_FILE
         return verb(*arguments, job=DescribedJob(native_file(job, machines, limits), job, machines, framework, limits), **options)
 
-    result = cast(Verb, with_job)
-    for option in (
+    return with_options(
+        with_job,
         click.option("--mean-response", type=click.IntRange(0, LARGEST), default=0, help="Tokens of an answer on average; unless said, a quarter to all of --response."),
         click.option("--response", type=_COUNT, required=True, prompt=_question("tokens of the longest answer"), help="Tokens of the longest answer."),
         click.option("--prompt", type=_COUNT, default=512, show_default=True, help="Tokens of a prompt."),
@@ -126,6 +125,4 @@ def job_options(verb: Verb) -> Verb:
         click.option("--algorithm", type=click.Choice(list(ALGORITHMS)), default="grpo", show_default=True, help="Decides which components there are."),
         click.option("--cluster", metavar="SHORTHAND|FILE", required=True, prompt=_question("cluster, such as 4x8xH100"), help="The machines."),
         click.option("--model", metavar="ID", required=True, prompt=_question("model, such as Qwen/Qwen2.5-7B-Instruct"), shell_complete=models, help="Id of a known model, or the `config.json` of any other."),
-    ):  # fmt: skip
-        result = option(result)
-    return result
+    )  # fmt: skip

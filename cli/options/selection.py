@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import wraps
-from typing import Any, Callable, Sequence, TypeVar, cast
+from typing import Any, Callable, Sequence
 
 import click
 
 from ...models.findings.finding import UnusableInput, error
 from ...models.findings.selection import CodeSelection, is_known, may_be_ignored
 from ...models.findings.wording import are, plural
+from .shared import Verb, with_options
 
-Verb = TypeVar("Verb", bound=Callable[..., Any])
 _SELECT = "Report these findings only: codes or their first characters, such as PW1,PW201."
 _IGNORE = "Leave these findings out, and count them in the last line; `# placewright: ignore[CODE]` in a file does so for a line."
 _STRICT = "Count a warning as an error: exit code 1."
@@ -27,30 +27,12 @@ def selection_options(verb: Verb) -> Verb:
         by_path = tuple((pattern, settings["ignore"]) for pattern, settings in tables if "ignore" in settings)
         return verb(*arguments, selection=CodeSelection(tuple(select), tuple(ignore), by_path), **options)
 
-    result = cast(Verb, with_selection)
-    for option in (
+    return with_options(
+        with_selection,
         click.option("--warnings-as-errors", is_flag=True, help=_STRICT),
-        click.option(
-            "--ignore",
-            multiple=True,
-            metavar="CODE,...",
-            envvar="PLACEWRIGHT_IGNORE",
-            show_envvar=True,
-            callback=_reads(read_ignored),
-            help=_IGNORE,
-        ),
-        click.option(
-            "--select",
-            multiple=True,
-            metavar="CODE,...",
-            envvar="PLACEWRIGHT_SELECT",
-            show_envvar=True,
-            callback=_reads(read_codes),
-            help=_SELECT,
-        ),
-    ):
-        result = option(result)
-    return result
+        _codes_option("ignore", read_ignored, _IGNORE),
+        _codes_option("select", read_codes, _SELECT),
+    )
 
 
 def read_codes(texts: Sequence[str]) -> tuple[str, ...]:
@@ -69,14 +51,15 @@ def read_ignored(texts: Sequence[str]) -> tuple[str, ...]:
     return codes
 
 
-def _reads(read: Callable[[Sequence[str]], tuple[str, ...]]) -> Callable[..., tuple[str, ...]]:
-    """Return a click callback that reads codes."""
+def _codes_option(name: str, read: Callable[[Sequence[str]], tuple[str, ...]], help_: str) -> Callable[[Verb], Verb]:
+    """Return an option for codes, also from a variable of the environment."""
 
     def callback(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> tuple[str, ...]:
         try:
             return read(texts)
         except ValueError as problem:
-            help_ = "`placewright explain` lists the codes"
-            raise UnusableInput([error("PW016", "", f"{param.opts[0]}: {problem}", help=help_)]) from None
+            advice = "`placewright explain` lists the codes"
+            raise UnusableInput([error("PW016", "", f"{param.opts[0]}: {problem}", help=advice)]) from None
 
-    return callback
+    variable = f"PLACEWRIGHT_{name.upper()}"
+    return click.option(f"--{name}", multiple=True, metavar="CODE,...", envvar=variable, show_envvar=True, callback=callback, help=help_)

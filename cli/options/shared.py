@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, Callable, Mapping, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 import click
 
@@ -14,6 +14,7 @@ from ...models.findings.finding import UnusableInput, error
 from ...models.findings.selection import path_matches
 from ...models.level import DEFAULT_LEVEL, LEVELS
 from ...models.record import dataclass
+from ..exit_codes import UNUSABLE
 
 FORMATS = ("json", "github", "sarif", "junit")
 """Formats for programs, each a module of `report/`."""
@@ -27,7 +28,16 @@ if TYPE_CHECKING:
     from ...models.text.source import Source
 
 
-Verb = TypeVar("Verb", bound=Callable[..., Any])
+Verb = Callable[..., Any]
+
+
+def with_options(verb: Verb, *options: Callable[[Verb], Verb]) -> Verb:
+    """Add options to a verb; its help lists the last one first."""
+    for option in options:
+        verb = option(verb)
+    return verb
+
+
 _SET = "Set a value or choose a group, as on the command line of Hydra; may be given several times."
 _CONFIG_ROOT = "Look for the groups of `defaults` here too; nothing is read outside of these folders and that of the file."
 _FRAMEWORK = "The release that the files are for, such as verl==0.6.1; may be given for several frameworks. "
@@ -83,24 +93,20 @@ def node_words(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...
     return nodes
 
 
-def echo_unusable(problem: UnusableInput | ValueError, form: str = "json") -> int:
+def echo_unusable(problem: UnusableInput, form: str) -> int:
     """Print unusable machines, nodes or plans in a format for programs; return the exit code."""
     from ...report.results import VerifyResults, render
 
-    unread = (error("PW011", "", str(problem), help="write it like `2x8xH100` or `x8`"),)
-    results = VerifyResults(findings=problem.findings if isinstance(problem, UnusableInput) else unread, page_of=page_of)
-    click.echo(render(form, results))
-    return 2
+    click.echo(render(form, VerifyResults(findings=problem.findings, page_of=page_text)))
+    return UNUSABLE
 
 
-def page_of(code: str) -> str:
+def page_text(code: str) -> str:
     """Return the page of a code as text, for formats that carry it."""
+    from ...api import page_of
     from ...report.explain import render
-    from ...report.page import read_page
-    from ...solver.advice import ADVICE
-    from ...solver.rules import RULES
 
-    return render(read_page(code, (*RULES, *ADVICE)))
+    return render(page_of(code))
 
 
 def _known_frameworks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -117,7 +123,7 @@ def _known_frameworks(ctx: click.Context, param: click.Parameter, texts: tuple[s
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a command line says to read files: machines, dialect, settings, level, model."""
+    """Options for reading files: machines, dialect, settings, level, model."""
 
     machines: Cluster | AsDeclared | None
     dialect: str
@@ -201,26 +207,25 @@ def source_options(verb: Verb) -> Verb:
 
                 model = read_model_config(model_config)
         except (UnusableInput, ValueError) as problem:
-            if (form := options.get("form", "text")) != "text":
-                return echo_unusable(problem, form)
-            if isinstance(problem, ValueError):
-                raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'--cluster'") from None
-            raise
+            if isinstance(problem, UnusableInput):
+                raise
+            if options.get("form", "text") != "text":
+                unread = error("PW011", "", str(problem), help="write it like `2x8xH100` or `x8`")
+                raise UnusableInput([unread]) from None
+            raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'--cluster'") from None
         reading = {name: options.pop(name) for name in ("dialect", "settings", "roots", "allowed", "frameworks", "level")}
         return verb(*arguments, source=ReadOptions(machines, model=model, by_path=by_path, **reading), **options)
 
     folder = click.Path(exists=True, file_okay=False)
-    result = cast(Verb, with_source)
-    for option in (
+    return with_options(
+        with_source,
         click.option("--framework", "frameworks", multiple=True, metavar="NAME==VERSION", callback=_known_frameworks, help=_FRAMEWORK),
         click.option("--allow-env", "allowed", multiple=True, metavar="NAME", help=_ALLOW_ENV),
         click.option("--config-root", "roots", multiple=True, type=folder, metavar="DIR", help=_CONFIG_ROOT),
         click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=_SET),
         click.option("--dialect", type=click.Choice(DIALECTS), default="auto", show_default=True, help="How the file says placements."),
         click.option("--cluster", metavar="SHORTHAND|FILE", envvar=CLUSTER_VARIABLE, show_envvar=True, help=_CLUSTER),
-    ):
-        result = option(result)
-    return result
+    )
 
 
 form_option = click.option(
@@ -256,3 +261,19 @@ class Seconds(click.FloatRange):
         if not math.isfinite(seconds):
             self.fail(f"{value} is no number of seconds.", param, ctx)
         return seconds
+
+
+limit_option = click.option("--limit", type=Seconds(), default=10.0, show_default=True, help="Deterministic seconds of a search.")
+
+
+def search_options(verb: Verb) -> Verb:
+    """Add `--limit`, `--seed` and `--memory-limit` to a verb that searches."""
+    return with_options(
+        verb,
+        click.option(
+            "--memory-limit", metavar="SIZE", default="4GiB", show_default=True, callback=memory_mib,
+            help="What a search may take: it runs in a process of its own.",
+        ),
+        click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True, help="Equal files and seeds give equal plans."),
+        limit_option,
+    )  # fmt: skip

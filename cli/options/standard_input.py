@@ -6,12 +6,15 @@ import os
 import re
 import sys
 from functools import lru_cache
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from ...models.script.recognise import COMMAND_LINE
 from ...models.text.source import MAX_BYTES, Source
+
+if TYPE_CHECKING:
+    from ...models.placements.plan import Plan
 
 DASH = "-"
 STANDARD_INPUT = "standard input"
@@ -19,6 +22,7 @@ UNNAMED = frozenset({STANDARD_INPUT, COMMAND_LINE})
 """Names of texts that are no files."""
 _STARTER = r"(?:\S*/)?(?:python[0-9.]*|torchrun|accelerate|deepspeed|srun|ray|uv|nohup|exec|env|bash|sh)"
 _COMMAND = re.compile(rf"(?:[A-Za-z_]\w*=\S*\s+)*{_STARTER}\s", re.ASCII)
+_PLAN = re.compile(r'\s*\{\s*"schema"\s*:')
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z_0-9]*=.*", re.ASCII | re.DOTALL)
 
 
@@ -30,6 +34,21 @@ def source_of(word: str) -> str | Source:
     if word == DASH:
         return Source.of(STANDARD_INPUT, _read_all(sys.stdin))
     return Source(COMMAND_LINE, word) if is_command(word) else word
+
+
+def plan_in(word: str) -> Plan | None:
+    """Return the plan in a file or in standard input; None for a configuration. Raises UnusableInput."""
+    from ...models.placements.plan_file import plan_of, read_plan
+
+    source = source_of(word)
+    if isinstance(source, Source):
+        return plan_of(source.text.encode(), source.name) if _PLAN.match(source.text) else None
+    try:
+        with open(word, encoding="utf-8", errors="replace") as opened:
+            begun = opened.read(64)
+    except OSError:
+        return None
+    return read_plan(word) if _PLAN.match(begun) else None
 
 
 @lru_cache(maxsize=1)

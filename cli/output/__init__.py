@@ -1,1 +1,1 @@
-"""What verbs have in common on a terminal: findings, and how work is seen while it goes on."""
+"""Output of the verbs on a terminal: findings, colour, plans, and the progress of work."""

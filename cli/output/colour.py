@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, TextIO, TypeVar
+from typing import Any, Callable, TextIO
 
 import click
 
 from ...report.terminal import wants_colour as wanted_by_terminal
 
-Verb = TypeVar("Verb", bound=Callable[..., Any])
 _CHOICES = {"auto": None, "always": True, "never": False}
 
 
-def color_option(verb: Verb) -> Verb:
+def color_option(verb: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--color` to a verb, for all that the command prints."""
     help_ = "Colour of the output; auto: on a terminal, or with FORCE_COLOR, and never with NO_COLOR."
     option = click.option("--color", type=click.Choice(list(_CHOICES)), default="auto", expose_value=False, callback=_choose, help=help_)

@@ -36,29 +36,29 @@ def shown(way: str, for_program: bool = False, costs: Mapping[str, int] | None =
     else:
         line = ProgressLine()
         try:
-            yield _of_both(lambda text, seconds: line.tell(text), costs)
+            yield _of_both(lambda text, seconds: line.show(text), costs)
         finally:
             line.clear()
 
 
-def _of_both(tell: Callable[[str, float], None], costs: Mapping[str, int] | None) -> SearchLine:
+def _of_both(show: Callable[[str, float], None], costs: Mapping[str, int] | None) -> SearchLine:
     from ...report.progress import counting, standing
 
     return SearchLine(
-        _from_the_first_doubt(lambda progress: tell(standing(progress.plan, progress.refuted, costs), progress.seconds)),
-        lambda counted: tell(counting(counted), counted.seconds),
+        _from_the_first_doubt(lambda progress: show(standing(progress.plan, progress.refuted, costs), progress.seconds)),
+        lambda counted: show(counting(counted), counted.seconds),
     )
 
 
-def _from_the_first_doubt(tell: OnProgress) -> OnProgress:
-    """Tells nothing of what is proved at once."""
+def _from_the_first_doubt(show: OnProgress) -> OnProgress:
+    """Return a receiver that shows nothing while the answer is proved optimal."""
     doubt = False
 
     def report(progress: Incumbents) -> None:
         nonlocal doubt
         doubt = doubt or progress.gap != 0.0
         if doubt:
-            tell(progress)
+            show(progress)
 
     return report
 
@@ -78,12 +78,12 @@ class StepOutput:
 
 
 class ProgressLine(StepOutput):
-    """A line with a running clock, on standard error."""
+    """Line with a running clock, on standard error."""
 
     def __init__(self) -> None:
         self._live: Live | None = None
 
-    def tell(self, text: str) -> None:
+    def show(self, text: str) -> None:
         """Replace the text."""
         if self._live is None:
             from rich.console import Console
@@ -98,7 +98,7 @@ class ProgressLine(StepOutput):
 
     def __call__(self, step: Step) -> None:
         """Replace the text by a step."""
-        self.tell(escape(str(step)))
+        self.show(escape(str(step)))
 
     def clear(self) -> None:
         """Erase the line; a second call does nothing."""

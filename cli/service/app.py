@@ -16,11 +16,10 @@ from fastapi import FastAPI
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from ...api import page_of
 from ...models.text.source import MAX_BYTES
 from ...report.explain import pages_to_json
-from ...report.page import means_code, read_page
-from ...solver.advice import ADVICE
-from ...solver.rules import RULES
+from ...report.page import means_code
 from .page import forms_page
 from .process import MOST_SECONDS, schemas
 from .workers import Crashed, Deadline, Overloaded, TimedOut, WorkerPool
@@ -50,7 +49,7 @@ def _refusal(status: int, detail: str, *headers: tuple[bytes, bytes]) -> JsonAns
 
 
 class ClientGone(Exception):
-    """The client left before its whole body came."""
+    """Client that left before the end of its request."""
 
 
 class Gate:
@@ -130,7 +129,7 @@ def build_app(pool: WorkerPool, key: str) -> ASGIApp:
         if not means_code(code):
             return JSONResponse({"detail": "a code is written like PW102"}, 404)
         try:
-            return Response(pages_to_json([read_page(code, (*RULES, *ADVICE))]), media_type="application/json")
+            return Response(pages_to_json([page_of(code)]), media_type="application/json")
         except ValueError as problem:
             return JSONResponse({"detail": str(problem)}, 404)
 

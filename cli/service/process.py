@@ -5,6 +5,7 @@ It runs in an empty folder with a limit on its memory, so that nothing but the p
 
 from __future__ import annotations
 
+import gc
 import json
 import resource
 import sys
@@ -90,6 +91,7 @@ def _solved(request: SolveBody) -> Answer:
 def main() -> None:
     """Answer requests from standard input until it ends: `PATH LENGTH` and the body each."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    gc.freeze()  # modules stay: collections look at what requests leave alone
     source, target = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr
     encode = json.JSONEncoder(separators=(",", ":")).encode

@@ -22,13 +22,13 @@ class Overloaded(Exception):
 
 @dataclass(frozen=True)
 class TimedOut(Exception):
-    """The answer took longer than the limit, in seconds."""
+    """Answer that took longer than the limit, in seconds."""
 
     seconds: float
 
 
 class Crashed(Exception):
-    """The process ended without an answer."""
+    """Process that ended without an answer."""
 
 
 class Deadline:

@@ -143,9 +143,9 @@ def read_all(
         readings = [_read(source, partial(_same, document), machines, dialect, level, composer) for document in documents]
     except UnusableInput as problem:
         readings = [Reading(_empty(source), "unknown" if dialect == "auto" else dialect, None, problem.findings)]
-    how = ReadParameters(source.name, machines, dialect, level, composer)
+    how = (source.name, machines, dialect, level, composer)
     return [
-        replace(reading, session=replace(reading.session, as_before=replace(how, number=number)))
+        replace(reading, session=replace(reading.session, as_before=ReadParameters(*how, number)))
         for number, reading in enumerate(_drop_unknown_programs(readings))
     ]
 
@@ -183,25 +183,29 @@ def _documents(source: Source, composer: Composer) -> Sequence[Document]:
 
 
 def _read(source: Source, compose: Callable[[], Document], machines: Machines, dialect: str, level: str, composer: Composer) -> Reading:
-    document = _empty(source)
+    document = None
     try:
         document = _on(machines, compose())
         if (lacking := left_open(document)) is not None:
             return Reading(document, "unknown", None, document.findings, (lacking, *document.unchecked))
-        chosen, strays, unsure = choose(document) if dialect == "auto" else (dialect_named(dialect), (), ())
+        chosen, is_sure, strays, unsure = choose(document) if dialect == "auto" else (dialect_named(dialect), True, (), ())
         again, release = document.compose, release_for(chosen, document, composer.frameworks, composer.roots)
-        document = replace(document, release=release, compose=lambda text: replace(again(text), release=release))
+        if release is not None:
+            document = replace(document, release=release, compose=lambda text: replace(again(text), release=release))
         reading = with_models(chosen.read(document, machines, level)).in_scope()
         named = machines if isinstance(machines, Cluster) else None
-        if dialect == "auto" and not is_meant_for(chosen, document):  # its errors are warnings
+        if not is_sure:  # its errors are warnings
             milder = (finding if finding.unusable else replace(finding, severity=Severity.WARNING) for finding in reading.findings)
             reading = replace(reading, findings=tuple(milder), proves=False)
         reading = _without_strays(reading, (*strays, *mismatched_release(chosen, composer.frameworks)))
         unchecked = (*unsure, *(_decisive_if_placed(item, chosen.PLACES) for item in reading.unchecked))
         reading = replace(reading, unchecked=unchecked, level=level, machines=named)
     except UnusableInput as problem:
+        document = document or _empty(source)
         findings = (*document.findings, *problem.findings)
         reading = Reading(document, "unknown" if dialect == "auto" else dialect, None, findings, document.unchecked)
+    if not reading.findings:
+        return reading
     findings = document.environment.concealed(_with_file_names(reading))
     return replace(reading, findings=tuple(map(_shell_quoting(source), findings)) if document.program else findings)
 
@@ -271,9 +275,11 @@ def _empty(source: Source) -> Document:
 def _first(readings: Sequence[Reading]) -> Reading:
     """Return the first reading, with a warning if there are several."""
     reading, program = readings[0], readings[0].document.program
+    if program is None:
+        return reading
     if isinstance(how := reading.session.as_before, ReadParameters):
         reading = replace(reading, session=replace(reading.session, as_before=replace(how, number=None)))
-    if len(readings) == 1 or program is None:
+    if len(readings) == 1:
         return reading
     message = f"`{reading.source.name}` starts {len(readings)} programs, of which only the first is read: `{program.name}`"
     note = warning("PW122", "", message, program.span, label="the first", help="give each a script of its own")

@@ -76,8 +76,8 @@ def left_open(document: Document) -> Unchecked | None:
     return Unchecked("PW013", "", f"`{program.name}` {message}", True, help_[:1].upper() + help_[1:])
 
 
-def choose(document: Document) -> tuple[Dialect, tuple[Finding, ...], tuple[Unchecked, ...]]:
-    """Return the dialect to read a document in, with findings about evidence for others.
+def choose(document: Document) -> tuple[Dialect, bool, tuple[Finding, ...], tuple[Unchecked, ...]]:
+    """Return the dialect of a document, if it is sure, and findings about other evidence.
 
     Raises UnusableInput without any evidence.
     """
@@ -92,13 +92,13 @@ def choose(document: Document) -> tuple[Dialect, tuple[Finding, ...], tuple[Unch
     chosen = sure[0] if sure else next(iter(candidates))
     if not sure:
         why = f"only `{candidates[chosen].weak[0]}` speaks for a {chosen} file"
-        return dialect_named(chosen), (), (Unchecked("PW010", "", why, True, f"Pass `--dialect {chosen}` if it is one"),)
+        return dialect_named(chosen), False, (), (Unchecked("PW010", "", why, True, f"Pass `--dialect {chosen}` if it is one"),)
     findings = tuple(_stray(document, chosen, name, signs) for name, signs in candidates.items() if name != chosen)
     if len(sure) == 1:
-        return dialect_named(chosen), findings, ()
+        return dialect_named(chosen), True, findings, ()
     why = f"the file has keys of {' and of '.join(sure)}; it was read as {chosen}"
     add = " or ".join(f"`--dialect {name}`" for name in sure)
-    return dialect_named(chosen), findings, (Unchecked("PW010", "", why, True, f"Pass {add}"),)
+    return dialect_named(chosen), True, findings, (Unchecked("PW010", "", why, True, f"Pass {add}"),)
 
 
 def _stray(document: Document, chosen: str, other_dialect: str, signs: Signs) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Any, Mapping
 
@@ -25,7 +26,9 @@ class Signs:
 
 
 def part_of(package: str, homes: Mapping[str, str], name: str) -> Any:
-    """Return a function of a dialect from its module; files of other dialects load none."""
+    """Load a function of a dialect from its module. Files of other dialects load none."""
     if name not in homes:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
-    return getattr(import_module(homes[name], package), name)
+    part = getattr(import_module(homes[name], package), name)
+    setattr(sys.modules[package], name, part)
+    return part

@@ -239,8 +239,7 @@ def _component(form: ComponentForm, name: str, written: Entry, cluster: Cluster,
     if known and "amount" not in spans:
         least, most, counts = known.least, known.most, known.counts
         per_process = per_process if form.accelerators_per_process else known.per_process
-    known = known or Component(name, role=name if name in ROLES else "")
-    changes = {field: getattr(form, field) for field in _SAME if field in spans}
+    changes: dict[str, Any] = {field: getattr(form, field) for field in _SAME if field in spans}
     changes |= {field: read(form) for field, read in _READ.items() if field in spans}
     changes |= locality_fields(form, name, value, cluster)
     changes |= {"timed": times} if "timed" in spans else {}
@@ -248,13 +247,18 @@ def _component(form: ComponentForm, name: str, written: Entry, cluster: Cluster,
         changes["phases"] = tuple(dict.fromkeys(row.phase for row in form.seconds if row.phase))
     if place := find(value, "estimate.shards"):
         spans["shards"] = place.span
-    changes["counts"] = counts
-    spans = {**known.spans, **spans, "name": known.spans.get("name", written.key.span)}
-    component = replace(known, node_groups=groups, least=least, most=most, per_process=per_process, spans=spans, **changes)
+    spans = {"name": written.key.span, **(known.spans if known else {}), **spans}
+    changes |= {"node_groups": groups, "least": least, "most": most, "counts": counts, "per_process": per_process, "spans": spans}
+    component = replace(known, **changes) if known else _new(name, **changes)
     if impossible := unlikely(component, form.parallel.choices()):
         place = find(value, f"estimate.{impossible[1]}")
         raise UnusableInput([error("PW121", name, impossible[0], place.span if place else spans["estimate"], help=impossible[2])])
     return component
+
+
+def _new(name: str, **fields: Any) -> Component:
+    """Return a component, which has the role of its name unless `fields` name one."""
+    return Component(name, **{"role": name if name in ROLES else "", **fields})
 
 
 _READ: Mapping[str, Callable[[ComponentForm], Any]] = {
@@ -275,8 +279,9 @@ def _room(cluster: Cluster, groups: tuple[str, ...]) -> int:
     kind = cluster.kind(groups)
     if kind == NODE or not cluster.counted:
         return UNBOUNDED
-    ranks = cluster.groups[groups[0]].node_ranks if len(groups) == 1 else sorted(cluster.members(groups))
-    return sum(alike.node.count(kind) * len(among) for alike, among in cluster.alike_among(ranks))
+    if len(groups) == 1:
+        return cluster.numbering(groups).size
+    return sum(alike.node.count(kind) * len(among) for alike, among in cluster.alike_among(sorted(cluster.members(groups))))
 
 
 def _group_fault(form: ComponentForm, name: str, groups: tuple[str, ...], cluster: Cluster, span: Span | None) -> Finding | None:
@@ -284,6 +289,8 @@ def _group_fault(form: ComponentForm, name: str, groups: tuple[str, ...], cluste
     if strange := next((label for label in groups if label not in cluster.groups), ""):
         exist, message = ", ".join(f"`{group}`" for group in cluster.groups), f"`{name}` names node group `{strange}`, which does not exist"
         return error("PW107", name, message, span, label="not declared", help=f"write one of {exist}")
+    if len(groups) == 1:
+        return None
     kinds = dict.fromkeys(cluster.groups[label].kind for label in groups)
     nodes = [rank for label in groups for rank in cluster.groups[label].node_ranks]
     if len(set(groups)) < len(groups):

@@ -38,7 +38,7 @@ def topology_of(component: Component, cluster: Cluster) -> Iterator[Finding]:
             if keep.unit == WHOLE and keep.required and keep.level == spread.level and keep.domains < spread.domains:
                 message = f"`{component.name}` is to be in at least {spread.domains} domains of {keep.level}, and in at most {keep.domains}"
                 yield error("PW121", component.name, message, spread.span, help="drop `spread`, or let `keep` have more `domains`")
-    members = cluster.members(component.node_groups)
+    members = cluster.members(component.node_groups) if component.excluded or component.pins else frozenset[int]()
     if component.excluded and members.issubset(component.excluded):
         message = f"`{component.name}` excludes every node that it may use"
         yield error("PW121", component.name, message, component.span("excluded"), help="leave a node")

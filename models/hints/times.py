@@ -97,8 +97,8 @@ def by_model(form: ComponentForm, cluster: Cluster) -> ComponentForm:
 
 def misspelt_models(form: ComponentForm, name: str, seconds: Value | None, cluster: Cluster) -> Iterator[Finding]:
     """Yield a warning per absent model with a name like that of a present model."""
-    present = models_of(cluster)
     for model in dict.fromkeys(row.accelerator for row in form.seconds or () if row.accelerator):
+        present = models_of(cluster)
         close = nearest(model, present) if model not in present else None
         if close is None or (memory_of(model) is not None and model.upper() != close.upper()):
             continue

@@ -34,23 +34,12 @@ def is_counted(cluster: Cluster, labels: tuple[str, ...]) -> bool:
 
 def numbered(cluster: Cluster, labels: tuple[str, ...], most: int | None = None) -> Numbered:
     """Return the joint numbering of groups, cut at `most`."""
-    where = ", ".join(f"`{label}`" for label in labels)
     kind = cluster.kind(labels)
     unit = {ACCELERATOR: "accelerator", NODE: "node"}.get(kind, kind)
     if not is_counted(cluster, labels):
-        return Numbered(None, unit, where, "")
+        return Numbered(None, unit, labels)
     numbering = cluster.numbering(labels)
-    size = numbering.size if most is None else min(numbering.size, most)
-    if not size:
-        return Numbered(0, unit, where, f"there is no {unit}")
-    exist = "only rank 0 exists" if size == 1 else f"ranks 0-{size - 1} exist"
-    counts = {stretch.count for stretch in numbering.wide}
-    nodes = numbering.nodes
-    per_node = counts.pop() if len(counts) == 1 else 0
-    amount = with_noun(nodes, "node")
-    if kind != NODE:
-        amount += f" x {with_noun(per_node, unit)}" if per_node else f", {size} {unit}s"
-    return Numbered(size, unit, where, f"{amount}, {exist}")
+    return Numbered(numbering.size if most is None else min(numbering.size, most), unit, labels, numbering)
 
 
 def runs_of(pairs: Iterable[RankRange], cluster: Cluster, labels: tuple[str, ...]) -> Runs:
@@ -139,17 +128,36 @@ class Numbered:
     ----------
     size : number of resources; None if unknown.
     unit : noun of a resource.
-    where : node groups, for messages.
-    shape : text of the size.
+    labels : node groups.
+    numbering : numbering of the node groups, if known.
+    note : end of the text of the size.
     excess : further ranks that RLinf includes in `all`, if it counts accelerators but places on
         nodes.
     """
 
     size: int | None
     unit: str
-    where: str
-    shape: str
+    labels: tuple[str, ...] = ()
+    numbering: Numbering | None = None
+    note: str = ""
     excess: int = 0
+
+    @property
+    def where(self) -> str:
+        """Node groups, for messages."""
+        return ", ".join(f"`{label}`" for label in self.labels)
+
+    @property
+    def shape(self) -> str:
+        """Text of the size, such as `2 nodes x 8 accelerators, ranks 0-15 exist`."""
+        if not self.size or self.numbering is None:
+            return f"there is no {self.unit}{self.note}"
+        exist = "only rank 0 exists" if self.size == 1 else f"ranks 0-{self.size - 1} exist"
+        counts = {stretch.count for stretch in self.numbering.wide}
+        amount = with_noun(self.numbering.nodes, "node")
+        if self.numbering.kind != NODE:
+            amount += f" x {self.plural(*counts)}" if len(counts) == 1 else f", {self.size} {self.unit}s"
+        return f"{amount}, {exist}"
 
     def plural(self, count: int) -> str:
         """Return text like `1 node` or `8 accelerators`."""

@@ -44,12 +44,14 @@ def is_settings(source: Source) -> bool:
 
     It has `key=value` in every line, or is a YAML list of such texts.
     """
-    lines = [line for text in source.lines if (line := text.strip()) and not line.startswith("#")]
-    if lines and lines[0].startswith(("- ", "[")):
+    lines = (line for text in source.lines if (line := text.strip()) and not line.startswith("#"))
+    first = next(lines, "")
+    if first.startswith(("- ", "[")):
         return listed(source) is not None
-    if source.name.endswith(YAML) or not all(_SETTING.match(line) for line in lines):
+    if source.name.endswith(YAML):
         return False
-    return any("=" in line for line in lines)
+    every = [first, *lines]
+    return all(map(_SETTING.match, every)) and any("=" in line for line in every)
 
 
 def is_task(source: Source) -> bool:

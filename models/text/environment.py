@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import field
-from typing import Iterable
+from typing import Collection, Iterable
 from typing import Mapping as MappingType
 
 from ..findings.codes import CODES
@@ -28,9 +28,9 @@ class Environment:
         """Return the named variables of this process."""
         return Environment({name: os.environ[name] for name in names if name in os.environ})
 
-    def also(self, names: Iterable[str]) -> Environment:
+    def also(self, names: Collection[str]) -> Environment:
         """Return a copy with further variables; the places are shared."""
-        return replace(self, values={**Environment.of(names).values, **self.values})
+        return replace(self, values={**Environment.of(names).values, **self.values}) if names else self
 
     @staticmethod
     def may_be_judged(value: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from errno import EACCES
 from pathlib import Path
 from typing import BinaryIO, Iterable, Mapping, NamedTuple
 
@@ -46,7 +47,7 @@ def write_whole(path: str | Path, text: str) -> None:
 
 
 def write_together(changes: Mapping[str, FileChange]) -> str:
-    """FileChange all files, or none. Raises OSError.
+    """Change all files, or none. Raises OSError.
 
     Returns the name of a file that differs from the text before; "" if all were changed.
     """
@@ -95,7 +96,9 @@ def _rewrite(file: BinaryIO, data: bytes) -> None:
 
 
 def _staged(target: Path, data: bytes) -> Path:
-    """Write a new file beside the target, with the same mode, and return its path."""
+    """Write a new file beside the target, with the same mode, and return its path. A read-only target is refused."""
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(EACCES, os.strerror(EACCES), str(target))
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o644
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.resolve().parent)
     try:

@@ -115,6 +115,9 @@ class Form:
     """Map with certain keys: an instance holds written values, its class the defaults."""
 
     keys: ClassVar[Mapping[str, Key]] = {}
+    _names: ClassVar[Mapping[str, str]] = {}
+    """Written name -> name in Python."""
+    _needed: ClassVar[tuple[str, ...]] = ()
     other_words: ClassVar[Mapping[str, str]] = {}
     """Common wrong names of a key -> advice."""
     is_open: ClassVar[bool] = False
@@ -130,6 +133,8 @@ class Form:
                 delattr(cls, name)
             else:
                 setattr(cls, name, value.default)
+        cls._names = {entry.written: name for name, entry in cls.keys.items()}
+        cls._needed = tuple(entry.written for entry in cls.keys.values() if entry.default is REQUIRED)
 
     def __init__(self, **values: Any) -> None:
         self.__dict__.update(values)
@@ -152,21 +157,18 @@ class Form:
         """Read plain data as the form. Raises Faults, or ValueError if the data is no map."""
         if not isinstance(value, dict):
             raise ValueError(f"{shown_value(value)} is no map")
-        values, faults, known = dict[str, Any](), list[FormFault](), set[str]()
-        for name, entry in cls.keys.items():
-            known.add(entry.written)
-            inner = value.get(entry.written, REQUIRED)
-            if inner is REQUIRED:
-                if entry.default is REQUIRED:
-                    faults.append(FormFault("", None, (entry.written,), MISSING))
-            elif inner is None and entry.default is None:
-                values[name] = None
-            else:
-                try:
-                    values[name] = entry.kind.read(inner)
-                except ValueError as wrong:
-                    faults += faults_at(wrong, inner, entry.written)
-        extra = {name: inner for name, inner in value.items() if name not in known}
+        values, faults, extra = dict[str, Any](), list[FormFault](), dict[str, Any]()
+        for written, inner in value.items():
+            name = cls._names.get(written)
+            if name is None:
+                extra[written] = inner
+                continue
+            entry = cls.keys[name]
+            try:
+                values[name] = None if inner is None and entry.default is None else entry.kind.read(inner)
+            except ValueError as wrong:
+                faults += faults_at(wrong, inner, written)
+        faults += [FormFault("", None, (written,), MISSING) for written in cls._needed if written not in value]
         if not cls.is_open:
             faults += [FormFault("", inner, (name,), UNKNOWN_KEY) for name, inner in extra.items()]
         if faults:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from operator import mul, sub
-from typing import TYPE_CHECKING, Callable, Iterable, Mapping, Union
+from typing import TYPE_CHECKING, Callable, Collection, Iterable, Mapping, Union
 
 from ..findings.finding import Finding, Unchecked, error
 from ..findings.span import Span
@@ -140,7 +140,7 @@ class Interpolator:
         self._assumed: Mapping[Span, frozenset[str]] = {}
 
     @staticmethod
-    def of(document: Document, names: Iterable[str] = (), unread: Iterable[str] = ()) -> Interpolator:
+    def of(document: Document, names: Collection[str] = (), unread: Iterable[str] = ()) -> Interpolator:
         """Return the resolver of a document; `names` may be read, but not below `unread` keys."""
         resolver = Interpolator(document.root, document.environment.also(names), document.partial)
         resolver._unread = frozenset(unread)

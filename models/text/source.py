@@ -34,6 +34,8 @@ EXPONENT = "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*[eE][-
 _CORE = "tag:yaml.org,2002:"
 _TAGS = {_CORE + name for name in ("str", "int", "float", "bool", "null", "map", "seq")}
 _MERGE = _CORE + "merge"
+_STARTS = {yaml.MappingStartEvent, yaml.SequenceStartEvent}
+_ENDS = {yaml.MappingEndEvent, yaml.SequenceEndEvent}
 _ANCHOR = re.compile(r"(?:![^\s,\[\]{}]*\s+)?&[\w-]+(?:\s+|#[^\n]*\n)*")
 _TOML_TABLE = re.compile(r"\[{1,2}[\w.-]{1,99}\]{1,2}")
 _TOML_VALUE = re.compile(r"[\w.-]{1,99} *=")
@@ -136,21 +138,21 @@ class _Reader:
         stack: list[_Open] = []
         root: Value | None = None
         for event in self._events():
-            if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+            kind = type(event)
+            if kind in _STARTS:
                 before = self.values
                 self._count(event)
-                self._allowed_tag(event)
                 if len(stack) >= MAX_DEPTH:
                     raise self._too_deep(event)
                 anchored = None if event.anchor is None else self._anchor(event)
-                stack.append(_Open(event, isinstance(event, yaml.MappingStartEvent), anchored, before))
+                stack.append(_Open(event, kind is yaml.MappingStartEvent, anchored, before))
                 continue
-            if isinstance(event, yaml.ScalarEvent):
+            if kind is yaml.ScalarEvent:
                 self._count(event)
                 value: Value = self._scalar(event)
                 if event.anchor is not None:
                     self._anchor(event).value = value
-            elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+            elif kind in _ENDS:
                 closed = stack.pop()
                 value = self._close(closed, event)
                 if closed.anchored is not None:
@@ -158,9 +160,9 @@ class _Reader:
                     anchor.value, anchor.size, anchor.height = value, self.values - closed.before, closed.height + 1
                 if stack and stack[-1].height <= closed.height:
                     stack[-1].height = closed.height + 1
-            elif isinstance(event, yaml.AliasEvent):
+            elif kind is yaml.AliasEvent:
                 value = self._aliased(event, stack)
-            elif isinstance(event, yaml.DocumentStartEvent) and root is not None:
+            elif kind is yaml.DocumentStartEvent and root is not None:
                 raise self._refuse("PW003", "a second document starts here, but a configuration is one document", event)
             else:
                 continue
@@ -175,15 +177,17 @@ class _Reader:
     def _events(self) -> Iterator[Any]:
         loader = _LOADER(self.text)
         try:
-            while loader.check_event():
-                yield loader.get_event()
+            yield from iter(loader.get_event, None)
         finally:
             loader.dispose()
 
     def _count(self, event: Any) -> None:
+        """Count a value within the limit, of an allowed tag."""
         self.values += 1
         if self.values > MAX_VALUES:
             raise self._refuse("PW002", f"the text holds more than {MAX_VALUES:,} values", event)
+        if event.tag is not None and event.tag != "!" and event.tag not in _TAGS:
+            raise self._refuse("PW007", f"the tag `{event.tag}` is not one of YAML's core tags", event)
 
     def _scalar(self, event: Any) -> Scalar:
         tag = event.tag
@@ -191,14 +195,9 @@ class _Reader:
             tag = _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit)
             if tag not in _TAGS:  # timestamps, `=` and so on are text to all frameworks
                 tag = _CORE + "str"
-        self._allowed_tag(event)
         if tag == _CORE + "int" and sum(map(str.isdigit, event.value)) > MAX_DIGITS:
             raise self._refuse("PW002", f"a whole number has more than {MAX_DIGITS} digits", event)
         return Scalar(event.value, tag, self._span(event))
-
-    def _allowed_tag(self, event: Any) -> None:
-        if event.tag not in (None, "!") and event.tag not in _TAGS:
-            raise self._refuse("PW007", f"the tag `{event.tag}` is not one of YAML's core tags", event)
 
     def _anchor(self, event: Any) -> _Anchored:
         """Register the anchor of an event, once, as PyYAML (composer.py, compose_node)."""

@@ -106,7 +106,10 @@ class MapNode:
 
     def entry(self, key: str) -> Entry | None:
         """Return the entry of a key, or None."""
-        return next((entry for entry in self.entries if entry.key.text == key), None)
+        for entry in self.entries:
+            if entry.key.text == key:
+                return entry
+        return None
 
     def get(self, key: str) -> Value | None:
         """Return the value of a key, or None."""

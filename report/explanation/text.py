@@ -76,18 +76,18 @@ def _components(explanation: Explanation, needs: Needs) -> str:
     rows = [["component", "nodes x each", "accelerators", "processes", *(["CPUs"] if cpus else []), "ranks"]]
     for need in needs.components:
         ranks = resource_ranks(plan, plan.assignment.of(need.name)) if need.layout else need.written or "to solve"
-        held = str(need.accelerators or "-") if need.layout else _asked(need)
+        amount = str(need.accelerators or "-") if need.layout else _asked(need)
         own = [str(need.cpus or "-")] if cpus else []
-        rows.append([need.name, layout(need.layout) or "-", held, str(need.processes or "-"), *own, ranks])
+        rows.append([need.name, layout(need.layout) or "-", amount, str(need.processes or "-"), *own, ranks])
     return table(rows, right=(2, 3, 4) if cpus else (2, 3))
 
 
 def _asked(need: ComponentNeed) -> str:
     if need.asked is None or need.kind != ACCELERATOR:
         return "-"
-    least, most = need.asked
-    if most >= UNBOUNDED:
-        return f"{least} or more"
+    lower, upper = need.asked
+    if upper >= UNBOUNDED:
+        return f"{lower} or more"
     return write_counts(need.counts or (need.asked,))
 
 
@@ -200,8 +200,8 @@ def _summary(explanation: Explanation, needs: Needs) -> list[str]:
     cpus = f" and {with_noun(needs.cpus, 'CPU', ',')}" if needs.cpus else ""
     parts = [f"needs {with_noun(needs.accelerators, 'accelerator', ',')}{cpus} on {with_noun(needs.nodes, 'node', ',')}"]
     if needs.open:
-        least = f"needs at least {with_noun(needs.accelerators + needs.open, 'accelerator', ',')}, {needs.open} of them for what is to be solved"
-        parts = [f"{least}{_may_be_fewer(needs)}"]
+        demand = f"needs at least {with_noun(needs.accelerators + needs.open, 'accelerator', ',')}, {needs.open} of them for what is to be solved"
+        parts = [f"{demand}{_may_be_fewer(needs)}"]
     elif needs.there:
         parts[0] += f", {needs.idle or 'none'} of {needs.there} idle"
     if explanation.assumed:

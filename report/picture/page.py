@@ -31,7 +31,7 @@ TOO_LONG = "too long for a page: `placewright solve FILE --format json` prints i
 
 @dataclass(frozen=True)
 class Picture:
-    """What a picture shows.
+    """Content of a picture.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class PageTable:
-    """PageTable of a page; the columns in `right` are numbers."""
+    """Table of a page; the columns in `right` are numbers."""
 
     title: str
     heads: Sequence[str]

@@ -58,6 +58,19 @@ def test_a_difference_is_a_patch_and_nothing_is_written(folder: Path, capsys: py
     assert run(["verify", "a.yaml", "--cluster", "x8", "--diff", "--fix"]) == 2
 
 
+def test_a_read_only_file_stays_and_so_do_the_others(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a.yaml", "b.yaml"):
+        (folder / name).write_text(OLD)
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: "b.yaml" not in str(path) and access(path, mode))  # root may write anything
+    assert run(["verify", "a.yaml", "b.yaml", "--cluster", "x8", "--fix"]) == 2
+    assert "cannot be written: Permission denied" in capsys.readouterr().err
+    assert [(folder / name).read_text() for name in ("a.yaml", "b.yaml")] == [OLD, OLD]
+    assert sorted(path.name for path in folder.iterdir()) == ["a.yaml", "b.yaml"]
+
+
 def test_a_hard_link_names_the_same_file_still(folder: Path) -> None:
     (folder / "real.yaml").write_text(OLD)
     (folder / "other.yaml").hardlink_to(folder / "real.yaml")

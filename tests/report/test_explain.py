@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 
+from placewright.api import page_of
 from placewright.models.findings.codes import CODES, FAMILIES
 from placewright.report.explain import list_to_json, pages_to_json, render, render_list
-from placewright.report.page import parse_page, read_page
+from placewright.report.page import parse_page
 
 PAGE = parse_page(
     "PW102",
@@ -83,7 +84,7 @@ def test_the_list_has_every_code_under_its_family() -> None:
 
 
 def test_json_has_every_field_by_name() -> None:
-    page = json.loads(pages_to_json([read_page("PW102", ())]))["codes"][0]
+    page = json.loads(pages_to_json([page_of("PW102")]))["codes"][0]
     assert page["code"] == "PW102" and page["title"] == CODES["PW102"]
     assert page["wrong"][0]["command"] == "verify train.yaml --cluster 1x8"
     assert {"family", "text", "right", "fix", "source", "see_also"} <= page.keys()

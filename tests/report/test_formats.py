@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 from placewright.cli.main import run
-from placewright.cli.options.shared import page_of
+from placewright.cli.options.shared import page_text
 from placewright.models.findings.finding import Missing, error, warning
 from placewright.models.findings.span import Edit, Span, apply_edits
 from placewright.models.report import Report
@@ -32,7 +32,7 @@ REPORTS = (
     Report("/gone.yaml", "unknown", (error("PW001", "", "there is no file"),)),
     Report("good.yaml", "native"),
 )
-RESULTS = VerifyResults(REPORTS, (error("PW011", "", HOSTILE),), skipped=2, site="https://docs.example.org/", page_of=page_of)
+RESULTS = VerifyResults(REPORTS, (error("PW011", "", HOSTILE),), skipped=2, site="https://docs.example.org/", page_of=page_text)
 
 
 def sarif(results: VerifyResults = RESULTS) -> dict[str, object]:

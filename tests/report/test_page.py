@@ -11,6 +11,7 @@ from pathlib import Path
 
 import placewright
 import pytest
+from placewright.api import page_of
 from placewright.cli.main import run
 from placewright.cli.options.shared import read_machines
 from placewright.models.composition import Composer
@@ -20,8 +21,7 @@ from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import Edit, apply_edits
 from placewright.planner.verify import verify
 from placewright.report.explain import WIDTH, render
-from placewright.report.page import Example, Page, parse_page
-from placewright.report.page import read_page as read_page_with
+from placewright.report.page import Example, parse_page
 from placewright.solver.advice import ADVICE
 from placewright.solver.rules import RULES
 
@@ -40,10 +40,6 @@ NOT_RUN = {
 """Codes with a transcript that is not played here, and why."""
 
 PLAYED = sorted(set(CODES) - set(NOT_RUN))
-
-
-def read_page(name: str) -> Page:
-    return read_page_with(name, (*RULES, *ADVICE))
 
 
 def play(examples: tuple[Example, ...], command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
@@ -87,7 +83,7 @@ def test_every_code_has_a_family_and_no_family_is_empty() -> None:
 
 @pytest.mark.parametrize("code", CODES)
 def test_a_page_is_short_plain_and_points_to_codes_that_exist(code: str) -> None:
-    page = read_page(code)
+    page = page_of(code)
     text = render(page)
     assert text.isascii()
     assert len(text.splitlines()) <= LONGEST
@@ -101,7 +97,7 @@ def test_a_page_is_short_plain_and_points_to_codes_that_exist(code: str) -> None
 @pytest.mark.parametrize("code", CODES)
 def test_both_examples_differ_in_few_lines(code: str) -> None:
     """What is right and what is wrong is seen at once."""
-    page = read_page(code)
+    page = page_of(code)
     if only_language(page.wrong) == only_language(page.right) == "yaml":
         wrong, right = (set("".join(example.text for example in side).splitlines()) for side in (page.wrong, page.right))
         assert len(right - wrong) <= 4 and len(wrong - right) <= 4
@@ -111,7 +107,7 @@ def test_both_examples_differ_in_few_lines(code: str) -> None:
 def test_the_wrong_example_gives_exactly_its_code(
     code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = read_page(code)
+    page = page_of(code)
     monkeypatch.chdir(tmp_path)
     if only_language(page.wrong) == "python":
         with pytest.raises(UnusableInput) as raised:
@@ -131,7 +127,7 @@ def test_the_wrong_example_gives_exactly_its_code(
 
 @pytest.mark.parametrize("code", PLAYED)
 def test_the_right_example_is_clean(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    page = read_page(code)
+    page = page_of(code)
     monkeypatch.chdir(tmp_path)
     if only_language(page.right) == "python":
         program(page.right, tmp_path)
@@ -146,7 +142,7 @@ def test_the_right_example_is_clean(code: str, tmp_path: Path, monkeypatch: pyte
 def test_an_edit_that_the_finding_offers_makes_the_wrong_example_clean(
     code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = read_page(code)
+    page = page_of(code)
     if only_language(page.wrong) != "yaml":
         pytest.skip("its wrong example is no file")
     command = command_of(page.wrong)
@@ -189,7 +185,7 @@ def edited(command: str, edits: dict[str, list[Edit]]) -> str:
 @pytest.mark.parametrize("code", NOT_RUN)
 def test_a_transcript_that_is_not_played_shows_its_code_and_real_options(code: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert NOT_RUN[code]
-    page = read_page(code)
+    page = page_of(code)
     shown = "".join(example.text for example in page.wrong)
     assert set(CODE.findall(shown)) == {code} or only_language(page.wrong) != "console"
     lines = [line for example in (*page.wrong, *page.right) for line in example.text.splitlines() if line.startswith("$ placewright ")]
@@ -205,7 +201,7 @@ def test_a_plan_that_is_none_is_refused_as_its_page_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    page = read_page("PW008")
+    page = page_of("PW008")
     _, text = play(page.wrong, command_of(page.wrong), tmp_path, capsys)
     assert CODE.findall(text) == ["PW008"]
 
@@ -213,21 +209,21 @@ def test_a_plan_that_is_none_is_refused_as_its_page_says(
 @pytest.mark.parametrize("rule", [*RULES, *ADVICE], ids=lambda rule: rule.code)
 def test_the_page_of_a_rule_begins_with_what_the_rule_says_of_itself(rule: object) -> None:
     said = inspect.cleandoc(type(rule).__doc__ or "").replace("``", "`")
-    page = read_page(rule.code)  # type: ignore[attr-defined]
+    page = page_of(rule.code)  # type: ignore[attr-defined]
     assert page.text.startswith(" ".join(said.split("\n\n")[0].split()))
     assert page.source.startswith(" ".join(said.partition("Source: ")[2].split()).rstrip("."))
 
 
 def test_the_source_in_rlinf_names_a_file_of_its_package() -> None:
     for code in CODES:
-        source = read_page(code).source
+        source = page_of(code).source
         if source.startswith("RLinf"):
             assert re.search(r"\brlinf/[\w/]+", source), code
 
 
 def test_a_program_in_an_example_is_python() -> None:
     for code in CODES:
-        for example in (*read_page(code).wrong, *read_page(code).right):
+        for example in (*page_of(code).wrong, *page_of(code).right):
             if example.language == "python":
                 ast.parse(example.text)
 
@@ -291,9 +287,9 @@ def test_a_text_without_the_sections_is_no_page(text: str) -> None:
 )
 def test_a_code_that_does_not_exist_names_the_one_that_was_meant(name: str, meant: str) -> None:
     with pytest.raises(ValueError, match=rf"there is no code .*; did you mean {meant} \("):
-        read_page(name)
+        page_of(name)
 
 
 def test_what_is_like_no_code_is_told_where_the_codes_are() -> None:
     with pytest.raises(ValueError, match="`placewright explain` lists all codes"):
-        read_page("zz")
+        page_of("zz")

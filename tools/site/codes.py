@@ -1,20 +1,19 @@
-"""A page for each code, from what `placewright explain CODE` knows, and their list."""
+"""Pages of the codes, as `placewright explain CODE` prints them, and their list."""
 
 from __future__ import annotations
 
 from typing import Iterator
 
+from ...api import page_of
 from ...models.findings.codes import CODES, FAMILIES
-from ...report.page import Example, Page, command_of, read_page
-from ...solver.advice import ADVICE
-from ...solver.rules import RULES
+from ...report.page import Example, Page, command_of
 
 
 def code_pages() -> Iterator[tuple[str, str]]:
     """Yield (path below `docs/`, Markdown) of the list of codes and of each code."""
     yield "reference/codes/index.md", _list()
     for code in CODES:
-        yield f"reference/codes/{code}.md", _markdown(read_page(code, (*RULES, *ADVICE)))
+        yield f"reference/codes/{code}.md", _markdown(page_of(code))
 
 
 def _list() -> str:

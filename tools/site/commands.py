@@ -1,4 +1,4 @@
-"""A page for each verb of the command line, from click."""
+"""Pages of the verbs of the command line, from click."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def _overview() -> str:
     lines += [f"| [`{name}`]({name}.md) | {text} |" for name, text in VERBS.items()]
     lines += [
         "",
-        "`placewright --version --verbose` lists the known releases of the frameworks. Shells complete verbs and options:",
-        'put `eval "$(_PLACEWRIGHT_COMPLETE=bash_source placewright)"` into `~/.bashrc` (`zsh_source` for zsh).',
+        "`placewright --version --verbose` lists the known releases of the frameworks. [`completion`](completion.md) makes a shell",
+        "complete verbs, options and names.",
         "",
         "## Exit codes",
         "",

@@ -16,7 +16,7 @@ _ENTRY = re.compile(r"(\w+(?:, \w+)*) : (.+)", re.DOTALL)
 
 
 class Docstrings(griffe.Extension):
-    """Rewrites each docstring as it is read."""
+    """Extension that rewrites docstrings when they are read."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Rewrite the docstring of an object."""

@@ -1,4 +1,4 @@
-"""All pages that are made from the code."""
+"""Pages that are made from the code."""
 
 from __future__ import annotations
 

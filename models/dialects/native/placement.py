@@ -5,7 +5,7 @@ Example of a list: `placement: [{ranks: 0-3, node: 0, accelerators: 0-3}]`.
 
 from __future__ import annotations
 
-from typing import Collection, Iterable, Iterator, Sequence
+from typing import Any, Collection, Iterable, Iterator, Sequence
 
 from ...component import Component, Parallel
 from ...findings.finding import Finding, error
@@ -38,7 +38,6 @@ def place_by_text(
     """
     labels = component.node_groups
     placement = read_placement(written.text, numbered(cluster, labels))
-    spans = {**component.spans, "placement": written.span}
     if placement.faults or placement.processes > MAX_PROCESSES:
         better = _better(written.text, cluster, labels)
         # Quotes allow a flow map around the text.
@@ -55,22 +54,23 @@ def place_by_text(
             message = f"`{component.name}` has {placement.processes:,} processes, more than the {MAX_PROCESSES:,} that are read"
             findings.append(error("PW102", component.name, message, written.span, help="name fewer processes"))
         return None
-    runs: Sequence[Run] = runs_of(placement.pairs, cluster, labels)
-    amount = sum(run.amount for run in runs)
+    runs = runs_of(placement.pairs, cluster, labels)
     sizes = {max(1, pair.resources // pair.processes) for pair in placement.pairs}
-    component = with_placement_amounts(component, runs, cluster.kind(labels), sizes, findings)
-    if component.contiguous and component.stride > 1:
-        candidates = (replace(component, parallel=parallel) for parallel in degrees)
-        component = next((candidate for candidate in candidates if amount % candidate.unit == 0), component)
-    if component.unit > component.group_size:
-        if amount % component.unit:
-            shown, rest = with_noun(amount, "accelerator"), amount % component.unit
-            message = f"the {shown} of `{component.name}` {are(amount)} no whole blocks of {component.unit}, so its stride cannot be kept"
-            advice = f"give it a multiple of {component.unit}"
-            findings.append(error("PW206", component.name, message, written.span, label=shown, help=advice, amount=rest))
-            return None
-        runs = compress(strided(component, runs), cluster.kind(labels), labels[0])
-    return replace(component, runs=runs, spans=spans)
+    component = placed(component, written.span, runs, cluster.kind(labels), sizes, findings)
+    if not component.contiguous or component.stride == 1:
+        return component
+    amount = sum(run.amount for run in runs)
+    candidates = (replace(component, parallel=parallel) for parallel in degrees)
+    component = next((candidate for candidate in candidates if amount % candidate.unit == 0), component)
+    if component.unit <= component.group_size:
+        return component
+    if amount % component.unit:
+        shown, rest = with_noun(amount, "accelerator"), amount % component.unit
+        message = f"the {shown} of `{component.name}` {are(amount)} no whole blocks of {component.unit}, so its stride cannot be kept"
+        advice = f"give it a multiple of {component.unit}"
+        findings.append(error("PW206", component.name, message, written.span, label=shown, help=advice, amount=rest))
+        return None
+    return replace(component, runs=compress(strided(component, runs), cluster.kind(labels), labels[0]))
 
 
 def _better(text: str, cluster: Cluster, labels: tuple[str, ...]) -> str | None:
@@ -128,8 +128,7 @@ def place_by_list(component: Component, written: ListNode, cluster: Cluster, fin
     for run in runs:
         sizes_by_rank[run.ranks.start] = sizes_by_rank.get(run.ranks.start, 0) + run.each
     sizes = {max(1, size) for size in sizes_by_rank.values()}
-    component = with_placement_amounts(component, runs, cluster.kind(component.node_groups), sizes, findings)
-    return replace(component, runs=runs, spans={**component.spans, "placement": written.span})
+    return placed(component, written.span, runs, cluster.kind(component.node_groups), sizes, findings)
 
 
 def _entries(component: Component, written: ListNode, cluster: Cluster, faults: list[ListFault]) -> Iterator[ListedPlacement]:
@@ -167,34 +166,36 @@ def _texts(value: Value) -> tuple[str, ...]:
 # Comparison with the hints of the component.
 
 
-def with_placement_amounts(
-    component: Component, runs: Sequence[Run], kind: str, sizes: Collection[int], findings: list[Finding]
-) -> Component:
-    """Return the component with the amounts of its placement; differing hints become findings.
+def placed(
+    component: Component, span: Span, runs: Sequence[Run], kind: str, sizes: Collection[int], findings: list[Finding]
+) -> Component:  # fmt: skip
+    """Return the component with runs and their amounts; differing hints become findings.
 
     `sizes` is the set of resource counts of the processes. A process that shares a resource with
     other processes counts as if it had the resource alone, as in the rule on placed components
     (solver/rules/amounts/all_placed.py).
     """
-    assignment = Assignment({component.name: runs})
-    processes, occupied = assignment.world_size(component.name), assignment.held(component.name, kind)
-    per_process = 1 if kind == NODE or len(sizes) != 1 else max(1, *sizes)
-    if kind == NODE and "amount" in component.spans:
-        return component  # the rule reports it
-    if kind != NODE and (fault := _fault(component, kind, processes, (occupied, assignment.amount(component.name)), sizes)):
+    spans, has_amount = {**component.spans, "placement": span}, "amount" in component.spans
+    if kind == NODE and has_amount:
+        return replace(component, runs=runs, spans=spans)  # the rule reports it
+    if kind != NODE and (fault := _fault(component, kind, runs, sizes)):
         findings.append(fault)
-    amount, has_amount = processes * per_process, "amount" in component.spans
-    least, most = (min(component.least, amount), max(component.most, amount)) if has_amount else (amount, amount)
-    return replace(component, per_process=per_process, least=least, most=most, counts=add(component.counts, amount) if has_amount else ())
+    per_process = 1 if kind == NODE or len(sizes) != 1 else max(1, *sizes)
+    amount = Assignment({component.name: runs}).world_size(component.name) * per_process
+    amounts: dict[str, Any] = {"least": amount, "most": amount, "counts": ()}
+    if has_amount:
+        amounts = {"least": min(component.least, amount), "most": max(component.most, amount), "counts": add(component.counts, amount)}
+    return replace(component, runs=runs, spans=spans, per_process=per_process, **amounts)
 
 
-def _fault(component: Component, kind: str, processes: int, occupied: tuple[int, int], sizes: Collection[int]) -> Finding | None:
-    """Return an error if the placement does not match the hints, else None.
-
-    `occupied` is the number of resources, with a shared resource counted once and counted per
-    process.
-    """
+def _fault(component: Component, kind: str, runs: Sequence[Run], sizes: Collection[int]) -> Finding | None:
+    """Return an error if the placement does not match the hints, else None."""
     name, spans, per_process = component.name, component.spans, component.per_process
+    if not {"accelerators", "accelerators_per_process", "processes"} & spans.keys():
+        return None
+    assignment = Assignment({name: runs})
+    # A shared resource counts once, or for each of its processes.
+    occupied = assignment.held(name, kind), assignment.amount(name)
     noun = "accelerator" if kind == ACCELERATOR else kind
     requested = component.counts or ((component.least, component.most),)
     if "accelerators" in spans and not any(map(component.may_have, occupied)):
@@ -205,6 +206,7 @@ def _fault(component: Component, kind: str, processes: int, occupied: tuple[int,
         advice = f"place {per_process} a process, or {f'ask for {gives}' if len(sizes) == 1 else 'drop `accelerators_per_process`'}"
         return error(CODE, name, message, spans["accelerators_per_process"], help=advice)
     requested = tuple((-(-low // per_process), high // per_process) for low, high in requested)
+    processes = assignment.world_size(name)
     if "processes" in spans and not holds(requested, processes):
         return _mismatch(component, "processes", requested, "process", processes)
     return None

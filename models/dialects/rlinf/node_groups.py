@@ -65,7 +65,7 @@ def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, wh
     try:
         return parse_ranks(text.text, size, "node rank")
     except RankError as problem:
-        better = corrected(text.text, Numbered(size, "node rank", "", "")) if ":" not in text.text else None
+        better = corrected(text.text, Numbered(size, "node rank")) if ":" not in text.text else None
         edit = text.replaced(better, in_flow) if better is not None else None
         help = f"write `{better}`" if better is not None else "write ranks such as `0-3` or `0,2`"
         place = text.scalar if text.shift is None else text.part(problem.start, problem.end)

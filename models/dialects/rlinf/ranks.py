@@ -150,13 +150,13 @@ def _checked(
 def numbered_by(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
     """Return the numbering of ranks; RLinf counts each group by its own kind."""
     if cluster is None:
-        return Numbered(None, "resource", ", ".join(f"`{label}`" for label in labels), "")
+        return Numbered(None, "resource", labels)
     if not is_counted(cluster, labels):
         return numbered(cluster, labels)
     counted = sum(cluster.numbering((label,)).size for label in labels)
     numbering = numbered(cluster, labels, counted)
     if not numbering.size:
-        return replace(numbering, shape=f"{numbering.shape}, so RLinf raises an IndexError")
+        return replace(numbering, note=", so RLinf raises an IndexError")
     return replace(numbering, excess=counted - numbering.size)
 
 
@@ -249,7 +249,7 @@ def _more_nodes(context: Context, written: Written, faults: list[PlacementFault]
         return None
     nodes = max(last_ranks) // context.per_node + 1
     numbering = Numbering(ACCELERATOR, (Stretch(0, CLUSTER_LABEL, context.per_node, min(nodes, MAX_NODES)),))
-    placement = read_placement(written.text.text, Numbered(numbering.size, "accelerator", "", ""))
+    placement = read_placement(written.text.text, Numbered(numbering.size, "accelerator"))
     if placement.faults or placement.processes > MAX_PROCESSES:
         return None
     return nodes if not why_not(runs_over(placement.pairs, numbering, {CLUSTER_LABEL: ACCELERATOR}), in_order=True) else None
