@@ -283,15 +283,8 @@ class Within(Check):
         left = facts.text(Amount(number, self.key, scalar, default.source if default else ""))  # type: ignore[arg-type]
         help_ = self.help or (f"set {facts.assigned(self.key, bound)}" if bound != -inf else f"make it {wanted}")
         edit = settings.becomes(self.key, str(bound)) if bound != -inf and not self.help else None
-        label = "too large" if number > self.most else "too small"
-        self.report(
-            facts,
-            (self.message or "{left} must be {right}").format(left=left, right=wanted),
-            scalar.span if scalar else None,
-            label,
-            help_,
-            edit,
-        )
+        text, at = (self.message or "{left} must be {right}").format(left=left, right=wanted), scalar.span if scalar else None
+        self.report(facts, text, at, "too large" if number > self.most else "too small", help_, edit)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -304,12 +297,11 @@ class FirstAndLast(Check):
     def judge(self, facts: Facts) -> None:
         """See `Check.judge`."""
         value = facts.settings.at(self.key)
-        numbers = [item.value for item in value.items if isinstance(item, Scalar)] if isinstance(value, ListNode) else []
-        known = [number for number in numbers if isinstance(number, int)]
-        if not isinstance(value, ListNode) or len(known) < len(value.items):
-            return
-        if len(known) != 2 or known[1] < known[0] or (known[0] < 0 <= known[1]):
-            self.report(facts, self.message or f"`{self.key}` {known} is no interval of two numbers", value.span, "no interval", self.help)
+        items = value.items if isinstance(value, ListNode) else []
+        ends = [item.value for item in items if isinstance(item, Scalar) and isinstance(item.value, int)]
+        is_known = value is not None and isinstance(value, ListNode) and len(ends) == len(items)
+        if value is not None and is_known and (len(ends) != 2 or ends[1] < ends[0] or ends[0] < 0 <= ends[1]):
+            self.report(facts, self.message or f"`{self.key}` {ends} is no interval of two numbers", value.span, "no interval", self.help)
 
 
 @dataclass(frozen=True, kw_only=True)

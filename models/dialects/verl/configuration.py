@@ -26,8 +26,6 @@ MIGRATES = {program: Range(*releases) for program, releases in _FACTS["migrates"
 """Program -> releases with a copy of `reward_model.*` to `reward.reward_model.*`."""
 NEW_WORKERS = "trainer.use_legacy_worker_impl"
 V1_APART = "separate_async"
-TRAINER_MODES = ("sync", "colocate_async", V1_APART)
-"""Modes of the V1 trainer. Source: verl, verl/trainer/ppo/v1/trainer_*.py (register_trainer)."""
 SEQUENCE = "ulysses_sequence_parallel_size"
 
 

@@ -207,11 +207,7 @@ def _reference_of_megatron(work: VerlWork) -> None:
     said_at_start = work.is_checked_at_start and not work.settings.flag(f"{ACTOR}.{FITTED}", NUMBERS)
     if not said_at_start and not any(work.settings.is_open(key, NUMBERS) or work.settings.is_set(key, NUMBERS) for key in keys):
         why = "the reference policy of Megatron demands it in any case"
-        work.tell(MODE, "ref", f"`{keys[1]}` is not set", None, _one_rank(work, keys[1]), None, "", why, IN_WORKERS)
-
-
-def _one_rank(work: VerlWork, key: str) -> str:
-    return f"set {work.assigned(key, 1)}, or more"
+        work.tell(MODE, "ref", f"`{keys[1]}` is not set", None, f"set {work.assigned(keys[1], 1)}, or more", None, "", why, IN_WORKERS)
 
 
 def _trained(work: VerlWork, name: str, owner: str, when: str) -> None:
@@ -225,7 +221,7 @@ def _trained(work: VerlWork, name: str, owner: str, when: str) -> None:
     if not one_of_two(work, name, f"{owner}.{MICRO}", f"{owner}.{FITTED}", when) or not micro:
         return
     key = f"{owner}.{MICRO}_per_gpu"
-    help_ = f"{_one_rank(work, key)}, in its place"
+    help_ = f"set {work.assigned(key, 1)}, or more, in its place"
     if name == "actor" and work.is_trained_by(owner) == "megatron":
         message, why = f"`{key}` is not set", "verl counts with it where Megatron trains, and raises a TypeError"
         work.tell(MODE, name, message, micro.span, help_, None, "deprecated", why, when)
@@ -254,7 +250,7 @@ def one_of_two(work: VerlWork, name: str, all_ranks: str, unless: str, when: str
         work.notes.unsure(MODE, name, f"`{one_rank}` is not in this file; the command line may set it")
     elif not any(both):
         why = f"verl demands it unless `{unless}` is set"
-        work.tell(MODE, name, f"`{one_rank}` is not set", None, _one_rank(work, one_rank), None, "", why, when)
+        work.tell(MODE, name, f"`{one_rank}` is not set", None, f"set {work.assigned(one_rank, 1)}, or more", None, "", why, when)
     return any(both) and not all(both)
 
 

@@ -59,11 +59,9 @@ def _engines(work: VerlWork) -> None:
         if word in ("", MANDATORY) and work.is_whole and not settings.is_open(key, MODE):
             work.tell(MODE, name, f"`{key}` is not set, and has no default", None, f"set {work.assigned(key, 'vllm')}", None, "", when)
         elif word != MANDATORY and not work.entry.own_trainer and not settings.has("actor_rollout_ref.model.external_lib"):
-            message, source = (
-                "{left} is `{right}`, an engine that this release of verl does not have",
-                "verl, verl/workers/rollout/replica.py",
-            )
-            work.check(name, OneOf(code=MODE, source=source, key=key, values=engines, when=when, message=message))
+            message = "{left} is `{right}`, an engine that this release of verl does not have"
+            work.check(name, OneOf(code=MODE, source="verl, verl/workers/rollout/replica.py", key=key, values=engines,
+                                   message=message, when=when))  # fmt: skip
 
 
 def _strategies(work: VerlWork) -> None:
