@@ -23,6 +23,8 @@ from .names import ACTOR_TRAIN, AT_CREATION, CONFIG, IN_WORKERS, REWARDS, RLVR, 
 from .profile import fact_file
 
 MATCHES, REFUSED = "PW403", "PW123"
+_OWN = "roll.pipeline.base_worker."
+"""Module of ROLL's own workers, which are also the default."""
 _MODELS, _RUNS = ("pretrain", "student_pretrain"), ("exp_name", "output_dir", "logging_dir", "save_steps", "track_with")
 """Keys of the model and of the run: with one of each a file is a whole configuration, else a part of one."""
 
@@ -32,7 +34,9 @@ def check_demands(setup: RollSetup) -> None:
 
     Of a configuration with unread parts, only the sizes of engines are judged.
     """
-    stated = [demand for demand in fact_file("demands") if not setup.notes.partial or demand.get("partial")]
+    is_whole = setup.notes.proves and all(any(map(setup.settings.has, keys)) for keys in (_MODELS, _RUNS))
+    known = (demand for demand in fact_file("demands") if not setup.notes.partial or demand.get("partial"))
+    stated = [demand for demand in known if demand.get("whole", is_whole) is is_whole and _is_for_pipeline(setup, demand)]
     for demand in stated:
         if _is_for(setup, None, demand):
             _check("", demand).run(Facts(setup.notes, setup.settings, demand.get("subject", "")))
@@ -43,22 +47,22 @@ def check_demands(setup: RollSetup) -> None:
     _check_domains(setup)
 
 
+def _is_for_pipeline(setup: RollSetup, demand: Demand) -> bool:
+    pipeline, is_started = setup.pipeline, setup.notes.document.program is not None
+    is_named = pipeline.name in demand.get("pipelines", (pipeline.name,)) and pipeline.config in demand.get("configs", (pipeline.config,))
+    return is_named and (is_started or not demand.get("started"))
+
+
 def _is_for(setup: RollSetup, role: Role | None, demand: Demand) -> bool:
     """Return True if a demand is for the role, or for the job."""
-    settings, pipeline, own = setup.settings, setup.pipeline, demand.get("own", True)
-    if demand.get("job", False) is not (role is None) or pipeline.name not in demand.get("pipelines", (pipeline.name,)):
-        return False
-    if "configs" in demand and pipeline.config not in demand["configs"]:
-        return False
-    if demand.get("started") and setup.notes.document.program is None:
-        return False
-    is_whole = setup.notes.proves and all(any(map(settings.has, keys)) for keys in (_MODELS, _RUNS))
-    if demand.get("whole", is_whole) is not is_whole:
+    settings, own = setup.settings, demand.get("own", True)
+    if demand.get("job", False) is not (role is None):
         return False
     if role is not None:
         if role.part not in demand.get("parts", (role.part,)) or role.strategy not in demand.get("strategies", (role.strategy,)):
             return False
-        if (own is False and not role.strategy) or (own and not _is_own_worker(settings.word(role.path("worker_cls"), REFUSED))):
+        worker = settings.word(role.path("worker_cls"), REFUSED) if own else None
+        if (own is False and not role.strategy) or (own and (worker is None or not (worker or _OWN).startswith(_OWN))):
             return False
     in_job = "job_has" not in demand or any(map(settings.has, demand["job_has"]))
     no_job = "job_unset" not in demand or settings.at(demand["job_unset"]) is None
@@ -78,11 +82,6 @@ def _check_domains(setup: RollSetup) -> None:
             close, message = nearest(name, known), f"`domain_interleave_probs` names `{name[:60]}`, which is no reward: a KeyError"
             help, edit = (f"write `{close}`", setup.notes.renamed(entry, close)) if close else (f"add `{name[:60]}` to `{REWARDS}`", None)
             setup.notes.error(REFUSED, ACTOR_TRAIN, message, entry.key.span, "not a reward", help, edit, AT_CREATION)
-
-
-def _is_own_worker(worker: str | None) -> bool:
-    """Return True for ROLL's own worker classes, which are also the default."""
-    return worker is not None and (not worker or worker.startswith("roll.pipeline.base_worker."))
 
 
 def _below(role: str, key: str) -> str:

@@ -59,10 +59,6 @@ def _joined(notes: Notes, block: MapNode, own: Entry, subject: str) -> MapNode:
     return MapNode((*block.entries[: at - 1], Entry(own.key, whole), *block.entries[stop:]), block.span, block.flow)
 
 
-def _missed(key: str) -> str:
-    return f"ROLL ignores it, and misses `{key}`"
-
-
 def _is_open(text: str) -> bool:
     """Return True if brackets are not closed."""
     return sum(map(text.count, "([")) > sum(map(text.count, ")]"))
@@ -103,7 +99,7 @@ def _with_roles(notes: Notes, document: Document) -> MapNode:
     for entry in root:
         if close := missed.get(entry.key.text):
             message = f"`{entry.key.text}` is no role of ROLL's {pipeline.name} pipeline"
-            edit, why = notes.renamed(entry, close), (_missed(close), AT_CREATION)
+            edit, why = notes.renamed(entry, close), (f"ROLL ignores it, and misses `{close}`", AT_CREATION)
             notes.error(CODE, close, message, entry.key.span, "not a role", f"write `{close}`", edit, *why)
     return _renamed(root, missed)
 
@@ -131,13 +127,16 @@ def _with_workers(notes: Notes, root: MapNode, block: Role, mapping: MapNode) ->
         close = None if entry.key.text in known else nearest(entry.key.text, missing)
         if close == DEVICES or (close == WORLD_SIZE and block.part != names.AGENTIC_REWARD):
             message = f"`{block.key}` has no key `{entry.key.text}`"
-            edit, why = notes.renamed(entry, close), (_missed(close), AT_CREATION)
+            edit, why = notes.renamed(entry, close), (f"ROLL ignores it, and misses `{close}`", AT_CREATION)
             notes.error(CODE, block.key, message, entry.key.span, "not a key", f"write `{close}`", edit, *why)
             return with_value(root, block.key, _renamed(mapping, {entry.key.text: close}))
     for entry in names.dotted_keys(root):
         role, _, key = entry.key.text.rpartition(".")
         if role == block.key and key in (DEVICES, WORLD_SIZE):
-            message, why = f"`{entry.key.text}` is one key with a dot in its name", (_missed(f"{key}` of `{role}"), AT_CREATION)
+            message, why = (
+                f"`{entry.key.text}` is one key with a dot in its name",
+                (f"ROLL ignores it, and misses `{key}` of `{role}`", AT_CREATION),
+            )
             notes.error(CODE, role, message, entry.key.span, "not a path", f"write `{key}:` below `{role}:`", None, *why)
             moved = Entry(replace(entry.key, text=key), entry.value)
             remaining = MapNode(tuple(line for line in root if line is not entry), root.span, root.flow)
