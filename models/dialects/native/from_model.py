@@ -111,7 +111,7 @@ def _engine(sizes: JobSizes, model: Data, most: int) -> Data:
 
 
 def enough_nodes(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY_FILE) -> int | None:
-    """Return a power of two of nodes like the first that suffice by the estimates; None if none do."""
+    """Return a power of two of nodes that suffice; None if none do."""
     if all(alike.node.accelerator_memory is None for alike in cluster.alike):
         return None
     card, numbers = card_of_request(request), (1 << power for power in range(_MOST_DOUBLED))
