@@ -93,7 +93,7 @@ class TrainingJob:
         return next(count for count in range(8, 0, -1) if self.prompts * self.samples % count == 0)
 
     def keys(self, table: Mapping[str, Mapping[str, Any]], parts: Iterable[str], values: Mapping[str, object]) -> dict[str, object]:
-        """Return the keys of some parts of a framework's table; `$name` is a value, or one of the job."""
+        """Return the keys of parts of a table; `$name` stands for a value."""
 
         def filled(value: object) -> object:
             name = value[1:] if isinstance(value, str) and value[:1] == "$" else ""

@@ -85,10 +85,6 @@ class Numbering:
         """First resource ranks of the wide stretches, then the total."""
         return list(accumulate((wide.size for wide in self.wide), initial=0))
 
-    @cached_property
-    def _nodes_before(self) -> list[int]:
-        return list(accumulate((wide.nodes for wide in self.wide), initial=0))
-
     @property
     def size(self) -> int:
         """Number of resource ranks."""
@@ -97,7 +93,7 @@ class Numbering:
     @property
     def nodes(self) -> int:
         """Number of nodes with resources; a node numbered twice counts twice."""
-        return self._nodes_before[-1]
+        return sum(wide.nodes for wide in self.wide)
 
     def locate(self, rank: int) -> tuple[Stretch, int]:
         """Return (stretch of the node, local index) of a resource rank. Raises IndexError."""
@@ -106,14 +102,6 @@ class Numbering:
         position = bisect_right(self._starts, rank) - 1
         offset, index = divmod(rank - self._starts[position], self.wide[position].count)
         return self.wide[position].on(offset), index
-
-    def covered(self, start: int, stop: int) -> range:
-        """Return the positions of the stretches with some ranks: a nonempty range."""
-        return range(self._position(start), self._position(stop - 1) + 1)
-
-    def _position(self, rank: int) -> int:
-        position = bisect_right(self._starts, rank) - 1
-        return self._nodes_before[position] + (rank - self._starts[position]) // self.wide[position].count
 
     def pieces(self, start: int, stop: int) -> Iterator[tuple[Stretch, int, int]]:
         """Yield (stretch, first local index, count) per node of a half-open range of ranks."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator, Sequence
+from typing import Collection, Sequence
 
 from ...models.answer import Answer, Solve
 from ...models.component import Component
@@ -24,15 +24,16 @@ def with_fitting_degrees(problem: Problem, place: Solve) -> Answer:
         return place(problem)
     from ..estimated_bill import check_estimates  # loaded for estimates alone
 
-    fitting = {name: _fitting(problem, problem[name], choices) for name, choices in problem.job.choices.items()}
-    choices = {name: fitting[name] or choices for name, choices in problem.job.choices.items()}
-    answer, notes = place(replace(problem, job=replace(problem.job, choices=choices))), tuple(_notes(problem, fitting))
+    choices = {name: _fitting(problem, problem[name], every) or every for name, every in problem.job.choices.items()}
+    left_out = {name: {*every} - {*choices[name]} for name, every in problem.job.choices.items()}
+    notes = tuple(_note(problem[name], degrees) for name, degrees in left_out.items() if degrees)
+    answer = place(replace(problem, job=replace(problem.job, choices=choices)))
     if answer.plan is None and notes:
         answer, notes = place(problem), ()
     if answer.plan is None:
         return answer
     chosen = problem.as_chosen(answer.plan.degrees, answer.plan.assignment)
-    tight = [finding for finding in check_estimates(chosen, answer.plan.assignment, CODE) if finding.severity is not Severity.ERROR]
+    tight = (replace(finding, severity=Severity.WARNING) for finding in check_estimates(chosen, answer.plan.assignment, CODE))
     return replace(answer, findings=(*answer.findings, *notes, *tight))
 
 
@@ -46,11 +47,8 @@ def _fitting(problem: Problem, component: Component, choices: Sequence[Parallel]
     return tuple(parallel for parallel, need in needs if need is None or need.high <= capacity)
 
 
-def _notes(problem: Problem, fitting: dict[str, tuple[Parallel, ...]]) -> Iterator[Finding]:
-    """Yield a note for each component some of whose degrees are left out."""
-    for name, kept in fitting.items():
-        left_out = [str(parallel) for parallel in problem.job.choices[name] if kept and parallel not in kept]
-        if left_out:
-            message = f"no plan with {' or '.join(left_out)} of `{name}` was looked at: by the estimate its memory may not suffice"
-            advice = "write the `memory` that was measured, if it is less"
-            yield Finding(CODE, Severity.NOTE, name, message, problem[name].span("estimate"), help=advice)
+def _note(component: Component, degrees: Collection[Parallel]) -> Finding:
+    named = " or ".join(sorted(map(str, degrees)))
+    message = f"no plan with {named} of `{component.name}` was looked at: by the estimate its memory may not suffice"
+    advice = "write the `memory` that was measured, if it is less"
+    return Finding(CODE, Severity.NOTE, component.name, message, component.span("estimate"), help=advice)

@@ -101,7 +101,7 @@ def test_all_accelerators_are_a_count_however_many_there_are() -> None:
         text = native_file(JobRequest("Qwen/Qwen2.5-7B-Instruct", 128, 2048), cluster)
         assert (
             f"{cluster.total()}]" in text
-            and max(len(components.split(",")) for components in re.findall("accelerators: (.+?])", text)) <= 64
+            and max(len(components.split(",")) for components in re.findall("(?s)accelerators: (.+?])", text)) <= 64
         )
 
 

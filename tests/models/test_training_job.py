@@ -38,4 +38,4 @@ def test_what_does_not_divide_is_refused_with_the_sum() -> None:
         _ = job(1000, 8, 3 * 32).mini_batch
     (finding,) = refused.value.findings
     assert finding.message == "1000 prompts x 8 samples = 8000 sequences do not divide among 96 data parallel ranks with micro batches of 1"
-    assert finding.help == "take a multiple of 96 sequences"
+    assert finding.help == "take a multiple of 96 sequences, such as 996 prompts"

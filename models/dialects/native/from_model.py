@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import yaml
-
 from ...estimate import DISTRIBUTED, MemoryInput
 from ...findings.finding import UnusableInput, error
 from ...machines.cluster import Cluster
@@ -15,11 +13,16 @@ from ...memory.work import shape_of
 from ...model_cards.card import NUMBERS, ModelCard
 from ...model_cards.known import KNOWN, known_model
 from ...parallel import DEGREES, Parallel
+from ...text.edit import to_yaml
 from ...text.nearest import nearest
 from ...training_job import ANY_FILE, FileLimits
+from ..written import Data
 from .job_sizes import JobRequest, JobSizes, divisors
 
 _MOST_DOUBLED = 10
+_COMMENT = """Times and memory are estimates; `seconds` and `memory` that you write count
+# before them. Each component may have any of the counts and parallel sizes; who shares is open.
+"""
 
 
 def native_file(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY_FILE) -> str:
@@ -31,34 +34,24 @@ def native_file(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY_
     if not sizes.total:
         raise UnusableInput([error("PW101", "", "the cluster has no accelerators", help="name it like `--cluster 2x8xH100`")])
     run, split = sizes.trained
-    solid = "contiguous: true, " if limits.solid and sizes.near & (sizes.near - 1) else ""
-    together = ", colocate_with: rollout" if limits.one_pool else ""
-    model = _model_text(request, sizes.card)
+    solid: Data = {"contiguous": True} if limits.solid and sizes.near & (sizes.near - 1) else {}
+    together: Data = {"colocate_with": "rollout"} if limits.one_pool else {}
+    model = _model(request, sizes.card)
     most = sizes.parallel("actor", run, split).tp if limits.actor_leads and run.sharding == DISTRIBUTED else sizes.near
-    components = {"rollout": f"{solid}{_engine(sizes, model, most)}"}
+    components: Data = {"rollout": {**solid, **_engine(sizes, model, most)}}
     for name in request.beside_rollout:
         parallel = sizes.parallel("actor" if limits.one_pool else name, run, split)
-        degrees = _degrees_text(parallel, ("tp", "pp", "cp", "ep") if run.sharding == DISTRIBUTED else ("cp",))
-        components[name] = (
-            f"accelerators: {_counts(sizes, run, parallel)}, {solid}{degrees}"
-            f"estimate: {{{model}, {_run_text(run, trains=name != 'reference')}, offload: true}}{together}"
-        )
+        degrees = {degree: size for degree in DEGREES if (size := getattr(parallel, degree)) > 1}
+        components[name] = {
+            "accelerators": _counts(sizes, run, parallel), **solid, **({"parallel": degrees} if degrees else {}),
+            "estimate": {**model, **_run(run), **({} if name == "reference" else {"optimizer": "adam"}), "offload": True}, **together,
+        }  # fmt: skip
     chain = " => ".join(name for name in components if name != "critic")
-    chains = f"[{chain}, rollout => critic]" if "critic" in components else chain
-    mean = f", mean_response: {request.mean_response}" if request.mean_response else ""
-    machines = yaml.safe_dump(cluster_to_short_data(cluster), default_flow_style=True, sort_keys=False)
-    return "\n".join(
-        [
-            f"# {request.algorithm.upper()} of {request.model}. Times and memory are estimates; `seconds` and `memory` that you write count",
-            "# before them. Each component may have any of the counts and parallel sizes; who shares is open.",
-            f"cluster: {machines.removesuffix('...' + chr(10)).strip()}",
-            "components:",
-            *(f"  {name}: {{{text}}}" for name, text in components.items()),
-            "plan:",
-            f"  workflow: {chains}",
-            f"  batch: {{prompts: {request.prompts}, samples: {request.samples}, prompt: {request.prompt}, response: {request.response}{mean}}}",
-            "",
-        ]
+    batch = {name: getattr(request, name) for name in ("prompts", "samples", "prompt", "response", "mean_response")}
+    plan: Data = {"workflow": [chain, "rollout => critic"] if "critic" in components else chain}
+    plan["batch"] = {name: amount for name, amount in batch.items() if amount}
+    return f"# {request.algorithm.upper()} of {request.model}. {_COMMENT}" + to_yaml(
+        {"cluster": cluster_to_short_data(cluster), "components": components, "plan": plan}
     )
 
 
@@ -74,17 +67,12 @@ def card_of_request(request: JobRequest) -> ModelCard:
     return card
 
 
-def _model_text(request: JobRequest, card: ModelCard) -> str:
+def _model(request: JobRequest, card: ModelCard) -> Data:
     """Return the keys of an estimate that say the model: its id, or its numbers."""
     if request.card is None:
-        return f"model: {request.model}"
+        return {"model": request.model}
     counted = replace(card, parameters=shape_of(MemoryInput(), card).total)
-    return ", ".join(f"{name}: {value}" for name in NUMBERS if name != "tied" and (value := getattr(counted, name)))
-
-
-def _degrees_text(parallel: Parallel, names: tuple[str, ...]) -> str:
-    degrees = [f"{name}: {getattr(parallel, name)}" for name in names if name not in ("cp", "dp") or getattr(parallel, name) > 1]
-    return f"parallel: {{{', '.join(degrees)}}}, " if degrees else ""
+    return {name: value for name in NUMBERS if name != "tied" and (value := getattr(counted, name))}
 
 
 def _counts(sizes: JobSizes, run: MemoryInput, parallel: Parallel) -> list[int]:
@@ -95,13 +83,12 @@ def _counts(sizes: JobSizes, run: MemoryInput, parallel: Parallel) -> list[int]:
     return [count for count in whole if count % parallel.replica == 0] or counts
 
 
-def _run_text(run: MemoryInput, trains: bool) -> str:
-    optimizer = ", optimizer: adam" if trains else ""
-    experts = f", expert_tp: {run.expert_tp}" if run.expert_tp else ""
-    return f"sequence: {run.sequence}, sharding: {run.sharding}, micro_batch: {run.micro_batch}{experts}{optimizer}"
+def _run(run: MemoryInput) -> Data:
+    experts = {"expert_tp": run.expert_tp} if run.expert_tp else {}
+    return {"sequence": run.sequence, "sharding": run.sharding, "micro_batch": run.micro_batch, **experts}
 
 
-def _engine(sizes: JobSizes, model: str, most: int) -> str:
+def _engine(sizes: JobSizes, model: Data, most: int) -> Data:
     """Return the hints of the rollout, its tp at most `most` if that fits.
 
     Raises UnusableInput (PW606) if no node holds an engine, and the framework has none over nodes.
@@ -114,16 +101,17 @@ def _engine(sizes: JobSizes, model: str, most: int) -> str:
     fitting = [size for size in fitting if size.tp <= most] or fitting
     fitting = [size for size in fitting if sizes.total % size.replica == 0] or fitting
     degrees = {name: sorted({getattr(size, name) for size in fitting}) for name in DEGREES}
-    over = "".join(
-        f", {name}: {values if len(values) > 1 else values[0]}" for name, values in degrees.items() if name != "tp" and values != [1]
-    )
-    counts = sizes.counts(max(size.replica for size in fitting))
-    estimate = f"{{{model}, sequence: {sizes.request.sequence}, utilization: {utilization}, offload: true}}"
-    return f"accelerators: {counts}, parallel: {{tp: {degrees['tp']}{over}}}, estimate: {estimate}"
+    several = {name: values if len(values) > 1 else values[0] for name, values in degrees.items() if values != [1]}
+    estimate = {**model, "sequence": sizes.request.sequence, "utilization": utilization, "offload": True}
+    return {
+        "accelerators": sizes.counts(max(size.replica for size in fitting)),
+        "parallel": {**several, "tp": degrees["tp"]},
+        "estimate": estimate,
+    }
 
 
 def enough_nodes(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY_FILE) -> int | None:
-    """Return a power of two of nodes like the first that suffice by the estimates; None if none do."""
+    """Return a power of two of nodes that suffice; None if none do."""
     if all(alike.node.accelerator_memory is None for alike in cluster.alike):
         return None
     card, numbers = card_of_request(request), (1 << power for power in range(_MOST_DOUBLED))
