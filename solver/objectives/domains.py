@@ -107,7 +107,7 @@ def given_in(layout: Layout, level: str) -> dict[str, dict[str, int]]:
 
 
 def touches(variables: Variables, component: Component, level: str, name: str) -> Amount:
-    """Return 1 exactly if some of the component is in the domain, else 0; 0 without capacity."""
+    """Return 1 exactly if some of the component is in the domain, else 0."""
     bundle = variables.bundle(component)
     if bundle and not bundle.fixed and not rooms_of(variables.layout).most(bundle, level, name):
         return 0
@@ -173,9 +173,9 @@ def domains_counted(variables: Variables, bundle: Bundle, level: str, cost: int)
 
 
 def fewest(layout: Layout, bundle: Bundle, level: str) -> int:
-    """Return the fewest domains for the bundle's least amount, at least 1 and those demanded by `spread`.
+    """Return the fewest domains for the bundle's least amount, at least 1.
 
-    Every domain counts as if the bundle had it alone, the roomiest first.
+    Also at least those demanded by `spread`. Every domain counts as if the bundle had it alone, the roomiest first.
     """
     rooms = rooms_of(layout)
     counted = fewest_of([rooms.most(bundle, level, name) for name in rooms.names(level)], bundle.least * bundle.unit)

@@ -41,7 +41,7 @@ def test_an_amount_is_said_with_its_unit_where_processes_have_several_accelerato
 
 @pytest.mark.parametrize("key", ["colocate_with", "rank_aligned_with", "zero_copy_with"])
 def test_a_relation_that_says_the_amount_of_a_component_is_not_offered_to_be_dropped(tmp_path: Path, key: str) -> None:
-    text = f"cluster: {{nodes: [{{accelerators: {{count: 4, memory: 40GiB}}}}]}}\ncomponents:\n  actor: {{accelerators: 4, memory: 30GiB}}\n"
+    text = "cluster: {nodes: [{accelerators: {count: 4, memory: 40GiB}}]}\ncomponents:\n  actor: {accelerators: 4, memory: 30GiB}\n"
     text += f"  judge: {{{key}: actor, memory: 20GiB}}\n"
     path = tmp_path / "job.yaml"
     path.write_text(text)
