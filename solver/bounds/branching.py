@@ -76,11 +76,6 @@ def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate], wider: Ite
     return Counted(replace(linear, boxes=boxes, rows=rows), (first, wholes, parts, single), tuple(single), apart)
 
 
-def nothing(point: Point) -> Sequence[LinearRow]:
-    """Return no rows."""
-    return ()
-
-
 @dataclass(frozen=True)
 class Subproblem:
     """Open part of the tree: boxes of the counts, a proved lower bound and the relaxation's
@@ -112,8 +107,9 @@ class Tree:
     """
 
     def __init__(
-        self, relaxation: LinearRelaxation, levels: Sequence[Mapping[int, int]], missed: Callable[[Point], Sequence[LinearRow]] = nothing
-    ) -> None:
+        self, relaxation: LinearRelaxation, levels: Sequence[Mapping[int, int]],
+        missed: Callable[[Point], Sequence[LinearRow]] = lambda point: (),
+    ) -> None:  # fmt: skip
         self._relaxation, self._levels, self._missed = relaxation, levels, missed
         self._heap: list[tuple[int, int, int, Subproblem]] = []
         self._settled: int | None = None

@@ -256,11 +256,8 @@ class Ranges:
 
     def held_on(self, node: int) -> Amount:
         """Return the resources on the node."""
-        return total(self._between(start, stop) for start, stop in self._of_node(node))
-
-    def _of_node(self, node: int) -> list[tuple[int, int]]:
         first = self.numbering.first.get(node)
-        return [] if first is None else [(first, first + self.places.counts[self.places.nodes[first]])]
+        return 0 if first is None else self._between(first, first + self.places.counts[self.places.nodes[first]])
 
     def _between(self, start: int, stop: int) -> Amount:
         """Return the number of held resource ranks in `[start, stop)`."""

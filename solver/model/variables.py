@@ -81,22 +81,6 @@ class Variables(ConstraintModel):
         """Return a searched bundle's resources in the cell, without given bundles inside."""
         return self.accelerators(bundle, cell) - self.layout.enclosed_in(bundle, cell)
 
-    def accelerators_on(self, bundle: Bundle, node: int) -> Amount:
-        """Return the resources of the bundle on a node.
-
-        A counted bundle is known on a node only if the node is a cell of its own; otherwise raises
-        ValueError. `alone` in `layout/parts.py` decides by the problem which nodes are; a rule that
-        needs more of them adds its reason there.
-        """
-        if bundle in self.layout.fixed:
-            return self.layout.fixed[bundle].get(node, 0).bit_count()
-        if bundle in self._ranges:
-            return self._ranges[bundle].held_on(node)
-        cell = self.layout.cell_of[node]
-        if len(cell.nodes) > 1:
-            raise ValueError(f"{bundle.name} is not counted on node {node} alone")
-        return self.accelerators(bundle, cell)
-
     def processes(self, component: Component) -> Amount:
         """Return the number of processes of the component."""
         runs = self.layout.on_nodes.get(component.name) if component.runs is None else component.runs
@@ -112,22 +96,17 @@ class Variables(ConstraintModel):
     # -- domains of the topology
 
     def accelerators_in(self, bundle: Bundle, level: str, name: str) -> Amount:
-        """Return the bundle's resources in a topology domain.
-
-        At node level, `name` is a node name, and the limits of `accelerators_on` apply.
-        """
-        if level == NODE_LEVEL:
-            return total(self.accelerators_on(bundle, node.rank) for node in self.problem.cluster.nodes if node.name == name)
+        """Return the bundle's resources in a domain above the node."""
         return total(self.accelerators(bundle, cell) for cell in self.layout.domains(level)[name])
 
     def touches(self, bundle: Bundle, level: str, name: str) -> Amount:
         """Return 1 exactly if some of the bundle is in the domain, else 0."""
         key = (bundle, level, name)
         if key not in self._touched:
-            amount = self.accelerators_in(bundle, level, name)
-            if bundle in self._ranges and level != NODE_LEVEL:
+            if bundle in self._ranges:
                 self._touched[key] = self._ranges[bundle].touches(self.layout.domains(level)[name])
             else:
+                amount = self.accelerators_in(bundle, level, name)
                 room = 0 if isinstance(amount, int) else self.room(bundle, level, name)
                 self._touched[key] = self._some(amount, room, f"{bundle.name} touches {name or level}")
         return self._touched[key]
@@ -143,10 +122,6 @@ class Variables(ConstraintModel):
 
     def room(self, bundle: Bundle, level: str, name: str) -> int:
         """Return an upper bound on a searched bundle's resources in a domain."""
-        if level == NODE_LEVEL:
-            free, enclosed = self.layout.pool_of[bundle].free, self.layout.enclosed.get(bundle, {})
-            nodes = [node.rank for node in self.problem.cluster.nodes if node.name == name]
-            return sum((free.get(node, 0) | enclosed.get(node, 0)).bit_count() for node in nodes)
         return sum(self.layout.pieces(bundle, cell, 1) for cell in self.layout.domains(level)[name])
 
     def wholes(self, bundle: Bundle, level: str, name: str) -> Amount:

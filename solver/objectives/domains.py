@@ -109,16 +109,9 @@ def given_in(layout: Layout, level: str) -> dict[str, dict[str, int]]:
 def touches(variables: Variables, component: Component, level: str, name: str) -> Amount:
     """Return 1 exactly if some of the component is in the domain, else 0."""
     bundle = variables.bundle(component)
-    if bundle is None:
-        return variables.present(component, level, name)
-    return bundle_touches(variables, bundle, level, name)
-
-
-def bundle_touches(variables: Variables, bundle: Bundle, level: str, name: str) -> Amount:
-    """Return 1 exactly if some of the bundle is in the domain; 0 without capacity."""
-    if not bundle.fixed and not rooms_of(variables.layout).most(bundle, level, name):
+    if bundle and not bundle.fixed and not rooms_of(variables.layout).most(bundle, level, name):
         return 0
-    return variables.touches(bundle, level, name)
+    return variables.present(component, level, name)
 
 
 def most(variables: Variables, component: Component, level: str, name: str) -> int:
@@ -157,7 +150,7 @@ def count_of(variables: Variables, bundle: Bundle, level: str) -> Amount:
 
     def make() -> Amount:
         names = rooms_of(variables.layout).names(level)
-        return variables.total(bundle_touches(variables, bundle, level, name) for name in names)
+        return variables.total(touches(variables, bundle.components[0], level, name) for name in names)
 
     return variables.once(("count", bundle, level), make)
 
@@ -175,14 +168,14 @@ def domains_counted(variables: Variables, bundle: Bundle, level: str, cost: int)
     `cost` is that of a further domain.
     """
     rooms = rooms_of(variables.layout)
-    members = [(bundle_touches(variables, bundle, level, name), rooms.most(bundle, level, name)) for name in rooms.names(level)]
+    members = [(touches(variables, bundle.components[0], level, name), rooms.most(bundle, level, name)) for name in rooms.names(level)]
     return Aggregate(("domains", bundle, level), members, cost)
 
 
 def fewest(layout: Layout, bundle: Bundle, level: str) -> int:
-    """Return the fewest domains for the bundle's least amount, at least 1 and those demanded by `spread`.
+    """Return the fewest domains for the bundle's least amount, at least 1.
 
-    Every domain counts as if the bundle had it alone, the roomiest first.
+    Also at least those demanded by `spread`. Every domain counts as if the bundle had it alone, the roomiest first.
     """
     rooms = rooms_of(layout)
     counted = fewest_of([rooms.most(bundle, level, name) for name in rooms.names(level)], bundle.least * bundle.unit)
@@ -215,7 +208,7 @@ def domain_rows(variables: Variables, bundle: Bundle, level: str) -> None:
         limits = []
         for name in rooms.names(level):
             if most := rooms.most(bundle, level, name):
-                seen = bundle_touches(variables, bundle, level, name)
+                seen = touches(variables, bundle.components[0], level, name)
                 resources = variables.accelerators_in(bundle, level, name)
                 variables.at_most(resources, most * seen)
                 variables.at_most(bundle.whole(level) * seen, resources)

@@ -6,6 +6,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Callable, ClassVar, Iterator, Mapping
 
+from ...models.component import COLOCATED
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..layout.cells import numa_domains
@@ -97,7 +98,8 @@ class MoveTerm:
     A group counts if it could have stayed on its accelerators and did not. Groups that must end
     because fewer are asked for do not count. A group is a single piece (see `Pieces`); components
     on the same accelerators count once. Components inside a searched component move with it and do
-    not count.
+    not count. All groups of components that begin to share by choice count: else sharing would be
+    free of moves.
     """
 
     name: ClassVar[str] = "groups moved"
@@ -111,19 +113,19 @@ class MoveTerm:
         ]
         ranged = [bundle for bundle in variables.layout.ranged if bundle.components in movable(problem)]
         kept_amounts += [variables.range_of(bundle).worth(kept_by_place(variables.layout, bundle)) for bundle in ranged]
-        return could - variables.total(kept_amounts)
+        return could + _joined(problem) - variables.total(kept_amounts)
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
         if problem.previous is None:
             return 0
-        return sum(self._moved(problem, members, assignment) for members in movable(problem))
+        return _joined(problem) + sum(self._moved(problem, members, assignment) for members in movable(problem))
 
     def _moved(self, problem: Problem, members: Members, assignment: Assignment) -> int:
         old, now = survivors(problem, members).at, pieces(problem, members, assignment).at
         return sum(piece not in now for piece in old) - _must_end(problem, members)
 
     def bound(self, layout: Layout) -> int:
-        return 0
+        return _joined(layout.problem)
 
     def most(self, problem: Problem) -> int:
         """Return the size of the previous answer in the smallest possible pieces.
@@ -134,6 +136,18 @@ class MoveTerm:
             return 0
         previous = problem.previous
         return sum(max(previous.amount(component.name) for component in members) for members in movable(problem))
+
+
+def _joined(problem: Problem) -> int:
+    """Return the groups of components that share by choice, and that were on different resources."""
+    previous, count = problem.previous, 0
+    chosen = [relation.components for relation in problem.related(COLOCATED) if relation.demanded]
+    for members in movable(problem) if previous is not None and chosen else ():
+        if any({*names} <= {component.name for component in members} for names in chosen):
+            places = {tuple(sorted(previous.masks(component.name).items())): component for component in members} if previous else {}
+            places.pop((), None)
+            count += sum(len(survivors(problem, (component,)).at) for component in places.values()) if len(places) > 1 else 0
+    return count
 
 
 def _must_end(problem: Problem, members: Members) -> int:

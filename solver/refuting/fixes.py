@@ -82,7 +82,7 @@ class FixTrial:
 
 
 def _faults(problem: Problem) -> set[tuple[str, str]]:
-    """Return (code, component) of hints that contradict each other; amounts without a key may come from anywhere."""
+    """Return (code, component) of hints that contradict each other."""
     findings, relations = list[Finding](), list(problem.job.relations)
     list(consistent(problem.components, relations, problem.job.choices, problem.cluster, findings, further=problem.job.relations))
     return {(finding.code, finding.subject) for finding in findings if finding.severity is Severity.ERROR and finding.code != "PW101"}
@@ -354,12 +354,12 @@ def more_nodes(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
 
 
 def searched(problem: Problem, row: CountingRow) -> list[Component]:
-    """Return the components of a row whose place is searched, with all demands of the problem."""
+    """Return the searched components of a row, with all demands of the problem."""
     return [problem[component.name] for component in row.components if component.runs is None]
 
 
 def _to_groups(problem: Problem, sample: Node) -> str:
-    """Return the node groups that new nodes join, if some component names them; "" for none."""
+    """Return the node groups, named by components, that new nodes join; "" for none."""
     named = {label for component in problem.hinted for label in component.node_groups}
     groups = [f"`{group.label}`" for group in problem.cluster.declared if sample.rank in group.node_ranks and group.label in named]
     return f", in node {plural('group', len(groups))} {listed(groups)}" if groups else ""

@@ -93,7 +93,7 @@ def list_of(data: object, length: int | None = None) -> list[Any]:
 
 
 def integers(kind: Any, *names: str) -> MessageForm:
-    """Return the form of a value made of integers, the last of which is not 0."""
+    """Return the form of a value made of integers, the last of them not 0."""
 
     def read(data: object) -> object:
         numbers = list_of(data, len(names))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 from ....models.component import Component
 from ....models.findings.finding import Finding
 from ....models.machines.node import Node
+from ....models.machines.topology import NODE_LEVEL
 from ....models.placements.assignment import Assignment
 from ....models.problem import ConflictClause, Demand, Problem
 from ....models.quantity import write_memory
@@ -129,15 +130,9 @@ class FitsHostMemory(PerNode):
 
 def _processes_in(component: Component, cell: Cell, variables: Variables) -> Amount:
     """Return the processes of a component on a single-node cell."""
-    runs = component.runs if component.runs is not None else variables.layout.on_nodes.get(component.name)
-    if runs is not None:
-        return Assignment({component.name: runs}).processes_on(component.name).get(cell.nodes[0].rank, 0)
-    if component.name in variables.layout.dealt:
-        return variables.units(variables.layout.dealt[component.name].bundle, cell)
-    bundle = variables.bundle(component)
-    if bundle is None:
-        return 0
-    amount = variables.accelerators(bundle, cell)
-    return (
-        amount // component.per_process if isinstance(amount, int) else bundle.unit // component.per_process * variables.units(bundle, cell)
-    )
+    if component.runs is not None:
+        return Assignment({component.name: component.runs}).processes_on(component.name).get(cell.nodes[0].rank, 0)
+    amount, bundle = variables.held(component, NODE_LEVEL, cell), variables.bundle(component)
+    if isinstance(amount, int):
+        return amount // component.per_process
+    return bundle.unit // component.per_process * variables.units(bundle, cell) if bundle else amount

@@ -11,7 +11,7 @@ from placewright.models.job import Capabilities, Job
 from placewright.models.machines.node_group import NODE_LABEL
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.moves import Moves
-from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.plan import OPTIMAL, VERIFIED, Plan
 from placewright.models.placements.run import Run
 from placewright.models.placements.run_checks import in_turn
 from placewright.models.problem import Problem
@@ -138,6 +138,16 @@ def test_what_has_given_ranks_on_a_lost_node_is_said() -> None:
     assert [finding.code for finding in immovable(fixed, [1])] == ["PW607"]
     assert list(immovable(fixed, [0])) == []
     assert lose(fixed, [0])["g"].runs == (Run(range(0, 2), 0),)
+
+
+def test_to_begin_to_share_by_choice_is_not_free_of_moves() -> None:
+    """The third component needs a whole node: two groups move there or onto those of the other, either way."""
+    question = problem(cluster({"count": 4}, {"count": 4}), component("a", 2), component("b", 2), component("c", 4, tp=4), either="a+b")
+    before = Assignment({"a": (Run(range(0, 2), 0),), "b": (Run(range(0, 2), 1),), "c": ()})
+    answer = solve(replace(question, previous=before))
+    assert answer.plan is not None and answer.plan.status == OPTIMAL
+    assert next(term.value for term in answer.plan.terms if term.name == "groups moved") == 2
+    assert answer.plan.assignment.masks("a") != answer.plan.assignment.masks("b")
 
 
 def test_components_on_accelerators_are_not_dealt_to_nodes_where_none_is_left() -> None:
