@@ -20,8 +20,6 @@ from .structures import OUTSIDE
 
 COUNTED = 50
 """Number of amount pairs whose traffic is computed in the time of one subproblem."""
-AGAIN = 3
-"""Maximum number of times that maxima are raised and sets narrowed again."""
 RELAXED = 500
 """Maximum number of relaxed subproblems of a structure before the real ones are listed."""
 ROUNDS = 20
@@ -130,23 +128,21 @@ class Branching:
     def _add(self, domains: Domains) -> None:
         """Narrow a subproblem; keep it if it may hold an improvement."""
         self.parts += 1
-        for _ in range(AGAIN):
-            if not self.narrow(domains):
-                return
-            self._try(tuple(places[0] for places in domains.left))
-            if not self._raise(domains):
-                break
+        if not self.narrow(domains):
+            return
+        self._try(tuple(places[0] for places in domains.left))
+        self._raise(domains)
         price = self._price(domains)
         if self._below is None or price < self._below:
             heappush(self._waiting, (price, -self.parts, domains))
 
-    def _raise(self, domains: Domains) -> bool:
-        """Raise the maxima, as all sets share the accelerators; return True if one rose.
+    def _raise(self, domains: Domains) -> None:
+        """Raise the maxima, as all sets share the accelerators.
 
         A sum is no less than with all but one of its sets as fast as they can be. The choices behind
         the greatest of these are tried.
         """
-        sizing, left, rises, spare = self.sizing, domains.left, False, self._spare(domains)
+        sizing, left, spare = self.sizing, domains.left, self._spare(domains)
         roots = [number for number, outer in enumerate(sizing.structure.inside) if outer == OUTSIDE]
         counts = {number: [choice.accelerators for choice in sizing.choices[number]] for number in roots}
         fewest = {number: counts[number][left[number][0]] for number in roots}
@@ -173,8 +169,7 @@ class Branching:
                     for number in range(len(left))
                 )
             )
-            rises, domains.floors[index] = rises or value > domains.floors[index], value
-        return rises
+            domains.floors[index] = value
 
     def _try(self, places: Places) -> None:
         """Take choices as the incumbent if they improve on it."""
@@ -183,7 +178,7 @@ class Branching:
             price = sizing.price(places)
             if self._below is None or price < self._below:
                 self._below = price
-                self.found = SearchResult(price, self.number, sizing.design(places), sizing.structure)
+                self.found = SearchResult(price, self.number, sizing.design(places))
 
     def _divided(self, domains: Domains) -> Sequence[Domains]:
         """Return two halves of a subproblem; () if its only solution was tried."""

@@ -92,10 +92,8 @@ class BlockChoices:
             return tuple(self._list_choices(members, pattern, amounts))
         if (members, pattern) not in self._found:
             first, *rest = map(self._of_component, members)
-            found = self._list_choices(members, pattern, [amount for amount in first if all(amount in known for known in rest)])
-            if set(pattern) == {0} and not (self._question.sharing.nested or self.limits or self.crossing):
-                found = cheapest(found, lambda choice: choice.kind, lambda choice: choice.loads[0])
-            self._found[members, pattern] = tuple(found)
+            amounts = [amount for amount in first if all(amount in known for known in rest)]
+            self._found[members, pattern] = tuple(self._list_choices(members, pattern, amounts))
         return self._found[members, pattern]
 
     def _list_choices(self, members: tuple[str, ...], pattern: tuple[int, ...], amounts: Collection[Amount]) -> list[BlockChoice]:
@@ -227,17 +225,5 @@ def undominated(items: Sequence[T], figures: Callable[[T], Figures]) -> list[T]:
                 break
         else:
             seen.append(values)
-            kept.append(item)
-    return kept
-
-
-def cheapest(items: Sequence[T], group: Callable[[T], object], figure: Callable[[T], int]) -> list[T]:
-    """Return items by one cost, without those dominated in a figure by an earlier one."""
-    best: dict[object, int] = {}
-    kept = []
-    for item in items:
-        key, value = group(item), figure(item)
-        if key not in best or value < best[key]:
-            best[key] = value
             kept.append(item)
     return kept

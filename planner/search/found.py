@@ -13,7 +13,6 @@ from ...models.record import dataclass
 from ...solver.sandbox.end_reasons import Stopped
 from ...solver.session import Session
 from ..counting import NOW_AND_THEN, Counting, OnCounting
-from .structures import BlockStructure
 
 Price = tuple[int, int]
 """Price in the order of the aim: (ns, accelerators) or (accelerators, ns)."""
@@ -27,12 +26,11 @@ PART, OPTION, MOST = 0.0001, 0.000001, 0.001
 
 @dataclass(frozen=True, order=True)
 class SearchResult:
-    """Best design of a structure: price (times in ns), design, structure number."""
+    """Best design of a structure: price (times in ns), structure number, design."""
 
     price: Price
     number: int
     design: Design = field(compare=False)
-    structure: BlockStructure = field(compare=False)
 
 
 @dataclass(frozen=True)

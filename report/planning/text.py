@@ -8,7 +8,6 @@ from ...models.account import BETWEEN, BEYOND, ESTIMATED, FITTED, FORMULA, Accou
 from ...models.findings.wording import plural, with_noun
 from ...models.planning.planned import PlanningResult
 from ...models.planning.workload import LOOKED_AT, SECONDS
-from ...models.scope import NESTED
 from ...solver.wording import least_in_seconds, listed, with_unit
 from ..table import table
 from ..terminal import escape
@@ -47,7 +46,10 @@ def headline(account: Account) -> str:
     proof = f"{bounded}{in_scope(planned)}{by_times}" if distance <= FAR or account.given else _far(planned)
     proof = proof if planned.bound > 0 else "not bounded"
     if best.design.overlapping and (account.given or not planned.proved):
-        proof = f"{_as_good(account)}{by_times}; plans that overlap otherwise are not searched"
+        least = f"within {shown} of" if value > planned.bound else "proved no worse than"
+        proof = (
+            f"{least} all plans{in_scope(planned)}{by_times}; those that overlap in part are not searched" if planned.bound > 0 else proof
+        )
     elif account.given:
         proof += ": keep it" if account.keeps else ""
     elif planned.proved:
@@ -65,25 +67,6 @@ def _far(planned: PlanningResult) -> str:
     by_time, bound = planned.question.aim == SECONDS, planned.bound
     least = f"takes at least {with_unit(least_in_seconds(bound))}" if by_time else f"has at least {with_noun(bound, 'accelerator')}"
     return f"any plan{in_scope(planned)} {least}, more is not proved"
-
-
-def _as_good(account: Account) -> str:
-    """Format the comparison for ranks that overlap in part."""
-    planned, best = account.planned, account.planned.best
-    value = best.total if planned.question.aim == SECONDS else best.accelerators(planned.question)
-    nesting = "of two components that share accelerators one is inside the other"
-    all_or_none = "components share all of their accelerators or none"
-    if planned.question.sharing.only_within:
-        all_or_none += ", but for those that are to be inside others"
-    nested = planned.question.sharing.nested and not planned.question.sharing.only_within
-    searched = f"plans in which {nesting if nested else all_or_none}{in_scope(planned, but=NESTED)}"
-    if planned.bound >= value:
-        return f"proved no worse than all {searched}"
-    return (
-        f"within {100 * (value - planned.bound) / planned.bound:.1f} % of the best of all {searched}"
-        if planned.bound > 0
-        else "not bounded"
-    )
 
 
 def components(account: Account) -> str:

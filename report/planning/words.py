@@ -32,12 +32,9 @@ def task_name(question: PlanningProblem, task: Task) -> str:
     return str(task) if len(question.tasks_of[task.component]) > 1 else task.component
 
 
-def in_scope(planned: PlanningResult, but: str = "") -> str:
-    """Format the scope of a proof; "" without a restriction.
-
-    `but` : a widening that does not count.
-    """
-    limits = with_limits([name for name in planned.question.scope.left_out if name != but])
+def in_scope(planned: PlanningResult) -> str:
+    """Format the scope of a proof; "" without a restriction."""
+    limits = with_limits(planned.question.scope.left_out)
     return f" {limits}" if limits else ""
 
 

@@ -51,7 +51,7 @@ def test_the_best_of_everything_is_found(name: str, monkeypatch: pytest.MonkeyPa
             searched = search(asked, model, count=count)
             assert searched.bound == (best and best[0]) and (searched.best and searched.best.price) == best, seed
             assert searched.first_proved and (searched.proved or count > 1), seed
-            assert len({each.structure for each in searched.found}) == len(searched.found), seed
+            assert len({each.design.structure() for each in searched.found}) == len(searched.found), seed
             for each in searched.found:
                 assert list(faults(asked, model, each.design)) == [], seed
                 assert each.price == price(asked, model, each.design), seed
