@@ -224,7 +224,7 @@ class RayPort:
         time.sleep(seconds)
 
     def _remote(self, code: Callable[..., Any]) -> Any:
-        """Return Ray's form of a class or function, which Ray pickles and stores once for each."""
+        """Return Ray's form of code, which Ray pickles and stores once."""
         if code not in self._sent:
             self._sent[code] = self._ray.remote(code)
         return self._sent[code]

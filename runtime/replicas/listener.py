@@ -15,7 +15,7 @@ LARGEST_HEAD, HEAD_LIMIT = 1 << 16, 10.0
 
 
 class BoundedHead(HttpToolsProtocol):
-    """Connection with limits for the head of a request, and for a body that is answered before it comes.
+    """Connection with limits for the head of a request and for an unread body.
 
     uvicorn itself waits forever, and joins the parts of a header at quadratic cost.
     """
