@@ -104,7 +104,7 @@ def probe(address: str) -> None:
 
 
 def is_only_local(address: str) -> bool:
-    """Return True for a cluster at 127.0.0.1 alone: Ray would try this machine's other address, without end."""
+    """Return True for a cluster at 127.0.0.1 alone, where Ray would try another address."""
     host, port = parse_address(address)
     return host in ("127.0.0.1", "localhost") and bool(unreachable({host: (own_address(), port)}, PROBE_LIMIT))
 

@@ -86,10 +86,10 @@ UNBORN = "error raised in its creation task"
 
 Our own constructors raise nothing.
 """
-UNREAD, UNREAD_TEXT = "Failed to unpickle serialized exception", "Original exception:\n"
-"""Ray's text for an exception whose constructor takes other arguments than it passes on.
+UNREAD, ORIGINAL = "Failed to unpickle serialized exception", "Original exception:\n"
+"""Ray's texts for an exception whose constructor takes other arguments than it passes on.
 
-Older versions say only that; newer ones add the text of the exception.
+Older versions give the reason, newer ones the text of the exception.
 """
 SOCKETS = 256
 """Connections at once, fewer than a process may have open."""
@@ -194,7 +194,7 @@ class RayPort:
     def answers(self, tickets: Sequence[Ticket], timeout: float) -> list[Any] | None:
         try:
             values: list[Any] = self._ray.get(list(tickets), timeout=timeout)
-        except (self._ray.exceptions.RayError, RuntimeError):  # RuntimeError: see UNREAD
+        except self._ray.exceptions.RayError:
             return None  # per-ticket waiting identifies the failed or late one
         return values
 
@@ -206,10 +206,6 @@ class RayPort:
             return self._ray.get(ticket)
         except self._ray.exceptions.RayError as problem:
             raise translated(problem) from None
-        except RuntimeError as problem:
-            if UNREAD not in str(problem):
-                raise
-            raise Raised(f"an exception that cannot be unpickled here: {problem.__cause__}") from None
 
     def end(self, actor: Actor) -> None:
         self._ray.kill(actor, no_restart=True)
@@ -224,7 +220,7 @@ class RayPort:
         time.sleep(seconds)
 
     def _remote(self, code: Callable[..., Any]) -> Any:
-        """Return Ray's form of a class or function, which Ray pickles and stores once for each."""
+        """Return Ray's form of code, which Ray pickles and stores once."""
         if code not in self._sent:
             self._sent[code] = self._ray.remote(code)
         return self._sent[code]
@@ -255,9 +251,12 @@ def translated(problem: Any) -> AnswerFailed:
     if isinstance(problem, exceptions.RayTaskError):
         lines = _telling(problem)
         return Raised(headline(lines, type(problem.cause).__name__), lines, problem.cause)
-    if original := str(problem).partition(UNREAD_TEXT)[2]:
+    if original := str(problem).partition(ORIGINAL)[2]:
         lines = _telling(original)
         return Raised(headline(lines, original), lines)
+    if UNREAD in str(problem):
+        lines = _telling(str(problem).partition("The above exception was")[0])
+        return Raised(f"an exception that cannot be unpickled here: {headline(lines)}", lines)
     return RefusedByRay(f"{type(problem).__name__}: {(str(problem).strip().splitlines() or [''])[0][:200]}")
 
 

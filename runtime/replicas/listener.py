@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import socket
 from typing import Any
 
@@ -14,12 +15,12 @@ LARGEST_HEAD, HEAD_LIMIT = 1 << 16, 10.0
 
 
 class BoundedHead(HttpToolsProtocol):
-    """Connection with limits for the head of a request.
+    """Connection with limits for the head of a request and for an unread body.
 
     uvicorn itself waits forever, and joins the parts of a header at quadratic cost.
     """
 
-    _size = 0
+    _size = 0.0
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
@@ -42,6 +43,12 @@ class BoundedHead(HttpToolsProtocol):
         self._expect_nothing()
         super().on_headers_complete()
 
+    def on_response_complete(self) -> None:
+        """Expect the end of a body that nobody reads, such as one without the key."""
+        super().on_response_complete()
+        if self.cycle is not None and self.cycle.response_complete and self.cycle.more_body:
+            self._expect(-math.inf)
+
     def data_received(self, data: bytes) -> None:
         """Parse; a part that only continues a head counts."""
         expected = self._deadline
@@ -51,9 +58,9 @@ class BoundedHead(HttpToolsProtocol):
             if self._size > LARGEST_HEAD:
                 self.send_400_response(f"The head of a request has at most {LARGEST_HEAD} bytes.")
 
-    def _expect(self) -> None:
+    def _expect(self, size: float = 0.0) -> None:
         self._expect_nothing()
-        self._size, self._deadline = 0, self.loop.call_later(HEAD_LIMIT, self.transport.close)
+        self._size, self._deadline = size, self.loop.call_later(HEAD_LIMIT, self.transport.close)
 
     def _expect_nothing(self) -> None:
         if self._deadline is not None:

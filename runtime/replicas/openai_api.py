@@ -277,23 +277,23 @@ def _errors(app: FastAPI, serving: Serving) -> None:
     """Register handlers that answer every failure in OpenAI's format."""
 
     @app.exception_handler(RequestRefused)
-    async def refused(request: Request, problem: RequestRefused) -> JSONResponse:
+    async def refused(request: Request, problem: RequestRefused) -> Response:
         return problem.response
 
     @app.exception_handler(RequestValidationError)
-    async def unreadable(request: Request, problem: RequestValidationError) -> JSONResponse:
+    async def unreadable(request: Request, problem: RequestValidationError) -> Response:
         return invalid(problem.errors()).response
 
     @app.exception_handler(HTTPException)
-    async def elsewhere(request: Request, problem: HTTPException) -> JSONResponse:
+    async def elsewhere(request: Request, problem: HTTPException) -> Response:
         kind = NOT_FOUND if problem.status_code == 404 else INVALID
         return RequestRefused(problem.status_code, f"{request.method} {request.url.path}: {problem.detail}", kind).response
 
     @app.exception_handler(ChannelFailed)
-    async def failed(request: Request, problem: ChannelFailed) -> JSONResponse:
+    async def failed(request: Request, problem: ChannelFailed) -> Response:
         return _failed(problem).response
 
     @app.exception_handler(GenerationFailed)
     @app.exception_handler(Exception)
-    async def broken(request: Request, problem: Exception) -> JSONResponse:
+    async def broken(request: Request, problem: Exception) -> Response:
         return serving.broken(str(problem) if isinstance(problem, GenerationFailed) else f"{type(problem).__name__}: {problem}").response

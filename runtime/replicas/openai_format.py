@@ -9,7 +9,7 @@ import uuid
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Mapping, Sequence
 
-from fastapi.responses import JSONResponse
+from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from .answers import TextPiece
@@ -137,9 +137,9 @@ class RequestRefused(Exception):
         super().__init__(message)
 
     @property
-    def response(self) -> JSONResponse:
-        """HTTP response."""
-        return JSONResponse(self.body, self.status)
+    def response(self) -> Response:
+        """HTTP response, also to a request with unpaired surrogates."""
+        return Response(json.dumps(self.body), self.status, media_type="application/json")
 
 
 def invalid(problems: Sequence[Any]) -> RequestRefused:

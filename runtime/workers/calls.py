@@ -14,6 +14,7 @@ from ...models.ranks import list_ranks
 from ...models.text.nearest import nearest
 from ..failure import LaunchFailed, failed, quoted
 from ..port.port import AnswerFailed, Died, Port, Raised, Ticket, Unborn
+from .inside.host import UNIMPORTABLE, UNWRITABLE
 from .member import Member
 
 STARTING = "was starting"
@@ -51,16 +52,16 @@ def rank_failure(problem: AnswerFailed, component: str, rank: int, node: str, do
     return failed("PW704", component, message, f"look into {log or RAYS_LOGS}, on that node", rank)
 
 
-def unimportable(worker: object, component: str, rank: int, node: str, why: object) -> LaunchFailed:
-    """Build the failure (PW707) of a class that imports only here, not on the node."""
-    message = f"the worker class `{worker}` cannot be imported by rank {rank} of `{component}` on `{node}`: {why}"
-    return failed("PW707", component, message, "put its code at the same path of every node, or install it there", rank)
-
-
-def unwritable(component: str, rank: int, node: str, why: object) -> LaunchFailed:
-    """Build the failure (PW703) of a worker whose output cannot be kept."""
-    message = f"rank {rank} of `{component}` on `{node}` could not be constructed: {why}"
-    return failed("PW703", component, message, "name a folder with `--log-dir` that you can write on every node", rank)
+def unready(report: Mapping[str, object], worker: object, component: str, rank: int, node: str) -> LaunchFailed | None:
+    """Build the failure (PW703, PW707) that a worker reports as data; None without one."""
+    where = f"rank {rank} of `{component}` on `{node}`"
+    if UNIMPORTABLE in report:
+        message = f"the worker class `{worker}` cannot be imported by {where}: {report[UNIMPORTABLE]}"
+        return failed("PW707", component, message, "put its code at the same path of every node, or install it there", rank)
+    if UNWRITABLE in report:
+        message = f"{where} could not be constructed: {report[UNWRITABLE]}"
+        return failed("PW703", component, message, "name a folder with `--log-dir` that you can write on every node", rank)
+    return None
 
 
 AT_ONCE = 0.05
@@ -262,7 +263,7 @@ class Calls(ABC):
         AttributeError for a method that the user's class lacks, if the class is known here; for a
         class given as ``module:Class`` the first worker reports it.
         """
-        return self.ask(method, arguments, named, timeout)
+        return Results(self.whole, self.asked(method, arguments, named), method, timeout)
 
     def call_each(self, method: str, values: Sequence[Any], /, *, timeout: float | None = None, **named: Any) -> list[Any]:
         """Call a method with the i-th value on the i-th worker; raises as `call`."""
@@ -290,11 +291,7 @@ class Calls(ABC):
 
     def _called(self, method: str, /, *arguments: Any, **named: Any) -> list[Any]:
         """Call a method as `call`, but pass every keyword to the method."""
-        return self.ask(method, arguments, named).wait()
-
-    def ask(self, method: str, arguments: tuple[Any, ...], named: Mapping[str, Any], timeout: float | None = None) -> Results:
-        """Call as `call_async`, with arguments in containers."""
-        return Results(self.whole, self.asked(method, arguments, named), method, timeout)
+        return Results(self.whole, self.asked(method, arguments, named), method).wait()
 
     def asked(self, method: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> dict[Ticket, int]:
         """Call a method and return ticket -> rank."""

@@ -14,8 +14,8 @@ from ..port.port import Actor, AnswerFailed, Died, Hold, NameTaken, Port, Raised
 from ..progress import OnStep, Step, silent
 from ..reserving.reservation import Reservation
 from ..shield import shielded
-from .calls import CALL_HELP, STARTING, Calls, as_done, rank_failure, shared, unimportable, unwritable
-from .inside.host import BORN, CONSTRUCT, INVOKE, SETTLE, UNIMPORTABLE, UNWRITABLE, Host, embodied
+from .calls import CALL_HELP, STARTING, Calls, as_done, rank_failure, shared, unready
+from .inside.host import BORN, CONSTRUCT, INVOKE, SETTLE, Host, embodied
 from .member import Member
 
 ENDED_HELP = "call it before the group, its reservation or the block that holds them has ended"
@@ -220,11 +220,8 @@ class Gang:
         progress(Step(words, up))
         for group, rank, ticket in as_done(pending, max(0.0, deadline - self.port.now()), f"were not ready within {timeout:g} s"):
             result = group.answer(ticket, rank, STARTING)
-            node = group.members[rank].placement.node_id
-            if UNIMPORTABLE in result:
-                raise unimportable(group.worker, group.component, rank, node, result[UNIMPORTABLE])
-            if UNWRITABLE in result:
-                raise unwritable(group.component, rank, node, result[UNWRITABLE])
+            if failure := unready(result, group.worker, group.component, rank, group.members[rank].placement.node_id):
+                raise failure
             if "environment" in result:
                 reports[group.component][rank] = result
                 up = up | {group.component: (up[group.component][0] + 1, group.world_size)}

@@ -61,7 +61,7 @@ class WorkerGroupFuncResult(Results):
         return (reduced, per_rank) if return_per_rank else reduced
 
     def _ask(self, method: str, *arguments: Any) -> list[Any]:
-        return self._whole.on(list(self.ranks)).ask(method, arguments, {}).wait()
+        return self._whole.on(list(self.ranks)).call(method, *arguments)
 
 
 def _reduction(name: str) -> Callable[[Sequence[float]], float]:

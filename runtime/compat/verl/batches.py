@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 import sys
+from functools import partial
 from typing import Any, Callable, Sequence
 
 from ...failure import refused
@@ -110,7 +111,7 @@ def concatenated(parts: Sequence[Any]) -> Any:
 
 def joined(group: Any, output: Sequence[Any], ranks: Sequence[int]) -> Any:
     """Concatenate the answers of `ranks`; return a DataProtoFuture while pending."""
-    return DataProtoFuture(output, fetch=group.fetcher(ranks)) if output and group.is_awaited(output[0]) else concatenated(output)
+    return DataProtoFuture(output, fetch=partial(group.fetch, ranks)) if output and group.is_awaited(output[0]) else concatenated(output)
 
 
 def from_ray(references: Sequence[Any]) -> list[Any]:

@@ -7,8 +7,7 @@ import logging
 import secrets
 import signal
 import threading
-from functools import partial
-from typing import TYPE_CHECKING, Any, Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Collection, Mapping, Sequence
 
 from ...failure import LaunchFailed, failed, quoted, refused
 from ...periodic import Periodic
@@ -195,10 +194,6 @@ class RayWorkerGroup:
     def is_awaited(self, answer: object) -> bool:
         """Return True if `answer` is a reference from a call of this group."""
         return self._ticket is not None and type(answer) is self._ticket
-
-    def fetcher(self, ranks: Sequence[int]) -> Callable[[Sequence[Ticket]], list[Any]]:
-        """Return `fetch` bound to these ranks."""
-        return partial(self.fetch, ranks)
 
     def dispatch_info(self, mesh_name: str) -> list[int]:
         """Return the chunk number of every worker on a mesh; cached."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 
 import pytest
-from placewright.runtime.port.on_ray import UNREAD, RayPort, translated
+from placewright.runtime.port.on_ray import UNREAD, translated
 from placewright.runtime.port.port import Raised
 
 
@@ -26,14 +26,14 @@ def test_it_is_still_the_exception_of_the_method_and_no_loss() -> None:
     assert isinstance(raised, Raised) and raised.reason.endswith("Picky: shard 1: no weights")
 
 
-def test_an_older_ray_says_only_why_it_cannot_be_unpickled(monkeypatch: pytest.MonkeyPatch) -> None:
-    ray = pytest.importorskip("ray")
-
-    def get(tickets: object, **limit: float) -> None:
-        raise RuntimeError(UNREAD) from TypeError("Picky() misses `why`")
-
-    monkeypatch.setattr(ray, "get", get)
-    port = RayPort()
-    assert port.answers(["ticket"], 1.0) is None
-    with pytest.raises(Raised, match="an exception that cannot be unpickled here: Picky\\(\\) misses `why`"):
-        port.answer("ticket")
+def test_an_older_ray_says_only_why_it_cannot_be_unpickled() -> None:
+    exceptions = pytest.importorskip("ray.exceptions")
+    try:
+        try:
+            raise TypeError("Picky() misses `why`")
+        except TypeError as problem:
+            raise RuntimeError(UNREAD) from problem
+    except RuntimeError as problem:
+        raised = translated(exceptions.RaySystemError(problem, traceback.format_exc()))
+    assert isinstance(raised, Raised)
+    assert raised.reason == "an exception that cannot be unpickled here: TypeError: Picky() misses `why`"

@@ -141,6 +141,24 @@ def test_half_a_head_is_not_waited_for(replica: Maker, monkeypatch: pytest.Monke
         assert client.recv(1) == b""
 
 
+def test_a_body_that_is_answered_before_it_comes_is_not_waited_for(replica: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener, "HEAD_LIMIT", 0.5)
+    made = replica("echo", 1, api_key="key")
+    with head(made, b": 1\r\nContent-Length: 1000000\r\n\r\n{") as client:
+        assert client.recv(1 << 16).startswith(b"HTTP/1.1 200")  # of /health, as of a request without the key
+        client.settimeout(0.1)
+        closed, began = False, unhindered()
+        while not closed and unhindered() - began < 10:
+            try:
+                client.sendall(b" ")  # which kept it open
+                closed = client.recv(1) == b""
+            except TimeoutError:
+                continue
+            except ConnectionError:
+                closed = True
+        assert closed
+
+
 def test_a_stream_outlives_the_limit_of_the_head_and_a_large_body_that_of_its_bytes(
     replica: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -179,6 +179,11 @@ def test_a_request_that_is_wrong_is_refused_in_openais_shape(echo: Replica, body
     assert error["message"]
 
 
+def test_an_unpaired_surrogate_in_a_refusal_is_no_fault_of_the_server(echo: Replica) -> None:
+    status, text = curl(echo, "/v1/completions", {"model": "\ud800", "prompt": "a"})
+    assert (status, json.loads(text)["error"]["message"]) == (404, f"the model `\ud800` does not exist; this is `{MODEL}`")
+
+
 def test_what_asks_for_nothing_is_let_pass(echo: Replica) -> None:
     neutral = {"presence_penalty": 0, "logprobs": False, "tools": [], "response_format": {"type": "text"}, "user": "me", "seed": None}
     assert curl(echo, "/v1/chat/completions", chat(**neutral))[0] == 200

@@ -6,8 +6,9 @@ from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.port import Died, RefusedByRay
-from placewright.runtime.workers.calls import STARTING, late_failure, rank_failure, unimportable
+from placewright.runtime.workers.calls import STARTING, late_failure, rank_failure, unready
 from placewright.runtime.workers.group import WorkerGroup
+from placewright.runtime.workers.inside.host import UNIMPORTABLE
 from placewright.runtime.workers.member import members_of
 
 from ..conftest import Planner
@@ -45,5 +46,6 @@ def test_any_other_failure_keeps_its_name() -> None:
 
 
 def test_a_class_that_only_the_worker_lacks_is_another_matter_than_its_constructor() -> None:
-    said = only(unimportable("train:Actor", "actor", 1, "node-1", "ModuleNotFoundError: No module named 'train'"))
+    report = {UNIMPORTABLE: "ModuleNotFoundError: No module named 'train'"}
+    said = only(unready(report, "train:Actor", "actor", 1, "node-1"))
     assert said.startswith("PW707 the worker class `train:Actor` cannot be imported by rank 1 of `actor` on `node-1`: ModuleNotFoundError")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from functools import partial
 from typing import Any
 
 import pytest
@@ -98,7 +99,7 @@ def test_methods_of_the_group_and_batches_to_be_raise_the_same(group: RayWorkerG
         group.bound(ZeroDivisionError("by nothing"))
     tickets = group.later(ZeroDivisionError("by nothing"))
     with pytest.raises(ZeroDivisionError, match="ran a call"):
-        DataProtoFuture(tickets, fetch=group.fetcher([0, 1])).get()
+        DataProtoFuture(tickets, fetch=partial(group.fetch, [0, 1])).get()
 
 
 def test_our_own_words_raise_the_failure_alone(group: RayWorkerGroup) -> None:

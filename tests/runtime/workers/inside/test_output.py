@@ -7,7 +7,7 @@ import io
 import os
 
 import pytest
-from placewright.runtime.workers.calls import unwritable
+from placewright.runtime.workers.calls import unready
 from placewright.runtime.workers.inside.host import LOG, UNWRITABLE, Host
 
 
@@ -20,7 +20,9 @@ def test_a_folder_that_cannot_be_written_is_told_and_the_constructor_not_blamed(
     monkeypatch.setattr(os, "environ", dict(os.environ))
     report = settled({LOG: "/dev/null/logs/actor-0.log"})
     assert report == {UNWRITABLE: "`/dev/null/logs/actor-0.log` cannot be written: Not a directory"}
-    (finding,) = unwritable("actor", 0, "node-0", report[UNWRITABLE]).findings
+    failure = unready(report, "train:Actor", "actor", 0, "node-0")
+    assert failure is not None
+    (finding,) = failure.findings
     assert (finding.code, finding.message) == (
         "PW703",
         "rank 0 of `actor` on `node-0` could not be constructed: `/dev/null/logs/actor-0.log` cannot be written: Not a directory",
