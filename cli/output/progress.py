@@ -57,7 +57,7 @@ def _from_the_first_doubt(show: OnProgress) -> OnProgress:
 
 
 class StepOutput:
-    """Receiver of the steps of a launch, or of the progress of a search; prints nothing."""
+    """Receiver of steps of a launch and of the progress of a search; prints nothing."""
 
     def __call__(self, step: Step) -> None:
         """Receive a step."""
