@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from .models.report import Converted, Report
     from .planner.answer import Solver
     from .planner.counting import OnCounting
-    from .report.page import Page
     from .runtime.launch import Launch
     from .solver.alternatives import Alternatives
     from .solver.explaining.explain import Explanation
@@ -61,24 +60,17 @@ def explain(file_or_code: Readable, cluster: Machines = None, dialect: str = "au
     Of a configuration: its needs, the sharing of accelerators, and the derivation of its numbers;
     options are those of `load`. `explanation` gives the same as an object. Raises ValueError for an unknown code.
     """
-    from .report.page import means_code
+    from .report.page import means_code, read_page
 
     if isinstance(file_or_code, str) and means_code(file_or_code):
         from .report.explain import render
+        from .solver.advice import ADVICE
+        from .solver.rules import RULES
 
-        return render(page_of(file_or_code))
+        return render(read_page(file_or_code, (*RULES, *ADVICE)))
     from .report.explanation.text import render as to_text
 
     return to_text(explanation(file_or_code, cluster, dialect, **options), level=options.get("level", DEFAULT_LEVEL))
-
-
-def page_of(code: str) -> Page:
-    """Return the page of a code in any case. Raises ValueError for an unknown code."""
-    from .report.page import read_page
-    from .solver.advice import ADVICE
-    from .solver.rules import RULES
-
-    return read_page(code, (*RULES, *ADVICE))
 
 
 def explanation(file: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> Explanation:

@@ -10,6 +10,7 @@ import click
 from ..models.findings.finding import UnusableInput
 from ..models.findings.wording import with_noun
 from .exit_codes import OK
+from .launching import failed
 from .options.shared import echo_unusable, form_option
 from .options.standard_input import DASH
 from .output.findings import echo_findings
@@ -64,11 +65,9 @@ def _discover_ray(address: str, form: str) -> Discovered | int:
     try:
         return at_address(address)
     except LaunchFailed as problem:
-        if form == "json":
-            echo_unusable(UnusableInput(problem.findings), form)
-        else:
-            echo_findings(problem.findings, err=True)
-            echo("nothing was discovered", err=True)
+        if form != "json":
+            return failed(problem, "nothing was discovered")
+        echo_unusable(UnusableInput(problem.findings), form)
         return problem.exit_code
 
 

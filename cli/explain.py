@@ -47,8 +47,8 @@ def explain(subjects: tuple[str, ...], source: ReadOptions, form: str) -> int:
 
 
 def _codes(codes: list[str], form: str) -> int:
-    from ..api import page_of
     from ..report.explain import list_to_json, pages_to_json, render, render_list
+    from .pages import page_of
 
     try:
         pages = [page_of(code) for code in codes]

@@ -14,9 +14,10 @@ import click
 from ..models.findings.finding import Finding
 from ..models.findings.wording import with_noun
 from ..report.terminal import escape
-from .exit_codes import FINDINGS, SIGNALLED, UNDECIDED, UNUSABLE
+from .exit_codes import FINDINGS, SIGNALLED, UNUSABLE
 from .launching import intent, launch_detached, launch_here, name_of, name_refused, try_launch
 from .options.shared import ReadOptions, Seconds, level_option, source_options
+from .options.solvable import code_without_plan
 from .options.standard_input import plan_in
 from .output.findings import echo_findings
 from .output.progress import AUTO, WAYS
@@ -166,7 +167,6 @@ def _plan(file: str, source: ReadOptions) -> tuple[Plan, Reading | None] | int:
         if source.settings:
             raise click.UsageError("--set changes a configuration; a plan is made already")
         return plan, None
-    from ..models.answer import UNDECIDED as UNDECIDED_ANSWER
     from ..models.report import UNUSABLE as UNUSABLE_FILE
     from ..solver.verify import verify
 
@@ -188,7 +188,7 @@ def _plan(file: str, source: ReadOptions) -> tuple[Plan, Reading | None] | int:
     if answer.plan is None:
         findings = reading.document.environment.concealed(answer.findings)
         echo_findings(findings, err=True, texts=report.texts)
-        return _refused(file, findings, UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS)
+        return _refused(file, findings, code_without_plan(answer))
     return answer.plan, reading
 
 

@@ -12,10 +12,10 @@ from ..models.findings.finding import Severity
 from ..models.planning.workload import SECOND
 from ..models.quantity import write_estimate, write_memory
 from ..report.terminal import escape
-from .exit_codes import FINDINGS, UNDECIDED
+from .exit_codes import FINDINGS
 from .options.job import DescribedJob, job_options
 from .options.shared import form_option
-from .options.solvable import solvable
+from .options.solvable import code_without_plan, solvable
 from .options.standard_input import DASH
 from .output.colour import wants_colour
 from .output.findings import echo_findings
@@ -50,7 +50,6 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
       --prompts 1024 --response 4096 --framework verl -o run.sh
     """
     from ..api import solver
-    from ..models.answer import UNDECIDED as UNDECIDED_ANSWER
     from ..models.dialects.load import read
     from ..models.findings.span import apply_edits
     from ..models.text.source import Source
@@ -78,7 +77,7 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
         if any(finding.code == "PW805" and finding.severity is Severity.WARNING for finding in answer.findings):
             _echo_least(job)
         if answer.plan is None:
-            return UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS
+            return code_without_plan(answer)
         planned = account_of(reading.problem, answer, _LIMIT, solves, verbose)
     if any(bill["capacity"] and bill["peak"] > bill["capacity"] for bill in _bills(planned.data)):
         code = FINDINGS

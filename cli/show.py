@@ -9,10 +9,10 @@ import click
 
 from ..models.findings.finding import UnusableInput, error
 from ..report.terminal import escape
-from .exit_codes import FINDINGS, OK, UNDECIDED
+from .exit_codes import OK
 from .options.answers import Previous, previous_options
 from .options.shared import ReadOptions, level_option, limit_option, model_option, source_options
-from .options.solvable import solvable
+from .options.solvable import code_without_plan, solvable
 from .options.standard_input import DASH, STANDARD_INPUT, plan_in
 from .output.findings import echo_findings
 from .output.plan import account_of
@@ -104,7 +104,7 @@ def _of_file(file: str, source: ReadOptions, limit: float, previous: Previous) -
             echo_findings(reading.document.environment.concealed(answer.findings), err=True, texts=reading.document.texts)
         if answer.plan is None:
             echo(f"{escape(file)}: {answer.verdict}", err=True)
-            return UNDECIDED if answer.verdict == "undecided" else FINDINGS, None
+            return code_without_plan(answer), None
         solves = solver(limit, 1, reading=reading, session=session)
         moves = previous.moves(decided(problem, answer), chosen(problem, answer), answer.plan, solves)
         planned = account_of(problem, answer, limit, solves, verbose=True)

@@ -10,10 +10,10 @@ import click
 
 from ..models.findings.finding import Finding, Severity, UnusableInput
 from ..report.terminal import escape
-from .exit_codes import FINDINGS, OUR_FAULT, UNDECIDED, UNUSABLE
+from .exit_codes import FINDINGS, OUR_FAULT, UNUSABLE
 from .options.answers import ExtraOptions, Previous, further_options, previous_options
 from .options.shared import ReadOptions, form_option, level_option, model_option, search_options, source_options
-from .options.solvable import solvable
+from .options.solvable import code_without_plan, is_our_fault, solvable
 from .options.standard_input import DASH
 from .output.colour import wants_colour
 from .output.findings import echo_findings
@@ -103,7 +103,7 @@ def solve(
         not_written, output, write = fault.findings, "", False
         echo_findings(not_written, err=True)
     is_refused = write and any(finding.severity is Severity.ERROR for finding in file_findings)
-    code = UNUSABLE if not_written else OUR_FAULT if _is_our_fault(answer) else FINDINGS if is_refused else answer_code
+    code = UNUSABLE if not_written else OUR_FAULT if is_our_fault(answer) else FINDINGS if is_refused else answer_code
     if form == "json":
         from ..report.solution import to_json
 
@@ -132,8 +132,6 @@ def _costs(problem: Problem) -> Mapping[str, int]:
 
 
 def _print_no_plan(reading: Reading, answer: Answer, form: str, before: tuple[Finding, ...]) -> int:
-    from ..models.answer import UNDECIDED as UNDECIDED_ANSWER
-
     file, findings = reading.source.name, reading.document.environment.concealed(answer.findings)
     echo_findings(findings, err=True, texts=reading.document.texts)
     if form == "json":
@@ -141,11 +139,4 @@ def _print_no_plan(reading: Reading, answer: Answer, form: str, before: tuple[Fi
 
         click.echo(without_plan(file, answer.verdict, (*before, *findings)))
     echo(f"{escape(file)}: {answer.verdict}", err=True)
-    if _is_our_fault(answer):
-        return OUR_FAULT
-    return UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS
-
-
-def _is_our_fault(answer: Answer) -> bool:
-    """Return True if the search failed for an internal reason (PW610)."""
-    return any(finding.code == "PW610" for finding in answer.findings)
+    return code_without_plan(answer)

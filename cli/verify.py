@@ -16,7 +16,7 @@ from ..models.text.source import Source
 from ..planner.verify import verify as verdict_on
 from .options.inputs import Inputs
 from .options.selection import selection_options
-from .options.shared import ReadOptions, formats_option, level_option, model_option, page_text, site_option, source_options
+from .options.shared import ReadOptions, formats_option, level_option, model_option, site_option, source_options
 from .options.standard_input import UNNAMED, TakesCommand
 from .output.colour import color_option, wants_colour
 from .output.text import echo
@@ -92,6 +92,7 @@ def verify(
 def _echo(form: str, reports: Iterable[Report], inputs: Inputs, placements: bool, site: str) -> int:
     """Print the reports in a format for programs, and return the exit code."""
     from ..report.results import VerifyResults, render
+    from .pages import page_text
 
     printed, findings = list[Report](), tuple[Finding, ...]()
     try:

@@ -47,12 +47,12 @@ def html_of_plan(plan: Plan) -> str:
 def html_of_report(report: Report) -> str:
     """Return the picture of the placements, if any, and the text."""
     picture = html_of_plan(report.plan) if report.plan and report.plan.components else ""
-    return f"{picture}<pre>{escaped(text_of_report(report))}</pre>"
+    return f"{picture}{html_of_text(report)}"
 
 
-def html_of_account(account: Account) -> str:
-    """Return the text of the account."""
-    return f"<pre>{escaped(text_of_account(account))}</pre>"
+def html_of_text(shown: object) -> str:
+    """Return the text of a result."""
+    return f"<pre>{escaped(str(shown))}</pre>"
 
 
 def add_to_classes() -> None:
@@ -65,7 +65,7 @@ def add_to_accounts() -> None:
     """Give Account `str()` and `_repr_html_`."""
     from ..models.account import Account
 
-    _add(Account, text_of_account, html_of_account)
+    _add(Account, text_of_account, html_of_text)
 
 
 def _add(shown: type, text: Callable[..., str], html: Callable[..., str]) -> None:

@@ -29,7 +29,7 @@ _KEPT = (
     "type", "enum", "const", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "required", "uniqueItems",
     "exclusiveMinimum", "exclusiveMaximum", "minProperties", "maxProperties", "propertyNames",
 )  # fmt: skip
-_CONVERTED = ("$ref", "anyOf", "oneOf", "prefixItems", "items", "properties", "patternProperties", "additionalProperties")
+_CONVERTED = ("$ref", "anyOf", "prefixItems", "items", "properties", "patternProperties", "additionalProperties")
 _DROPPED = ("title", "description", "default", "examples", "discriminator")
 """Words that `definition` and `_key` write, or that no schema has."""
 _EXAMPLES = re.compile(r"such as ((?:`[^`]+`(?:, or | or |, )?)+)")
@@ -133,21 +133,15 @@ class _Converter:
         plain = self._plain(node)
         if not self.interpolated or _any_text(plain):
             return plain
-        return {"anyOf": [*(plain["anyOf"] if set(plain) == {"anyOf"} else [plain]), {"$ref": f"#/definitions/{_INTERPOLATION}"}]}
+        return {"anyOf": [*_choices(plain), {"$ref": f"#/definitions/{_INTERPOLATION}"}]}
 
     def _plain(self, node: Node) -> Node:
         if unknown := node.keys() - {*_KEPT, *_CONVERTED, *_DROPPED}:
             raise ValueError(f"unknown in the schema: {', '.join(sorted(unknown))}")
         if "$ref" in node:
             return {"$ref": "#/definitions/" + _short(node["$ref"].rpartition("/")[2])}
-        for word in ("anyOf", "oneOf"):
-            if word in node:
-                every = [self._plain(choice) for choice in node[word]]
-                return {
-                    "anyOf": [
-                        choice for converted in every for choice in (converted["anyOf"] if set(converted) == {"anyOf"} else [converted])
-                    ]
-                }
+        if "anyOf" in node:
+            return {"anyOf": [choice for inner in node["anyOf"] for choice in _choices(self._plain(inner))]}
         found = {word: node[word] for word in _KEPT if word in node}
         if "prefixItems" in node:  # a list of so many items, each of its own kind
             return found | {"items": [self._value(item) for item in node["prefixItems"]], "additionalItems": False}
@@ -160,6 +154,11 @@ class _Converter:
             rest = node["additionalProperties"]
             found["additionalProperties"] = self._value(rest) if isinstance(rest, dict) else rest
         return found
+
+
+def _choices(node: Node) -> list[Node]:
+    """Return the choices of a schema that is nothing but a choice, else the schema."""
+    return list(node["anyOf"]) if set(node) == {"anyOf"} else [node]
 
 
 def _any_text(node: Node) -> bool:

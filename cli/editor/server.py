@@ -10,7 +10,7 @@ from pygls.lsp.server import LanguageServer
 from ...models.dialect_names import DIALECTS
 from ...models.findings.finding import Finding, Severity, UnusableInput
 from ...report.terminal import escape
-from ..options.shared import page_text
+from ..pages import page_text
 from .document import OpenDocument, Position
 from .keys import meaning, suggestions
 

@@ -96,17 +96,10 @@ def node_words(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...
 def echo_unusable(problem: UnusableInput, form: str) -> int:
     """Print unusable machines, nodes or plans in a format for programs; return the exit code."""
     from ...report.results import VerifyResults, render
+    from ..pages import page_text
 
     click.echo(render(form, VerifyResults(findings=problem.findings, page_of=page_text)))
     return UNUSABLE
-
-
-def page_text(code: str) -> str:
-    """Return the page of a code as text, for formats that carry it."""
-    from ...api import page_of
-    from ...report.explain import render
-
-    return render(page_of(code))
 
 
 def _known_frameworks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,16 +6,28 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from ...models.answer import UNDECIDED as UNDECIDED_ANSWER
 from ...models.findings.finding import Finding, error
 from ...models.report import INCOMPLETE as INCOMPLETE_FILE
 from ...models.report import UNUSABLE as UNUSABLE_FILE
 from ...report.terminal import escape
-from ..exit_codes import FINDINGS, INCOMPLETE, OK, UNUSABLE
+from ..exit_codes import FINDINGS, INCOMPLETE, OK, OUR_FAULT, UNDECIDED, UNUSABLE
 from ..output.findings import echo_findings
 from ..output.text import echo
 
 if TYPE_CHECKING:
+    from ...models.answer import Answer
     from ...models.reading import Reading
+
+
+def is_our_fault(answer: Answer) -> bool:
+    """Return True if the search failed for an internal reason."""
+    return any(finding.code == "PW610" for finding in answer.findings)
+
+
+def code_without_plan(answer: Answer) -> int:
+    """Return the exit code of an answer without a plan."""
+    return OUR_FAULT if is_our_fault(answer) else UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS
 
 
 class SolvableFile(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Callable, Iterator, Mapping, NamedTuple
+from typing import TYPE_CHECKING, Iterator, Mapping, NamedTuple
 
 import click
 
@@ -26,28 +26,21 @@ class SearchLine(NamedTuple):
     of_counts: OnCounting
 
 
+AUTO, PLAIN, NONE = WAYS = ("auto", "plain", "none")
+"""Ways to show progress."""
+
+
 @contextmanager
 def shown(way: str, for_program: bool = False, costs: Mapping[str, int] | None = None) -> Iterator[SearchLine]:
     """Yield the receivers of progress, on standard error; `costs` as in `standing`."""
-    if way == PLAIN:
-        yield _of_both(lambda text, seconds: click.echo(f"searching, {seconds:.1f} s: {text}", err=True), costs)
-    elif way == NONE or for_program or not sys.stderr.isatty():
-        yield SearchLine(lambda progress: None, lambda counted: None)
-    else:
-        line = ProgressLine()
-        try:
-            yield _of_both(lambda text, seconds: line.show(text), costs)
-        finally:
-            line.clear()
-
-
-def _of_both(show: Callable[[str, float], None], costs: Mapping[str, int] | None) -> SearchLine:
     from ...report.progress import counting, standing
 
-    return SearchLine(
-        _from_the_first_doubt(lambda progress: show(standing(progress.plan, progress.refuted, costs), progress.seconds)),
-        lambda counted: show(counting(counted), counted.seconds),
-    )
+    visible = way == PLAIN or (way == AUTO and sys.stderr.isatty() and not for_program)
+    with shown_steps(way if visible else NONE) as output:
+        yield SearchLine(
+            _from_the_first_doubt(lambda progress: output.show(standing(progress.plan, progress.refuted, costs), progress.seconds)),
+            lambda counted: output.show(counting(counted), counted.seconds),
+        )
 
 
 def _from_the_first_doubt(show: OnProgress) -> OnProgress:
@@ -63,15 +56,14 @@ def _from_the_first_doubt(show: OnProgress) -> OnProgress:
     return report
 
 
-AUTO, PLAIN, NONE = WAYS = ("auto", "plain", "none")
-"""Ways to show progress."""
-
-
 class StepOutput:
-    """Receiver of the steps of a launch; prints nothing."""
+    """Receiver of steps of a launch and of the progress of a search; prints nothing."""
 
     def __call__(self, step: Step) -> None:
         """Receive a step."""
+
+    def show(self, text: str, seconds: float) -> None:
+        """Receive the state of a search after some seconds."""
 
     def clear(self) -> None:
         """Erase a progress line before other output."""
@@ -83,8 +75,8 @@ class ProgressLine(StepOutput):
     def __init__(self) -> None:
         self._live: Live | None = None
 
-    def show(self, text: str) -> None:
-        """Replace the text."""
+    def show(self, text: str, seconds: float = 0.0) -> None:
+        """Replace the text; the line has a clock of its own."""
         if self._live is None:
             from rich.console import Console
             from rich.progress import Progress as Live
@@ -136,3 +128,7 @@ class _Lines(StepOutput):
             return
         self._words, self._whole, self._last = step.words, whole, time.monotonic()
         click.echo(escape(str(step)), err=True)
+
+    def show(self, text: str, seconds: float) -> None:
+        """Print the state of a search."""
+        click.echo(f"searching, {seconds:.1f} s: {text}", err=True)

@@ -16,10 +16,10 @@ from fastapi import FastAPI
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ...api import page_of
 from ...models.text.source import MAX_BYTES
 from ...report.explain import pages_to_json
 from ...report.page import means_code
+from ..pages import page_of
 from .page import forms_page
 from .process import MOST_SECONDS, schemas
 from .workers import Crashed, Deadline, Overloaded, TimedOut, WorkerPool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from placewright.api import page_of
+from placewright.cli.pages import page_of
 from placewright.models.findings.codes import CODES, FAMILIES
 from placewright.report.explain import list_to_json, pages_to_json, render, render_list
 from placewright.report.page import parse_page

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 from placewright.cli.main import run
-from placewright.cli.options.shared import page_text
+from placewright.cli.pages import page_text
 from placewright.models.findings.finding import Missing, error, warning
 from placewright.models.findings.span import Edit, Span, apply_edits
 from placewright.models.report import Report

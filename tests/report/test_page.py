@@ -11,9 +11,9 @@ from pathlib import Path
 
 import placewright
 import pytest
-from placewright.api import page_of
 from placewright.cli.main import run
 from placewright.cli.options.shared import read_machines
+from placewright.cli.pages import page_of
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load
 from placewright.models.findings.codes import CODES, FAMILIES

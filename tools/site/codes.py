@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ...api import page_of
+from ...cli.pages import page_of
 from ...models.findings.codes import CODES, FAMILIES
 from ...report.page import Example, Page, command_of
 
