@@ -174,10 +174,10 @@ class Expander(ABC):
     @property
     def _separators(self) -> str:
         """Signs that separate fields. Raises NotComputed if they are unknown."""
-        value = self.state.scalar("IFS", (0, 0))
-        if value is not None and not value.known:
+        value = self.state.variables.get("IFS")
+        if isinstance(value, WordText) and not value.known:
             raise NotComputed("signs that separate words are not known")
-        return _BLANKS if value is None else value.plain
+        return value.plain if isinstance(value, WordText) else _BLANKS
 
     def _place(self, part: Part | Word) -> Place:
         return self.script.origin.place(*part.place)

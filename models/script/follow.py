@@ -243,7 +243,8 @@ class Follower(ControlFlow):
 
     def _command(self, node: Node) -> Truth:
         """Interpret a simple command, whose own assignments and input hold for it alone."""
-        self.dropped, words = set(), self.fields(self.script.command_words(node))
+        self.dropped = set()
+        words = self.fields(self.script.command_words(node))
         own = [child for child in node.children if child.type in ("variable_assignment", "herestring_redirect")]
         names = [self._target(child) if child.type == "variable_assignment" else INPUT for child in own]
         before, exported, added = self.state.saved(*names), self.state.exported, set(names) - {INPUT}

@@ -45,6 +45,8 @@ class WordPiece:
 
     def cut(self, start: int, end: int) -> WordPiece:
         """Return the characters `start` to `end`."""
+        if start == 0 and end == len(self.text):
+            return self
         if not self.exact:
             return replace(self, text=self.text[start:end])
         first = self.frames[-1][0]
@@ -150,6 +152,10 @@ class WordText:
 
     def place(self, start: int = 0, end: int | None = None) -> Place:
         """Return the place of the characters `start` to `end` in the command."""
+        if len(self.pieces) == 1 and end is not None and 0 <= start < end <= len(self.pieces[0].text):  # the text of a file
+            (piece,) = self.pieces
+            if piece.exact and len(piece.frames) == 1:
+                return piece.frames[0][0] + start, piece.frames[0][0] + end
         places = [piece.frames[0] for piece in self.cut(start, end).pieces]
         return (places[0][0], max(last for _, last in places)) if places else (0, 0)
 
