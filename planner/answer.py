@@ -93,13 +93,13 @@ class Solver:
 
 @dataclass(frozen=True)
 class _PlannedInFile:
-    """Plan of a problem with times; the policies ask each other in the order of the methods."""
+    """Plan of a problem with times: policies that ask each other, in order."""
 
     solver: Solver
     problem: Problem
 
     def answer(self) -> Answer:
-        """Return the plan within the estimates of memory, with its degrees and the weaker of both proofs."""
+        """Return the plan within estimates, with its degrees and the weaker of both proofs."""
         from .policies import within_estimates
 
         answer = within_estimates(self.problem, self._even, self.solver.session)

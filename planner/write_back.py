@@ -92,14 +92,14 @@ def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Paralle
 
 
 def refusing(reading: Reading | None) -> Validator:
-    """Return the function for new findings of a plan in this file; without a file it accepts all."""
+    """Return the check of plans written into this file; without one, all are accepted."""
     if reading is None or reading.problem is None or not WriteBack(reading).can_read:
         return accept_all
     return partial(_refusals, WriteBack(reading), reading.problem)
 
 
 def _refusals(back: WriteBack, own: Problem, problem: Problem, plan: Plan) -> Sequence[Finding]:
-    """Return the new findings of a plan in a file of problem `own`, on its machines; none for a plan equal to the file.
+    """Return the new findings of a plan in its file; none if it changes nothing.
 
     If degrees follow from sizes, a plan that cannot be written is refused, as its degrees would
     differ. So is every such plan of a file without times, if it is of a framework: for a native

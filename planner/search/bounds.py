@@ -76,7 +76,11 @@ def raised(curves: Sequence[Curve], least: int, most: int) -> int:
 
 
 class SetWork(NamedTuple):
-    """Least work of a set: `curve` of all of it; by segment the least ns, and the least ns times accelerators."""
+    """Least work of a set.
+
+    `curve` : ns of all segments by accelerators. `least`, `areas` : by segment, the least ns, and the
+    least ns times accelerators.
+    """
 
     counts: Sequence[int]
     curve: Curve
@@ -119,7 +123,7 @@ class Busiest:
         return self._question.by_aim(time if self._full else 0, used)
 
     def _busiest(self, works: Sequence[SetWork], inside: Inside) -> int:
-        """Return the least ns, segment by segment: of a set with those around it, or of all by their areas."""
+        """Return the least ns of all segments, by nested sets and by areas."""
         longest = [-(-sum(areas) // max(self.most, 1)) for areas in zip(*(work.areas for work in works))]
         for number, work in enumerate(works):
             loads, outer = work.least, number
@@ -129,7 +133,7 @@ class Busiest:
         return sum(longest)
 
     def used(self, sets: Sets, inside: Inside, time: int) -> int:
-        """Return the fewest accelerators on which these sets are done within a time, ns; `ENDLESS` if none suffice."""
+        """Return the fewest accelerators for these sets within a time, ns; `ENDLESS` if none suffice."""
         works, inner = self._works_of(sets), dict[int, list[int]]()
         for number, outer in enumerate(inside):
             inner.setdefault(outer, []).append(number)

@@ -26,11 +26,11 @@ from .structures import OUTSIDE, Inside, Partition, arrangements
 
 __all__ = ["SearchResult", "Price", "Searched", "search"]
 STRUCTURE, BEGUN, LISTED = 0.0002, 0.00004, 0.000001
-"""Deterministic seconds of a structure, of an arrangement in part or whole, and of a kind and amount listed."""
+"""Deterministic seconds of a structure, a partial arrangement, and a kind and amount listed."""
 FLAT = 0.25
 """Share of the limit after which nested arrangements are listed too."""
 LISTING, AGAIN = 0.1, 0.7
-"""Shares of what is left of the limit to list all that may be among the best, and all that may be the best."""
+"""Shares of the time left to list what may be among the best, or best."""
 ROOT, PORTION = 1, 100
 """Number of subproblems of a structure solved first, and per turn."""
 COSTLY = 200
@@ -110,7 +110,7 @@ class _Search:
                 self._search(node, 0)
 
     def _branch(self, until: float) -> None:
-        """Branch on the least lower bound, up to the incumbent or this many deterministic seconds."""
+        """Branch on the least lower bound, until it is proved or time is out."""
         while self.open and self.progress.spent < until and not (self.any_will_do and self.best):
             floor, _, _, first = self.open[0]
             if isinstance(first, Partition):
@@ -129,7 +129,7 @@ class _Search:
             heappush(self.open, (candidate.floor, True, candidate.number, candidate))
 
     def _list(self, nested: bool) -> None:
-        """List all arrangements that may be among the best; without time for that, those that may be the best."""
+        """List the arrangements that may be among the best; without time, the best alone."""
         self.nested, listed = nested, set[tuple[object, object]]()
         for rivals, share in ((self.count, LISTING), (1, AGAIN)):
             self.rivals, self.late, self.until = rivals, False, self.progress.spent + share * self.progress.left

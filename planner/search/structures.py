@@ -101,7 +101,7 @@ class Partition:
 def arrangements(
     question: PlanningProblem, model: CostModel, nested: bool, can_be: CanBe | None = None, can_lie: CanLie | None = None
 ) -> Iterator[Partition]:
-    """Yield each arrangement once, flat ones or nested ones; components without accelerators are sets at the end.
+    """Yield each flat or each nested arrangement once; sets without accelerators come last.
 
     `can_be` : False prunes a partial partition, whichever components join the sets. `can_lie` :
     False prunes a partial forest.
