@@ -212,7 +212,8 @@ def test_one_process_searches_for_all_that_is_asked_and_is_ended(tmp_path: Path,
         "nodes: [{accelerators: {count: 8}, repeat: 2, topology: {rack: a}}, {accelerators: {count: 8}, repeat: 2, topology: {rack: b}}]"
     )
     (tmp_path / "job.yaml").write_text(
-        f"cluster: {{{racks}}}\ncomponents:\n  actor: {{accelerators: 16, parallel: {{tp: 8}}, spread: rack}}\n  rollout: {{accelerators: 8}}\n"
+        f"cluster: {{{racks}}}\ncomponents:\n"
+        "  actor: {accelerators: 12, parallel: {tp: 6}, spread: rack}\n  rollout: {accelerators: 14, parallel: {tp: 2}, spread: rack}\n"
     )
     assert run(["whatif", str(tmp_path / "job.yaml")]) == 0
     assert len(started) == 1
