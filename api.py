@@ -132,7 +132,7 @@ def solve(
     """
     question = question_of(file, cluster, dialect, previous, lose, at_most, **options)
     with Session(answers=sandbox) as session:
-        return question.concealed(solver(limit, seed, sandbox, on_progress, memory, question.reading, session=session)(question.problem))
+        return question.conceal(solver(limit, seed, sandbox, on_progress, memory, question.reading, session=session)(question.problem))
 
 
 @dataclass(frozen=True)
@@ -145,11 +145,11 @@ class Question:
     problem: Problem
     reading: Reading | None = None
 
-    def concealed(self, answer: Answer) -> Answer:
+    def conceal(self, answer: Answer) -> Answer:
         """Return the answer without the values of `allow_env` in its findings."""
         if self.reading is None:
             return answer
-        return replace(answer, findings=self.reading.document.environment.concealed(answer.findings))
+        return replace(answer, findings=self.reading.document.environment.conceal(answer.findings))
 
 
 def question_of(
@@ -255,13 +255,13 @@ def whatif(
         ``components.actor.accelerators=32``. Raises
         TypeError unless the configuration is named by its path.
     """
-    from .solver.pricing.changes import dropped, on_other_machines, without_each
+    from .solver.pricing.changes import drop_demands, on_other_machines, without_each
     from .solver.pricing.price import price
 
     question = question_of(file, cluster, dialect, **options)
     words = [[str(loss)] if isinstance(loss, (str, int)) else [str(node) for node in loss] for loss in lose]
     elsewhere = question.reading.session.elsewhere if question.reading else None
-    changes = [*dropped(question.problem, drop), *on_other_machines(question.problem, nodes, words, elsewhere)]
+    changes = [*drop_demands(question.problem, drop), *on_other_machines(question.problem, nodes, words, elsewhere)]
     changed = question
     if change:
         if not isinstance(file, (str, Path)) or text_of(file) is not None:
@@ -274,7 +274,7 @@ def whatif(
 
         def solve(problem: Problem) -> Answer:
             question_asked = changed if problem is changed.problem else question
-            return question_asked.concealed(solver(limit, seed, sandbox, reading=question_asked.reading, session=session)(problem))
+            return question_asked.conceal(solver(limit, seed, sandbox, reading=question_asked.reading, session=session)(problem))
 
         return price(question.problem, changes or without_each(question.problem), solve)
 
@@ -296,18 +296,18 @@ def replan(
 
     Other options are those of `solve` and `load`. Raises UnusableInput as `solve` does.
     """
-    from .planner.placing import chosen, decided
+    from .planner.placing import choose, decide
     from .solver.replanning import moves, with_trade
 
     old_plan = read_plan(previous) if isinstance(previous, (str, Path)) else previous
     question = question_of(file, cluster, dialect, old_plan, lose, **options)
     with Session(answers=sandbox) as session:
         search = solver(limit, seed, sandbox, reading=question.reading, session=session)
-        answer = question.concealed(search(question.problem))
+        answer = question.conceal(search(question.problem))
         if answer.plan is None:
             return answer, None
-        changes = moves(chosen(question.problem, answer), old_plan, answer.plan)
-        return answer, with_trade(decided(question.problem, answer), changes, answer.plan, search) if trade else changes
+        changes = moves(choose(question.problem, answer), old_plan, answer.plan)
+        return answer, with_trade(decide(question.problem, answer), changes, answer.plan, search) if trade else changes
 
 
 def alternatives(
@@ -321,16 +321,16 @@ def alternatives(
     Counts chosen by time stay fixed; other counts are in `Answer.planned`. Options are those of
     `solve` and `load`. Raises UnusableInput as `solve` does, and with the findings of an answer without a plan.
     """
-    from .planner.placing import decided
+    from .planner.placing import decide
     from .solver.alternatives import alternatives as found
 
     question = question_of(file, cluster, dialect, **options)
     with Session(answers=sandbox) as session:
         search = solver(limit, seed, sandbox, reading=question.reading, session=session)
-        best = question.concealed(search(question.problem))
+        best = question.conceal(search(question.problem))
         if best.plan is None:
             raise UnusableInput(best.findings)
-        return found(decided(question.problem, best), best.plan, count, search, session)
+        return found(decide(question.problem, best), best.plan, count, search, session)
 
 
 def account(
@@ -359,7 +359,7 @@ def account(
     question = question_of(file, cluster, dialect, **options)
     with Session(answers=sandbox) as session:
         search = solver(limit, seed, sandbox, reading=question.reading, session=session)
-        answer = question.concealed(search(question.problem)) if answer is None else answer
+        answer = question.conceal(search(question.problem)) if answer is None else answer
         if answer.plan is None:
             raise UnusableInput(answer.findings)
         if answer.planned is None:

@@ -65,7 +65,7 @@ def load(
     from .models.dialects.released import known_framework
     from .models.text.source import Source
 
-    renamed = _renamed(older)
+    renamed = _rename(older)
     stated = (framework,) if isinstance(framework, str) else tuple(framework)
     roots, overrides = renamed.get("config_roots", config_roots), renamed.get("settings", settings)
     overrides = (overrides,) if isinstance(overrides, str) else tuple(overrides)
@@ -100,7 +100,7 @@ RENAMED = {"set": "settings", "roots": "config_roots"}
 """Older argument -> its name."""
 
 
-def _renamed(options: Mapping[str, Any]) -> dict[str, Any]:
+def _rename(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options under their names of today. Raises TypeError for an unknown one."""
     if not options:
         return {}

@@ -10,7 +10,7 @@ import click
 from ..models.findings.finding import UnusableInput
 from ..models.findings.wording import with_noun
 from .exit_codes import OK
-from .launching import failed
+from .launching import print_failure
 from .options.shared import echo_unusable, form_option
 from .options.standard_input import DASH
 from .output.findings import echo_findings
@@ -54,7 +54,7 @@ def discover(
     if matrices and not texts:
         raise click.UsageError("--topo belongs to --nvidia-smi")
     discovered = _discover_ray(address, form) if address is not None else from_files(slurm, (*texts, *more), matrices)
-    return discovered if isinstance(discovered, int) else _shown(discovered, output, force, form)
+    return discovered if isinstance(discovered, int) else _show(discovered, output, force, form)
 
 
 def _discover_ray(address: str, form: str) -> Discovered | int:
@@ -66,12 +66,12 @@ def _discover_ray(address: str, form: str) -> Discovered | int:
         return at_address(address)
     except LaunchFailed as problem:
         if form != "json":
-            return failed(problem, "nothing was discovered")
+            return print_failure(problem, "nothing was discovered")
         echo_unusable(UnusableInput(problem.findings), form)
         return problem.exit_code
 
 
-def _shown(discovered: Discovered, output: str | None, force: bool, form: str) -> int:
+def _show(discovered: Discovered, output: str | None, force: bool, form: str) -> int:
     """Write and print the cluster file and the table of nodes."""
     from ..report.discovered import nodes_table, to_cluster_file, to_json
     from ..report.text import render_unchecked

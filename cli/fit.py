@@ -34,7 +34,7 @@ def fit(metrics: str, file: str, source: ReadOptions, form: str) -> int:
     \b
     placewright fit train.log job.yaml
     """
-    from ..models.performance.fit import factors, fitted
+    from ..models.performance.fit import factors, fit_times
     from ..models.performance.metrics import benchmarks, read_rows, rows_of, seconds_by_role
 
     if metrics == file == DASH:
@@ -43,7 +43,7 @@ def fit(metrics: str, file: str, source: ReadOptions, form: str) -> int:
     if reading is None or reading.problem is None:
         return code
     rows = rows_of(sys.stdin.read()) if metrics == DASH else read_rows(metrics)
-    times = list(fitted(reading.problem, seconds_by_role(rows), benchmarks(rows)))
+    times = list(fit_times(reading.problem, seconds_by_role(rows), benchmarks(rows)))
     if form == "json":
         data = [
             {"component": time.component, "phase": time.phase, "accelerators": time.accelerators, "measured": time.measured,

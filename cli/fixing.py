@@ -28,7 +28,7 @@ def fixed_files(readings: Iterable[Reading], judge: Judge) -> list[FixedFile]:
     return [fix(group, judge) for group in by_file]
 
 
-def written(files: Sequence[FixedFile]) -> list[Report]:
+def write_fixed(files: Sequence[FixedFile]) -> list[Report]:
     """Write what was fixed and return the reports; print a text that is no file.
 
     Raises UnusableInput.

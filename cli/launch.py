@@ -177,7 +177,7 @@ def _plan(file: str, source: ReadOptions) -> tuple[Plan, Reading | None] | int:
     if report.errors or reading.problem is None:
         if not report.errors:
             echo_findings(report.reasons, err=True)
-        return _refused(file, report.reasons, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS)
+        return _refuse(file, report.reasons, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS)
     if report.plan is not None and not report.pending:
         return report.plan, reading
     from ..api import solver
@@ -186,12 +186,12 @@ def _plan(file: str, source: ReadOptions) -> tuple[Plan, Reading | None] | int:
     with Session() as session:
         answer = solver(LIMIT, SEED, reading=reading, session=session)(reading.problem)
     if answer.plan is None:
-        findings = reading.document.environment.concealed(answer.findings)
+        findings = reading.document.environment.conceal(answer.findings)
         echo_findings(findings, err=True, texts=report.texts)
-        return _refused(file, findings, code_without_plan(answer))
+        return _refuse(file, findings, code_without_plan(answer))
     return answer.plan, reading
 
 
-def _refused(file: str, findings: tuple[Finding, ...], code: int) -> int:
+def _refuse(file: str, findings: tuple[Finding, ...], code: int) -> int:
     echo(f"{escape(file)}: not launched, {with_noun(len(findings), 'error')}", err=True)
     return code

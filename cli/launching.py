@@ -82,7 +82,7 @@ LAST_LINES = 8
 """Lines of a traceback on a terminal."""
 
 
-def failed(problem: LaunchFailed, verdict: str = NOT_LAUNCHED, log_dir: str = "") -> int:
+def print_failure(problem: LaunchFailed, verdict: str = NOT_LAUNCHED, log_dir: str = "") -> int:
     """Print a failure with the end of the worker's traceback; return the exit code.
 
     `log_dir`: folder for the whole traceback.
@@ -146,7 +146,7 @@ def launch_here(request: LaunchRequest, reading: Reading | None, kept: bool, pro
             if claim is not None:
                 with suppress(KeyboardInterrupt), stopping_on_request(claim):
                     noted = partial(_note, claim, request, steps)
-                    run_kept(running, request.method, noted, claim.lost, stay=True, limit=request.call_timeout)
+                    run_kept(running, request.method, noted, claim.record_loss, stay=True, limit=request.call_timeout)
                 workers = claim.record.workers if claim.record is not None else workers
             elif request.method:
                 steps(Step(f"calling `{request.method}`"))
@@ -155,7 +155,7 @@ def launch_here(request: LaunchRequest, reading: Reading | None, kept: bool, pro
                 if output:
                     write_new(output, results_text(results), force=True)
     except LaunchFailed as problem:
-        return failed(problem, verdict, request.log_dir)
+        return print_failure(problem, verdict, request.log_dir)
     who, where = sizes_of(workers, request.simulated)
     echo(f"\n{paint('ok', 'green', wants_colour(sys.stdout))}: {who} ran on {where}, each as planned; all ended")
     return OK
@@ -187,7 +187,7 @@ def try_launch(request: LaunchRequest) -> int:
             request.plan, request.address or "", request.worker, request.methods, request.trusted_env, request.wait, request.share_nodes
         )
     except LaunchFailed as problem:
-        return failed(problem, "dry run: it would not be launched")
+        return print_failure(problem, "dry run: it would not be launched")
     rows = [["node", "name", "Ray node", "would reserve", "free"]]
     for node in nodes:
         amounts = ", ".join(amount_of(name, amount) for name, amount in node.resources.items())
@@ -224,7 +224,7 @@ def name_refused(name: str) -> int:
     try:
         check_free(name)
     except LaunchFailed as problem:
-        return failed(problem)
+        return print_failure(problem)
     return OK
 
 
@@ -238,7 +238,7 @@ def launch_detached(request: LaunchRequest, progress: str) -> int:
         with shown_steps(progress) as steps:
             record = detach(request, len(used_nodes(request.plan)), steps)
     except LaunchFailed as problem:
-        return failed(problem, log_dir=request.log_dir)
+        return print_failure(problem, log_dir=request.log_dir)
     echo_workers(record.workers, record.given, record.unchecked)
     until = f"`{request.method}` has returned on every worker, or " if request.method else ""
     echo("\n" + runs(record, f"{until}`placewright stop {record.name}`"))

@@ -83,7 +83,7 @@ class LazyGroup(click.Group):
         try:
             name, verb, rest = super().resolve_command(ctx, args)
         except click.UsageError as unknown:
-            raise click.UsageError(f"{unknown.message.rstrip('.')}. {_instead(args[0])}", ctx) from None
+            raise click.UsageError(f"{unknown.message.rstrip('.')}. {_guess_verb(args[0])}", ctx) from None
         if name in READ_FILES and not ctx.resilient_parsing and not (name == "explain" and _are_codes(rest)):
             from .settings import settings_of
 
@@ -96,7 +96,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(VERBS.items()))
 
 
-def _instead(word: str) -> str:
+def _guess_verb(word: str) -> str:
     """Return the probable meaning of a word that is no verb."""
     from ..models.text.nearest import closest
 

@@ -108,10 +108,10 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
 
 def _echo_least(job: DescribedJob) -> None:
     """Print the fewest nodes that have a plan that fits, with its seconds."""
-    from ..models.dialects.native.from_model import enough_nodes, more_nodes
+    from ..models.dialects.native.from_model import add_nodes, enough_nodes
 
     def seconds_on(count: int) -> float | None:
-        return _planned_seconds(job.for_cluster(more_nodes(job.cluster, count)))
+        return _planned_seconds(job.for_cluster(add_nodes(job.cluster, count)))
 
     nodes = enough_nodes(job.request, job.cluster, job.limits)
     if nodes is None:

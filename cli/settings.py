@@ -88,7 +88,7 @@ class _SettingsReader:
         self.findings: list[Finding] = []
         self._keys: dict[str, tuple[str, Callable[[object], object], str]] = {
             "cluster": ("cluster", self._cluster, "machines such as `2x8xH100`, or the path of a cluster file"),
-            "level": ("level", lambda value: _among(value, LEVELS), f"one of {', '.join(LEVELS)}"),
+            "level": ("level", lambda value: _check_word(value, LEVELS), f"one of {', '.join(LEVELS)}"),
             "config-root": ("roots", self._folders, "an existing folder, or a list of them"),
             "framework": (
                 "frameworks",
@@ -100,7 +100,7 @@ class _SettingsReader:
             "warnings-as-errors": ("warnings_as_errors", _boolean, "true or false"),
             "docs-url": ("site", _text, "the address where you serve the documentation"),
             "per-path": ("by_path", self._by_path, 'tables such as `"examples/**" = {ignore = ["PW801"]}`'),
-            "dialect": ("dialect", lambda value: _among(value, DIALECTS), f"one of {', '.join(DIALECTS)}"),
+            "dialect": ("dialect", lambda value: _check_word(value, DIALECTS), f"one of {', '.join(DIALECTS)}"),
         }
 
     def read(self, data: Mapping[str, object]) -> Settings:
@@ -165,7 +165,7 @@ def _boolean(value: object) -> bool:
     return value
 
 
-def _among(value: object, words: tuple[str, ...]) -> str:
+def _check_word(value: object, words: tuple[str, ...]) -> str:
     text = _text(value)
     if text not in words:
         raise ValueError("unknown word")

@@ -16,7 +16,7 @@ from .options.solvable import code_without_plan, solvable
 from .options.standard_input import DASH, STANDARD_INPUT, plan_in
 from .output.findings import echo_findings
 from .output.plan import account_of
-from .output.progress import AUTO, shown
+from .output.progress import AUTO, show_progress
 from .output.text import echo
 from .written import write_text
 
@@ -59,12 +59,12 @@ def show(file: str, source: ReadOptions, output: str | None, limit: float, previ
 
         echo(f"{grid(picture.plan)}\n\n{components_table(picture.plan)}\n\n{escape(picture.title)}: {picture.verdict}")
         return code
-    write_text(output, _drawn(picture, output))
+    write_text(output, _draw(picture, output))
     echo(f"{escape(picture.title)}: {picture.verdict}; picture in {escape(output)}")
     return code
 
 
-def _drawn(picture: Picture, output: str) -> str:
+def _draw(picture: Picture, output: str) -> str:
     from ..report.picture.page import to_html, to_svg
 
     if output.endswith(".svg"):
@@ -91,25 +91,25 @@ def _of_file(file: str, source: ReadOptions, limit: float, previous: Previous) -
         return code, None
     file = reading.source.name
     from ..api import solver
-    from ..planner.placing import chosen, decided
+    from ..planner.placing import choose, decide
     from ..report.picture.page import Picture
     from ..report.solution import to_json
     from ..solver.session import Session
 
     problem = previous.near_plan(reading.problem)
     with Session() as session:
-        with shown(AUTO) as sinks:
+        with show_progress(AUTO) as sinks:
             answer = solver(limit, 1, True, sinks.of_placements, reading=reading, counting=sinks.of_counts, session=session)(problem)
         if answer.findings:
-            echo_findings(reading.document.environment.concealed(answer.findings), err=True, texts=reading.document.texts)
+            echo_findings(reading.document.environment.conceal(answer.findings), err=True, texts=reading.document.texts)
         if answer.plan is None:
             echo(f"{escape(file)}: {answer.verdict}", err=True)
             return code_without_plan(answer), None
         solves = solver(limit, 1, reading=reading, session=session)
-        moves = previous.moves(decided(problem, answer), chosen(problem, answer), answer.plan, solves)
+        moves = previous.moves(decide(problem, answer), choose(problem, answer), answer.plan, solves)
         planned = account_of(problem, answer, limit, solves, verbose=True)
     data = to_json(answer.plan, moves, planned.data, answer.findings, answer.unchecked, file)
-    as_read = {component.name: component.parallel for component in chosen(problem, answer).components if component.parallel.replica > 1}
+    as_read = {component.name: component.parallel for component in choose(problem, answer).components if component.parallel.replica > 1}
     degrees = {**as_read, **answer.plan.degrees}
     return code, Picture(file, _verdict(answer.plan), answer.plan, degrees, planned.account, moves, previous.plan, data)
 

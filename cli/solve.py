@@ -18,7 +18,7 @@ from .options.standard_input import DASH
 from .output.colour import wants_colour
 from .output.findings import echo_findings
 from .output.plan import account_of
-from .output.progress import AUTO, WAYS, shown
+from .output.progress import AUTO, WAYS, show_progress
 from .output.text import echo
 from .written import save, write_edits
 
@@ -69,23 +69,23 @@ def solve(
     if reading is None or reading.problem is None:
         return answer_code
     from ..api import solver
-    from ..planner.placing import chosen, decided
+    from ..planner.placing import choose, decide
     from ..planner.write_back import edits_of
     from ..solver.sandbox.end_reasons import further_searches_stopped
     from ..solver.session import Session
 
-    problem = further.limited(previous.near_plan(reading.problem))
+    problem = further.limit(previous.near_plan(reading.problem))
     with Session() as session:  # the first Ctrl-C ends every search here; the results so far are shown
-        with shown(progress, form == "json", _costs(problem)) as sinks:
+        with show_progress(progress, form == "json", _costs(problem)) as sinks:
             answer = solver(limit, seed, True, sinks.of_placements, memory_limit, reading, sinks.of_counts, session)(problem)
         if answer.plan is None:
             return _print_no_plan(reading, answer, form, before)
-        findings = reading.document.environment.concealed(answer.findings)
+        findings = reading.document.environment.conceal(answer.findings)
         if findings:
             echo_findings(findings, err=True, texts=reading.document.texts)
         solves = solver(limit, seed, memory=memory_limit, reading=reading, session=session)
-        placed = decided(problem, answer)
-        moves = previous.moves(placed, chosen(problem, answer), answer.plan, solves)
+        placed = decide(problem, answer)
+        moves = previous.moves(placed, choose(problem, answer), answer.plan, solves)
         blocks, data = further.report(placed, answer.plan, solves)
         planned = account_of(problem, answer, limit, solves, verbose)
         if session.cancelled and not any(finding.code == "PW602" for finding in answer.findings):
@@ -132,7 +132,7 @@ def _costs(problem: Problem) -> Mapping[str, int]:
 
 
 def _print_no_plan(reading: Reading, answer: Answer, form: str, before: tuple[Finding, ...]) -> int:
-    file, findings = reading.source.name, reading.document.environment.concealed(answer.findings)
+    file, findings = reading.source.name, reading.document.environment.conceal(answer.findings)
     echo_findings(findings, err=True, texts=reading.document.texts)
     if form == "json":
         from ..report.solution import without_plan

@@ -12,7 +12,7 @@ import click
 
 from ..report.terminal import escape
 from .exit_codes import DIFFERENT, OK
-from .launching import echo_workers, failed, sizes_of
+from .launching import echo_workers, print_failure, sizes_of
 from .options.shared import form_option
 from .output.findings import echo_findings
 
@@ -43,7 +43,7 @@ def status(name: str | None, logs: bool, form: str) -> int:
     try:
         launches_seen = launches() if name is None else [launch_named(name)]
     except LaunchFailed as problem:
-        return failed(problem, "no status")
+        return print_failure(problem, "no status")
     if logs:
         if name is None:
             raise click.UsageError("name the launch whose logs you want")

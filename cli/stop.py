@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from .exit_codes import OK
-from .launching import failed
+from .launching import print_failure
 
 _BEFORE = {"ended": "had ended", "failed": "had failed", "lost": "was lost"}
 
@@ -26,7 +26,7 @@ def stop(name: str) -> int:
     try:
         launch = ended(name)
     except LaunchFailed as problem:
-        return failed(problem, "not stopped")
+        return print_failure(problem, "not stopped")
     click.echo(
         f"`{name}` has ended: nothing is left running"
         if launch.alive

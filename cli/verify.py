@@ -76,12 +76,12 @@ def verify(
     reports: Iterable[Report] = map(judge, readings)
     err = False
     if fix or diff:
-        from .fixing import fixed_files, print_diff, written
+        from .fixing import fixed_files, print_diff, write_fixed
 
         fixed = fixed_files(readings, judge)
         if diff:
             return print_diff(fixed)
-        reports, err = written(fixed), any(file.name in UNNAMED for file in fixed)
+        reports, err = write_fixed(fixed), any(file.name in UNNAMED for file in fixed)
     if warnings_as_errors:
         reports = map(Report.with_warnings_as_errors, reports)
     if form == "text":

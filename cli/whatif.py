@@ -66,10 +66,10 @@ def whatif(
     reading, code = read(replace(source, settings=()))
     if reading is None or reading.problem is None:
         return code
-    from ..solver.pricing.changes import dropped, on_other_machines, without_each
+    from ..solver.pricing.changes import drop_demands, on_other_machines, without_each
 
     on_others = on_other_machines(reading.problem, machines_changed, losses, reading.session.elsewhere)
-    changes = [*dropped(reading.problem, drops), *on_others]
+    changes = [*drop_demands(reading.problem, drops), *on_others]
     changed = None
     if source.settings:
         changed, code = read(source)
@@ -86,7 +86,7 @@ def whatif(
         def solve(problem: Problem) -> Answer:
             file = changed if changed is not None and problem is changed.problem else reading
             answer = solver(limit, seed, memory=memory_limit, reading=file, session=session)(problem)
-            return replace(answer, findings=file.document.environment.concealed(answer.findings))
+            return replace(answer, findings=file.document.environment.conceal(answer.findings))
 
         pricing = price(reading.problem, changes or without_each(reading.problem), solve)
     if form == "json":

@@ -96,7 +96,7 @@ def write_fixes(files: Sequence[FixedFile]) -> None:
                 before = opened.read()
             mark = _BOM if before.startswith(_BOM) else b""
             if before != mark + file.before.encode():
-                raise _changed(file.name)
+                raise _build_change_error(file.name)
             changes[file.name] = FileChange(before, mark + file.text.encode())
         except OSError as problem:
             raise _not_written(file.name, problem) from None
@@ -105,10 +105,10 @@ def write_fixes(files: Sequence[FixedFile]) -> None:
     except OSError as problem:
         raise _not_written(problem.filename or ", ".join(changes), problem) from None
     if changed:
-        raise _changed(changed)
+        raise _build_change_error(changed)
 
 
-def _changed(path: str) -> UnusableInput:
+def _build_change_error(path: str) -> UnusableInput:
     message = f"`{path}` was changed while it was fixed; no file was written"
     return UnusableInput([error("PW001", "", message, help="run the command again")])
 

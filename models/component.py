@@ -232,7 +232,7 @@ class Relation:
         """Kind that the file demands."""
         return self.demanded or self.kind
 
-    def decided(self, kind: str) -> Relation:
+    def decide(self, kind: str) -> Relation:
         """Return the relation with `colocated or disjoint` decided as `kind`."""
         return replace(self, kind=kind, demanded=self.kind)
 

@@ -58,14 +58,14 @@ def differences(before: Problem, after: Problem, names: Mapping[str, str]) -> It
         same = relation.kind, tuple(names.get(name, name) for name in relation.components), relation.level
         if hinted.intersection(relation.components) and same not in demanded:
             yield LostSetting("+".join(relation.components), f"are not demanded to be {relation.kind}", True)
-    yield from _between(before, after, names)
+    yield from _compare_between(before, after, names)
     dealt = {(share.component, share.amount, share.multiple) for share in after.shares}
     for share in before.shares:
         if share.component in hinted and (names.get(share.component, share.component), share.amount, share.multiple) not in dealt:
             yield LostSetting(share.component, f"does not get an equal share of {share.amount_text}", True)
 
 
-def _between(before: Problem, after: Problem, names: Mapping[str, str]) -> Iterator[LostSetting]:
+def _compare_between(before: Problem, after: Problem, names: Mapping[str, str]) -> Iterator[LostSetting]:
     """Compare links and objective; estimated links are skipped, as they are estimated again."""
     sent = {(link.source, link.target): link for link in after.job.links}
     for link in before.job.links:
@@ -81,7 +81,7 @@ def _lost_settings(before: Problem, component: Component, after: Problem, target
     name = component.name
     if component.runs is not None and target.runs is not None:
         if component.runs != target.runs:
-            if rank := _moved(component.runs, target.runs):
+            if rank := _describe_move(component.runs, target.runs):
                 yield LostSetting(name, rank, True)
             elif _labels(component.runs) != _labels(target.runs):
                 yield LostSetting(name, "is in other node groups", False)
@@ -89,7 +89,7 @@ def _lost_settings(before: Problem, component: Component, after: Problem, target
         yield LostSetting(name, "has ranks that are given in one of the two only", True)
     else:
         yield from _hints(before, component, after, target)
-    yield from _where(before, component, after, target)
+    yield from _compare_places(before, component, after, target)
     if component.backend and target.backend and component.backend != target.backend:
         yield LostSetting(name, f"is trained by {target.backend}, not {component.backend}", False)
     on_nodes = before.kind(component) == NODE
@@ -103,7 +103,7 @@ def _lost_settings(before: Problem, component: Component, after: Problem, target
         yield LostSetting(name, "has other parallel degrees", component.runs is None)
 
 
-def _where(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[LostSetting]:
+def _compare_places(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[LostSetting]:
     """Compare the demands on the topology and on host memory."""
     for field in ("keep", "spread", "pins", "excluded", "offloaded", "host_memory", "estimate"):
         if getattr(component, field) != getattr(target, field):
@@ -134,7 +134,7 @@ def _choices(problem: Problem, component: Component) -> tuple[Parallel, ...]:
     return tuple(problem.job.choices.get(component.name, (component.parallel,)))
 
 
-def _moved(before: Sequence[Run], after: Sequence[Run]) -> str:
+def _describe_move(before: Sequence[Run], after: Sequence[Run]) -> str:
     """Describe the first process with another place; "" if no process moves."""
     old_seats, new_seats = (
         [(rank, [(seat, kind) for seat, kind, _ in places]) for rank, places in seats(runs)] for runs in (before, after)
@@ -149,12 +149,12 @@ def _labels(runs: Sequence[Run]) -> list[list[str]]:
     return [list(dict.fromkeys(label for _, _, label in places)) for _, places in seats(runs)]
 
 
-def moved(subject: str, message: str, help: str = "") -> Finding:
+def warn_of_loss(subject: str, message: str, help: str = "") -> Finding:
     """Build the warning for a loss with effect on the placement."""
     return warning(LOSS, subject, message, help=help)
 
 
-def dropped(subject: str, message: str, help: str = "") -> Finding:
+def note_loss(subject: str, message: str, help: str = "") -> Finding:
     """Build the note for a loss without effect on the placement."""
     return Finding(LOSS, Severity.NOTE, subject, message, help=help)
 
@@ -170,11 +170,11 @@ def lost_demands(problem: Problem) -> Iterator[Finding]:
     for relation in problem.job.relations:
         if relation.kind not in KEYS and relation.reason and hinted.intersection(relation.components):
             message = f"that {_relation_text(relation)}, as {relation.reason} demands, is lost"
-            yield moved("+".join(relation.components), message)
+            yield warn_of_loss("+".join(relation.components), message)
     for share in problem.shares:
         if share.component in hinted:
             message = f"that the {share.amount_text} of `{share.amount_name}` {are(share.amount)} dealt out evenly to `{share.component}`"
-            yield moved(share.component, f"{message}, is lost")
+            yield warn_of_loss(share.component, f"{message}, is lost")
 
 
 def lost_times(problem: Problem) -> Iterator[Finding]:
@@ -183,7 +183,7 @@ def lost_times(problem: Problem) -> Iterator[Finding]:
     if timed:
         names = " and ".join(filter(None, (", ".join(f"`{component.name}`" for component in timed[:-1]), f"`{timed[-1].name}`")))
         message = f"the times of {names}, and what `plan` says of these, are not carried over"
-        loss = moved if any(component.runs is None for component in timed) else dropped
+        loss = warn_of_loss if any(component.runs is None for component in timed) else note_loss
         yield loss("", message, "add them to the new file, where counts and degrees are to be chosen by them")
 
 
@@ -196,7 +196,7 @@ def lost_settings(root: MapNode, problem: Problem, text: str) -> Iterator[Findin
     for path, value in _settings(root):
         is_degree = _DEGREE.fullmatch(path.rpartition(".")[2]) and type(value) is int and value > 1 and value not in degrees
         if is_degree or (value in ENGINES and value not in words and words & ENGINES):
-            yield dropped("", f"`{path}` of {value} is not carried over", "set it in the new file, where the job needs it")
+            yield note_loss("", f"`{path}` of {value} is not carried over", "set it in the new file, where the job needs it")
 
 
 def _settings(value: Value, path: str = "") -> Iterator[tuple[str, object]]:
@@ -221,7 +221,7 @@ Data = dict[str, object]
 _DEGREES = ("tp", "pp", "cp", "ep", "dp")
 
 
-def renamed(components: Sequence[Component], known: Mapping[str, str]) -> dict[str, str]:
+def map_names(components: Sequence[Component], known: Mapping[str, str]) -> dict[str, str]:
     """Map component names to their names in another dialect, by role.
 
     `known` maps roles to names of that dialect. A component keeps its name if its role is not in
@@ -240,14 +240,14 @@ def renaming_notes(names: Mapping[str, str]) -> Iterator[Finding]:
     """Yield a note for every renamed component."""
     for before, after in names.items():
         if before != after:
-            yield dropped(before, f"`{before}` is called `{after}` now")
+            yield note_loss(before, f"`{before}` is called `{after}` now")
 
 
 def topology_to_data(component: Component, estimated: bool = False) -> Data:
     """Return the hints about topology and host memory; not traffic that is only `estimated`."""
     data: Data = {"offloaded": memory_text(component.offloaded), "host_memory": memory_text(component.host_memory)}
-    data["keep"] = _together((keep.unit, _keep(keep)) for keep in component.keep)
-    data["spread"] = _alone([_spread(spread) for spread in component.spread])
+    data["keep"] = _group((keep.unit, _keep(keep)) for keep in component.keep)
+    data["spread"] = _unwrap([_spread(spread) for spread in component.spread])
     data["pin"] = [{"ranks": ranks_to_data(pin.ranks), "nodes": ranks_to_data(pin.nodes)} for pin in component.pins]
     data["exclude"] = ranks_to_data(component.excluded) if component.excluded else None
     data["traffic"] = "" if estimated else memory_text(component.traffic)
@@ -258,11 +258,11 @@ def relations_to_data(problem: Problem, component: Component, names: Mapping[str
     """Return the relations that are keys of the component; `names` are the new names."""
     data: Data = {}
     for kind, key in KEYS.items():
-        relations = [relation for relation in problem.related(kind) if relation.components[0] == component.name]
+        relations = [relation for relation in problem.find_relations(kind) if relation.components[0] == component.name]
         named = dict.fromkeys((names[relation.components[1]], relation.level) for relation in relations)
         if named:
             has_level = kind in BETWEEN_DOMAINS
-            data[key] = _alone([{"component": name, "level": level} if has_level and level != RACK else name for name, level in named])
+            data[key] = _unwrap([{"component": name, "level": level} if has_level and level != RACK else name for name, level in named])
     return data
 
 
@@ -315,15 +315,15 @@ def _preference(preference: Preference) -> object:
     return preference.order if preference.order != LEXICOGRAPHIC else None
 
 
-def _together(pairs: Iterable[tuple[str, object]]) -> Data:
+def _group(pairs: Iterable[tuple[str, object]]) -> Data:
     """Group values by key; a single value stands alone."""
     grouped: dict[str, list[object]] = {}
     for key, value in pairs:
         grouped.setdefault(key, []).append(value)
-    return {key: _alone(values) for key, values in grouped.items()}
+    return {key: _unwrap(values) for key, values in grouped.items()}
 
 
-def _alone(values: list[object]) -> object:
+def _unwrap(values: list[object]) -> object:
     return values[0] if len(values) == 1 else values
 
 
@@ -347,7 +347,7 @@ def other_hints_to_data(problem: Problem, component: Component, names: dict[str,
         shards = component.estimate.divided_among if component.estimate else 0
         if component.runs is None and component.divided_among != shards and not are_whole(component):
             message = f"that the ranks of `{component.name}` are whole groups of {component.shards} shards is lost"
-            losses.append(moved(component.name, message))
+            losses.append(warn_of_loss(component.name, message))
     if component.phases:
         data["phase"] = component.phases[0] if len(component.phases) == 1 else list(component.phases)
     estimated = component.name in problem.job.estimated
@@ -373,6 +373,6 @@ def _degrees(choices: tuple[Parallel, ...], component: Component, losses: list[F
     values = {name: list(dict.fromkeys(getattr(choice, name) for choice in choices)) for name in _DEGREES}
     if choices != tuple(Parallel(*degrees) for degrees in product(*values.values())):
         message = f"that `{component.name}` may have only some of the degrees {', or '.join(map(str, choices))} together is not said"
-        losses.append(moved(component.name, message))
+        losses.append(warn_of_loss(component.name, message))
         values = {name: [getattr(component.parallel, name)] for name in _DEGREES}
     return {name: sizes[0] if len(sizes) == 1 else sizes for name, sizes in values.items() if sizes != [1]}

@@ -55,14 +55,14 @@ def fix(readings: Sequence[Reading], judge: Judge) -> FixedFile:
     unfixed = FixedFile(readings, readings[0].source.text, [judge(reading) for reading in readings], 0)
     if any(reading.session.as_before is None for reading in readings):
         return unfixed
-    for accepts in (_mends, _is_better_with):
-        fixed = _fixed(unfixed, judge, accepts)
+    for accepts in (_is_fixed, _is_better_with):
+        fixed = _fix_file(unfixed, judge, accepts)
         if fixed.count and _is_better(unfixed.reports, fixed.reports):
             return fixed
     return unfixed
 
 
-def _fixed(file: FixedFile, judge: Judge, accepts: Accepts) -> FixedFile:
+def _fix_file(file: FixedFile, judge: Judge, accepts: Accepts) -> FixedFile:
     for _ in range(MOST_STEPS):
         step = _step(file, judge, accepts)
         if step is None:
@@ -73,7 +73,7 @@ def _fixed(file: FixedFile, judge: Judge, accepts: Accepts) -> FixedFile:
 
 def _step(file: FixedFile, judge: Judge, accepts: Accepts) -> FixedFile | None:
     """Make all edits, else the first that is accepted; None if none is."""
-    edits = offered(file.name, file.reports)
+    edits = select_edits(file.name, file.reports)
     for chosen in [edits, *([edit] for edit in edits if len(edits) > 1)] if edits else ():
         text = apply_edits(file.text, chosen)
         reports = [judge(reading.session.read(text)) for reading in file.readings]
@@ -82,7 +82,7 @@ def _step(file: FixedFile, judge: Judge, accepts: Accepts) -> FixedFile | None:
     return None
 
 
-def offered(name: str, reports: Reports) -> list[Edit]:
+def select_edits(name: str, reports: Reports) -> list[Edit]:
     """Return the edits of errors and warnings in a file, in text order, without overlaps.
 
     A warning's edit that only deletes is left to the user: the framework ignores the text, but a
@@ -99,7 +99,7 @@ def offered(name: str, reports: Reports) -> list[Edit]:
     return edits
 
 
-def _mends(before: Reports, after: Reports, edits: list[Edit]) -> bool:
+def _is_fixed(before: Reports, after: Reports, edits: list[Edit]) -> bool:
     """Return True if the findings of the edits are gone."""
     mended = {_identity(finding) for report in before for finding in report.findings if finding.edit in edits}
     return mended.isdisjoint(_identity(finding) for report in after for finding in report.findings)

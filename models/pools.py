@@ -166,7 +166,7 @@ def lay_out(pools: Sequence[Pool], rooms: Sequence[FreeNodes], reserves: Sequenc
     """
     left = list(rooms)
     for reserve in reserves:
-        _reserved(left, reserve)
+        _reserve(left, reserve)
     placed: dict[str, list[tuple[range, int]]] = {pool.name: [] for pool in pools}
     for pool in pools:
         done = 0
@@ -177,12 +177,12 @@ def lay_out(pools: Sequence[Pool], rooms: Sequence[FreeNodes], reserves: Sequenc
                 if position < 0 or left[position].largest(pool.cpus) < parts.size:
                     best = left[position] if position >= 0 else None
                     return PoolLayout(placed, tuple(left), Unplaced(pool, done + parts.count - wanted, parts.size, best))
-                wanted -= _taken(left, position, parts.size, pool.cpus, wanted, placed[pool.name])
+                wanted -= _take_parts(left, position, parts.size, pool.cpus, wanted, placed[pool.name])
             done += parts.count
     return PoolLayout(placed, tuple(left))
 
 
-def _reserved(left: list[FreeNodes], reserve: Reserve) -> bool:
+def _reserve(left: list[FreeNodes], reserve: Reserve) -> bool:
     """Take the CPUs of a process from the first node with enough. False if there is none."""
     for position, room in enumerate(left):
         if room.cpus >= reserve.cpus:
@@ -193,7 +193,7 @@ def _reserved(left: list[FreeNodes], reserve: Reserve) -> bool:
     return False
 
 
-def _taken(left: list[FreeNodes], position: int, size: int, cpus: int, wanted: int, into: list[tuple[range, int]]) -> int:
+def _take_parts(left: list[FreeNodes], position: int, size: int, cpus: int, wanted: int, into: list[tuple[range, int]]) -> int:
     """Put parts on up to `wanted` nodes of a stretch; return their number."""
     room = left[position]
     count = min(wanted, len(room.nodes))
@@ -359,7 +359,7 @@ class Laying:
     pools: tuple[Pool, ...]
     reserves: tuple[Reserve, ...] = ()
 
-    def laid(self, sizes: Mapping[str, int], cluster: Cluster) -> Iterator[dict[str, Runs] | None]:
+    def lay_out(self, sizes: Mapping[str, int], cluster: Cluster) -> Iterator[dict[str, Runs] | None]:
         """Yield component -> ranks for every division of the open pools into equal parts.
 
         `sizes` are those of the open pools, by the names of their first components. Fewer and

@@ -135,7 +135,7 @@ class Problem:
         kind = self.kind(component)
         return component.most if kind == NODE else self.cluster.total(kind)
 
-    def related(self, kind: str) -> tuple[Relation, ...]:
+    def find_relations(self, kind: str) -> tuple[Relation, ...]:
         """Return the relations of a kind with all components in this problem."""
         return tuple(r for r in self.job.relations if r.kind == kind and all(name in self._by_name for name in r.components))
 
@@ -168,7 +168,7 @@ class Problem:
         for component in members:
             if component.contiguous:
                 return self.range_in(component)
-        in_order = {name for relation in self.related(IN_ORDER) for name in relation.components}
+        in_order = {name for relation in self.find_relations(IN_ORDER) for name in relation.components}
         solid = any(component.name in in_order for component in members) and self.kind(members[0]) == ACCELERATOR
         return (CLUSTER_LABEL,) if solid else None
 
@@ -182,7 +182,7 @@ class Problem:
                 name = root[name]
             return name
 
-        for relation in (relation for kind in TOGETHER for relation in self.related(kind)):
+        for relation in (relation for kind in TOGETHER for relation in self.find_relations(kind)):
             name_a, name_b = relation.components
             root[find(name_a)] = find(name_b)
         sets: dict[str, list[Component]] = {}
@@ -201,7 +201,7 @@ class Problem:
     def _given(self) -> Assignment:
         return Assignment({c.name: c.runs for c in self.components if c.runs is not None})
 
-    def given(self) -> Assignment:
+    def build_given(self) -> Assignment:
         """Return the Assignment of the components with given ranks."""
         return self._given
 
@@ -216,7 +216,7 @@ class Problem:
         known = ((degrees, shape) for degrees, shape in shapes.items() if not shape.least)
         return next((degrees for degrees, shape in known if shape.parallel == component.parallel), component.parallel)
 
-    def divided(self, component: str, parallel: Parallel) -> Parallel:
+    def divide(self, component: str, parallel: Parallel) -> Parallel:
         """Return the degrees that divide a component's work; none if nothing is divided."""
         shape = self.job.planning.shapes.get(component, {}).get(parallel)
         return shape.parallel if shape is not None and shape.least else parallel
@@ -246,7 +246,7 @@ class Problem:
             return (relation,)
         together = any(first in members and second in members for members in self.colocated_sets)
         kinds_left = (COLOCATED,) if together else (relation.choice,) if relation.choice else (DISJOINT, COLOCATED)
-        return tuple(relation.decided(kind) for kind in kinds_left)
+        return tuple(relation.decide(kind) for kind in kinds_left)
 
     @property
     def undecided(self) -> Problem:
@@ -254,10 +254,10 @@ class Problem:
         relations = tuple(replace(relation, kind=relation.demand, demanded="") for relation in self.job.relations)
         return self if relations == self.job.relations else replace(self, job=replace(self.job, relations=relations))
 
-    def decided(self, assignment: Assignment) -> Problem:
+    def decide(self, assignment: Assignment) -> Problem:
         """Return the problem with `colocated or disjoint` decided as in an answer."""
         relations = tuple(
-            relation.decided(COLOCATED)
+            relation.decide(COLOCATED)
             if relation.kind == COLOCATED_OR_DISJOINT
             and (masks := assignment.masks(relation.components[0]))
             and masks == assignment.masks(relation.components[1])
@@ -269,7 +269,7 @@ class Problem:
     def as_chosen(self, degrees: Mapping[str, Parallel], assignment: Assignment) -> Problem:
         """Return the problem with the degrees and sharing of an answer."""
         components = tuple(replace(component, parallel=degrees.get(component.name, component.parallel)) for component in self.components)
-        return replace(self, job=replace(self.job, components=components, choices={})).decided(assignment)
+        return replace(self, job=replace(self.job, components=components, choices={})).decide(assignment)
 
     # -- what may be given up
 

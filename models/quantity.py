@@ -139,7 +139,7 @@ def times(counts: Iterable[tuple[int, int]], factor: int) -> Counts:
     return tuple((low * factor, high * factor) for low, high in counts)
 
 
-def less(counts: Iterable[tuple[int, int]], taken: int) -> Counts:
+def subtract(counts: Iterable[tuple[int, int]], taken: int) -> Counts:
     """Return the counts minus `taken`, without ranges that become empty."""
     return tuple((max(low - taken, 1), high - taken) for low, high in counts if high > taken)
 

@@ -160,11 +160,11 @@ def _item(item: str, position: int, size: int | None, noun: str) -> range:
     if first > last:
         raise RankError("order", f"the range {first}-{last} runs backwards", start, end, "runs backwards", f"{last}-{first}")
     if size is not None and last >= size:
-        raise _outside(first, last, size, noun, start, end)
+        raise _build_error(first, last, size, noun, start, end)
     return range(first, last + 1)
 
 
-def _outside(first: int, last: int, size: int, noun: str, start: int, end: int) -> RankError:
+def _build_error(first: int, last: int, size: int, noun: str, start: int, end: int) -> RankError:
     if size == 0:
         return RankError("range", f"there is no {noun}, but rank {first} is asked for", start, end, "none exists", None, last)
     exist = "only rank 0 exists" if size == 1 else f"ranks 0-{size - 1} exist"

@@ -28,11 +28,11 @@ class TextReader(Protocol):
 class RankOpener(Protocol):
     """File of a framework with components that are planned by time."""
 
-    def opened(self) -> Reading:
+    def open_ranks(self) -> Reading:
         """Return the reading with open ranks; the old ranks are in `PlanningSpec.own`."""
         ...
 
-    def refused(self) -> tuple[Finding, ...]:
+    def find_refusals(self) -> tuple[Finding, ...]:
         """Return an error if the framework refuses every open choice of degrees."""
         ...
 
@@ -70,15 +70,15 @@ class FileSession:
             raise ValueError("how the file was read is not known")
         return self.as_before(text, machines)
 
-    def opened(self) -> Reading:
+    def open_ranks(self) -> Reading:
         """Return the reading for a search. Raises ValueError if nothing can be opened."""
         if self.opening is None:
             raise ValueError("no component has both ranks and times")
-        return self.opening.opened()
+        return self.opening.open_ranks()
 
-    def refused(self) -> tuple[Finding, ...]:
-        """Return unreported errors about refused degrees (see `RankOpener.refused`)."""
-        return () if self.opening is None or self.refusal_reported else self.opening.refused()
+    def find_refusals(self) -> tuple[Finding, ...]:
+        """Return unreported errors about refused degrees (see `RankOpener.find_refusals`)."""
+        return () if self.opening is None or self.refusal_reported else self.opening.find_refusals()
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Reading:
     machines: Cluster | None = field(default=None, compare=False, repr=False)
     proves: bool = True
 
-    def judged(self, finding: Finding) -> Finding:
+    def judge(self, finding: Finding) -> Finding:
         """Return a rule's finding; an error becomes a warning if nothing is proved."""
         is_doubt = not self.proves and finding.severity is Severity.ERROR
         return replace(finding, severity=Severity.WARNING) if is_doubt else finding
@@ -128,7 +128,7 @@ class Reading:
     def to_solve(self) -> Reading:
         """Reading for a search: with open ranks if components are planned by time."""
         return (
-            self._beside(replace(self.session.opened().in_scope(), session=replace(self.session, refusal_reported=True)))
+            self._keep_own_errors(replace(self.session.open_ranks().in_scope(), session=replace(self.session, refusal_reported=True)))
             if self.opens
             else self
         )
@@ -137,7 +137,7 @@ class Reading:
         """Return the reading with the problem widened to the scope of the plan."""
         return self if self.problem is None else replace(self, problem=in_scope(self.problem))
 
-    def _beside(self, anew: Reading) -> Reading:
+    def _keep_own_errors(self, anew: Reading) -> Reading:
         """Return a new reading with own errors as faults of the file's ranks."""
         problem, known = anew.problem, {(finding.code, finding.message) for finding in anew.findings}
         errors = (finding for finding in self.findings if finding.severity is Severity.ERROR)

@@ -26,7 +26,7 @@ else:
 
     def dataclass(cls: type | None = None, /, **options: bool) -> Any:
         """Build a dataclass with the options `frozen`, `slots`, `order`, `eq` and `kw_only`."""
-        return _made(cls, **options) if cls is not None else lambda cls: _made(cls, **options)
+        return _make_class(cls, **options) if cls is not None else lambda cls: _make_class(cls, **options)
 
     def replace(instance: Any, /, **changes: Any) -> Any:
         """Return a copy with changed fields."""
@@ -47,7 +47,7 @@ def _positional(cls: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, 
     return names, _values([*names])
 
 
-def _made(cls: type, frozen: bool = False, slots: bool = False, order: bool = False, eq: bool = True, kw_only: bool = False) -> type:
+def _make_class(cls: type, frozen: bool = False, slots: bool = False, order: bool = False, eq: bool = True, kw_only: bool = False) -> type:
     if not cls.__doc__:
         cls.__doc__ = cls.__name__  # deriving it from the signature is slow
     extends = any(_params(base).frozen for base in cls.__mro__[1:] if _params(base) is not None)
@@ -68,7 +68,7 @@ def _made(cls: type, frozen: bool = False, slots: bool = False, order: bool = Fa
     for name, function in added.items():
         if name not in cls.__dict__ or (name == "__hash__" and not has_hash):
             setattr(cls, name, function)
-    made = _slotted(cls, class_fields, frozen) if slots else cls
+    made = _add_slots(cls, class_fields, frozen) if slots else cls
     if "__init__" not in made.__dict__:
         setattr(made, "__init__", _Uncompiled(made, class_fields, frozen))  # noqa: B010 (mypy refuses the plain form)
     return made
@@ -154,10 +154,10 @@ def _values(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _comparison(values: Callable[[Any], tuple[Any, ...]], compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
-    def compared(self: Any, value: Any) -> Any:
+    def compare_fields(self: Any, value: Any) -> Any:
         return compare(values(self), values(value)) if value.__class__ is self.__class__ else NotImplemented
 
-    return compared
+    return compare_fields
 
 
 def _hash(class_fields: tuple[Field[Any], ...]) -> Callable[[Any], int]:
@@ -183,7 +183,7 @@ def _refuse_deletion(self: Any, name: str) -> None:
     raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
-def _slotted(cls: type, class_fields: tuple[Field[Any], ...], frozen: bool) -> type:
+def _add_slots(cls: type, class_fields: tuple[Field[Any], ...], frozen: bool) -> type:
     """Rebuild the class with `__slots__`, which cannot be added to a class."""
     inherited = {name for base in cls.__mro__[1:-1] for name in getattr(base, "__slots__", ())}
     content = dict(cls.__dict__)

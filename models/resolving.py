@@ -154,7 +154,7 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
     native file `named` also applies to components without a role, and is divided by the degrees of
     those without an estimate. A note lists the components that it does not apply to.
     """
-    reading = replace(reading, session=_resolved(reading.session, named))
+    reading = replace(reading, session=_add_cards(reading.session, named))
     problem = reading.problem
     if problem is None:
         return reading
@@ -181,7 +181,7 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
         is_policy = use.path == policy if use.path else roles.get(name) in POLICY or (is_native and roles.get(name) == "")
         # An estimate without a model is about the policy if the component's role runs the policy.
         path = use.path or (next(filter(None, paths), "") if is_policy and use.key == ESTIMATE else "")
-        card = described if described and is_policy else _known(path)
+        card = described if described and is_policy else _find_card(path)
         models[name] = replace(use, card=_overridden(problem, name, card), passed=named.name if named and not is_policy else "")
     if named:
         new_findings += [finding for finding in foreign_model_notes(problem, models, named) if finding not in reading.findings]
@@ -196,16 +196,16 @@ class _OpeningWithModels:
     opening: RankOpener
     named: ModelCard | None
 
-    def opened(self) -> Reading:
-        """See `RankOpener.opened`."""
-        return with_models(self.opening.opened(), self.named)
+    def open_ranks(self) -> Reading:
+        """See `RankOpener.open_ranks`."""
+        return with_models(self.opening.open_ranks(), self.named)
 
-    def refused(self) -> tuple[Finding, ...]:
-        """See `RankOpener.refused`."""
-        return self.opening.refused()
+    def find_refusals(self) -> tuple[Finding, ...]:
+        """See `RankOpener.find_refusals`."""
+        return self.opening.find_refusals()
 
 
-def _resolved(session: FileSession, named: ModelCard | None) -> FileSession:
+def _add_cards(session: FileSession, named: ModelCard | None) -> FileSession:
     """Return the session with model cards in the readings."""
     opening, as_before = session.opening, session.as_before
 
@@ -229,7 +229,7 @@ def _idle_shards(problem: Problem) -> Iterator[Finding]:
             yield error("PW121", component.name, message, component.span("shards"), help=advice)
 
 
-def _known(path: str) -> ModelCard | None:
+def _find_card(path: str) -> ModelCard | None:
     if not path:
         return None
     from .model_cards.known import known_model

@@ -35,7 +35,7 @@ def let_over_nodes(component: Component) -> Component:
 def has_groups(problem: Problem, component: Component) -> bool:
     """Return True if a component may have tp groups of several accelerators."""
     choices = problem.job.choices.get(component.name, (component.parallel,))
-    return any(problem.divided(component.name, choice).tp > 1 for choice in choices)
+    return any(problem.divide(component.name, choice).tp > 1 for choice in choices)
 
 
 def in_scope(problem: Problem) -> Problem:

@@ -30,7 +30,7 @@ def sharing_sets(problem: Problem) -> tuple[Members, ...]:
     return (*sets, tuple(explicit)) if explicit else tuple(sets)
 
 
-def around(problem: Problem, sets: tuple[Members, ...]) -> dict[str, tuple[Members, ...]]:
+def find_around(problem: Problem, sets: tuple[Members, ...]) -> dict[str, tuple[Members, ...]]:
     """Return first component of a set -> sets around it, directly or not.
 
     A set may share accelerators with the sets around it. Sets inside each other are also inside
@@ -38,7 +38,7 @@ def around(problem: Problem, sets: tuple[Members, ...]) -> dict[str, tuple[Membe
     """
     home = {component.name: members for members in sets for component in members}
     direct: dict[str, list[Members]] = {members[0].name: [] for members in sets}
-    for relation in problem.related(SUBSET):
+    for relation in problem.find_relations(SUBSET):
         inner, outer = (home[name] for name in relation.components)
         kinds = {problem.kind(problem[name]) for name in relation.components}  # several if given
         if inner is not outer and len(kinds) == 1 and NODE not in kinds:
@@ -62,13 +62,13 @@ def implied_relations(problem: Problem, part: Problem) -> Iterator[Relation]:
     Colocation and inclusion are transitive. `part` has some of the components, and the relations
     between them.
     """
-    dropped = {name for kind in (*TOGETHER, SUBSET) for relation in problem.related(kind) for name in relation.components}
+    dropped = {name for kind in (*TOGETHER, SUBSET) for relation in problem.find_relations(kind) for name in relation.components}
     dropped -= {component.name for component in part.components}
     if not dropped:
         return
     home = {component.name: members[0].name for members in part.colocated_sets for component in members}
-    inside = {name: {outer_set[0].name for outer_set in outers} for name, outers in around(part, part.colocated_sets).items()}
-    outer = around(problem, problem.colocated_sets)
+    inside = {name: {outer_set[0].name for outer_set in outers} for name, outers in find_around(part, part.colocated_sets).items()}
+    outer = find_around(problem, problem.colocated_sets)
     for members in problem.colocated_sets:
         members_left = [component for component in members if component.name in home]
         for second in members_left[1:]:
@@ -78,11 +78,11 @@ def implied_relations(problem: Problem, part: Problem) -> Iterator[Relation]:
             first = members_left[0]
             enclosing = next((member for member in host if member.name in home and problem.kind(member) == problem.kind(first)), None)
             if enclosing is not None and home[enclosing.name] not in inside[home[first.name]]:
-                names = _names(members, host, *_between(outer, members, host))
+                names = _names(members, host, *_find_between(outer, members, host))
                 yield Relation(SUBSET, (first.name, enclosing.name), reason=_places(dropped & names))
 
 
-def _between(outer: dict[str, tuple[Members, ...]], members: Members, host: Members) -> Iterator[Members]:
+def _find_between(outer: dict[str, tuple[Members, ...]], members: Members, host: Members) -> Iterator[Members]:
     """Yield the sets between `members` and `host` in the nesting."""
     return (between for between in outer[members[0].name] if host in outer[between[0].name])
 
@@ -95,7 +95,7 @@ def _places(names: set[str]) -> str:
     return f"the place of {' and '.join(sorted(names))}"
 
 
-def restricted(problem: Problem, names: Set[str]) -> Problem:
+def restrict(problem: Problem, names: Set[str]) -> Problem:
     """Return the problem restricted to `names`; relations implied by the rest are kept."""
     components = tuple(component for component in problem.components if component.name in names)
     if len(components) == len(problem.components):
@@ -109,4 +109,4 @@ def restricted(problem: Problem, names: Set[str]) -> Problem:
 
 def given_part(problem: Problem) -> Problem:
     """Return the problem restricted to components with given ranks."""
-    return restricted(problem, {component.name for component in problem.components if component.runs is not None})
+    return restrict(problem, {component.name for component in problem.components if component.runs is not None})

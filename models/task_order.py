@@ -22,7 +22,7 @@ class Ordered(NamedTuple):
     rounds: tuple[frozenset[int], ...]
 
 
-def ordered(parts: Sequence[Component], workload: Workload) -> Ordered:
+def order_tasks(parts: Sequence[Component], workload: Workload) -> Ordered:
     """Return the tasks of a job in a feasible order.
 
     A cycle, such as a simulator and its policy, counts as one unit: a batch passes its tasks in the
@@ -32,7 +32,7 @@ def ordered(parts: Sequence[Component], workload: Workload) -> Ordered:
     written = [Task(component.name, phase) for component in parts if component.timed for phase in component.timed.phases]
     place = {task: number for number, task in enumerate(written)}
     pairs = [
-        (task, next_task, after.whole) for after in workload.after for task, next_task in _between(written, after.earlier, after.later)
+        (task, next_task, after.whole) for after in workload.after for task, next_task in _list_pairs(written, after.earlier, after.later)
     ]
     circle_of = _circles(written, [(task, next_task) for task, next_task, _ in pairs])
     every = list(dict.fromkeys(circle_of.values()))
@@ -80,7 +80,7 @@ def _topological_order(every: Sequence[Circle], edges: Sequence[tuple[Circle, Ci
         sorter.done(first)
 
 
-def _between(tasks: Sequence[Task], earlier: str, later: str) -> Iterator[tuple[Task, Task]]:
+def _list_pairs(tasks: Sequence[Task], earlier: str, later: str) -> Iterator[tuple[Task, Task]]:
     """Yield the pairs of tasks of an edge between names of components or tasks."""
     earlier_tasks = [task for task in tasks if earlier in (task.component, str(task))]
     later_tasks = [task for task in tasks if later in (task.component, str(task))]

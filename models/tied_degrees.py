@@ -31,7 +31,7 @@ def with_degrees(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
         else {**degrees, **{name: degrees[leader] for name, leader in job.planning.tied.items() if leader in degrees}}
     )
     components = tuple(replace(component, parallel=all_degrees.get(component.name, component.parallel)) for component in job.components)
-    if choice := followed(problem, degrees):
+    if choice := follow(problem, degrees):
         named = {name: changed.named for name, changed in choice.changes.items()}
         components = tuple(replace(component, **named.get(component.name, {})) for component in components)  # type: ignore[arg-type]
         job = replace(job, planning=replace(job.planning, ways=choice.ways, accepted=choice.accepted))
@@ -50,6 +50,6 @@ def each_choice(problem: Problem) -> Iterator[Problem]:
     return (with_degrees(problem, dict(zip(leaders, chosen))) for chosen in every if not known or chosen in known)
 
 
-def followed(problem: Problem, degrees: Mapping[str, Parallel]) -> DegreeChoice | None:
+def follow(problem: Problem, degrees: Mapping[str, Parallel]) -> DegreeChoice | None:
     """Return the consequences of degrees beyond equal degrees of followers."""
     return next((entry for entry in problem.job.planning.followed if entry.degrees == degrees), None)

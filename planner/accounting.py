@@ -24,11 +24,11 @@ from ..solver.explaining.demands import in_seconds
 from ..solver.explaining.explain import Explanation
 from ..solver.explaining.explain import explain as explained
 from ..solver.session import Session
-from .assumptions import assumed, bases, emptied
-from .baseline import baseline_of, baseline_of_file, left_open
+from .assumptions import bases, list_assumptions, list_emptied
+from .baseline import baseline_of, baseline_of_file, open_component
 from .benders import as_listed
 from .bills import bills
-from .costs import cost_model, costed
+from .costs import cost_design, cost_model
 from .problem import planning_problem
 from .search.search import search
 from .sensitivity import SEARCHES, SPENT, sensitivity
@@ -148,7 +148,7 @@ def account_of(problem: Problem, planned: PlanningResult, placed: Assignment | N
     question, model, best = planned.question, cost_model(planned.model), planned.best.design
     needs, rests = bills(problem, question, best, placed), bases(problem, question, best)
 
-    def reported(designs: Iterable[CostedDesign]) -> tuple[ReportedAlternative, ...]:
+    def report(designs: Iterable[CostedDesign]) -> tuple[ReportedAlternative, ...]:
         return tuple(ReportedAlternative(priced, _adds(question, model, planned.best, priced)) for priced in designs)
 
     return Account(
@@ -158,10 +158,10 @@ def account_of(problem: Problem, planned: PlanningResult, placed: Assignment | N
         usages(question, model, best),
         needs,
         rests,
-        reported(planned.alternatives),
+        report(planned.alternatives),
         baseline_of_file(problem, planned),
         resources={name: problem.kind(problem[name]) for name in question.components if not best.blocks_of(name)},
-        assumed=(*assumed(problem, question), *emptied(needs)),
+        assumed=(*list_assumptions(problem, question), *list_emptied(needs)),
     )
 
 
@@ -180,7 +180,7 @@ def account_of_given_ranks(problem: Problem, solve: Solve | None = None) -> Acco
     if problem.job.planning.workload is None or any(component.runs is None for component in timed):
         return None
     own = {component.name: component.runs for component in timed if component.runs is not None}
-    parts = tuple(left_open(component) if component.timed else component for component in problem.components)
+    parts = tuple(open_component(component) if component.timed else component for component in problem.components)
     opened = replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, own=own)))
     opened = evenly(opened) or opened
     plan, model = solve(opened).planned if solve is not None else None, cost_model(problem.workload.model)
@@ -193,7 +193,7 @@ def account_of_given_ranks(problem: Problem, solve: Solve | None = None) -> Acco
     if plan is not None:
         bound, structures = min(value, plan.bound), plan.structures
     planned = PlanningResult(question, model.name, priced, bound, value <= bound, beside, (), structures, not_placed=unsure)
-    return replace(account_of(baseline.problem, planned, problem.given()), given=True)
+    return replace(account_of(baseline.problem, planned, problem.build_given()), given=True)
 
 
 def cost_of(question: PlanningProblem, design: CostedDesign) -> int:
@@ -212,7 +212,7 @@ def _beside(opened: Problem, plan: PlanningResult, question: PlanningProblem) ->
     if plan.is_own and not plan.proved:
         asked, model = planning_problem(opened), cost_model(plan.model)
         designs = (as_listed(found.design, asked, model, asked) for found in search(asked, model, count=OTHERS).found)
-        searched = tuple(costed(model, asked, design) for design in designs)
+        searched = tuple(cost_design(model, asked, design) for design in designs)
     by_cost = sorted((*placed, *searched), key=lambda design: cost_of(question, design))
     cheapest = {design.design.structure(): design for design in reversed(by_cost)}
     shown = tuple(sorted(cheapest.values(), key=lambda design: cost_of(question, design)))[:OTHERS]

@@ -49,7 +49,7 @@ def best_alternatives(loop: BendersLoop, best: Placed) -> tuple[tuple[CostedDesi
                 loop.bar(found, answer)
                 left, ruled_out = left - SEARCHED * (allowed - loop.probes), True
                 continue
-            priced = attempt.priced if attempt is not None and answer.plan is not None else loop.priced(found.design)
+            priced = attempt.priced if attempt is not None and answer.plan is not None else loop.cost(found.design)
             keep(loop.price(priced), priced)
             if answer.plan is None:
                 unsure.append(priced)

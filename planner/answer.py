@@ -88,7 +88,7 @@ class Solver:
 
         traffic = Traffic(problem)
         answer = self.place(traffic.weigh(problem))
-        return answer if answer.plan is None else replace(answer, plan=traffic.answered(answer.plan))
+        return answer if answer.plan is None else replace(answer, plan=traffic.restore(answer.plan))
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class _PlannedInFile:
 
     def _refused_layout(self, laid: Problem, plan: Plan) -> Sequence[Finding]:
         """Return the findings of the framework against the file with this placement."""
-        chosen = {name: laid[name].parallel for name in _left_open(self.problem) if name in plan.assignment.runs}
+        chosen = {name: laid[name].parallel for name in _list_open(self.problem) if name in plan.assignment.runs}
         return self.solver.refuses(self.problem, replace(plan, degrees={**plan.degrees, **chosen}))
 
 
@@ -154,11 +154,11 @@ def _with_degrees(plan: Plan, design: Design, problem: Problem) -> Plan:
 
     # Components that are not started take the degrees of their leader.
     idle = design.not_started(Idle(problem.job.planning.ways)) & problem.job.planning.tied.keys()
-    chosen = {name: design.options[name].parallel for name in _left_open(problem) if name in design.options and name not in idle}
+    chosen = {name: design.options[name].parallel for name in _list_open(problem) if name in design.options and name not in idle}
     return replace(plan, degrees={**plan.degrees, **chosen}) if chosen else plan
 
 
-def _left_open(problem: Problem) -> list[str]:
+def _list_open(problem: Problem) -> list[str]:
     """Return the components whose degrees a choice decides."""
     job = problem.job
     moved = {name for followed in job.planning.followed for name, change in followed.changes.items() if change.parallel is not None}

@@ -14,26 +14,26 @@ from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import LINEAR, SECONDS, Measured, TimedComponent
 from ..models.problem import Problem
 from ..solver.choosing.even_degrees import refused_degrees
-from ..solver.wording import listed
+from ..solver.wording import join_names
 from .capacity import timed_model
 from .times import rests_on, slowest, time_of, times_on
 
 
-def assumed(problem: Problem, question: PlanningProblem) -> Iterator[str]:
+def list_assumptions(problem: Problem, question: PlanningProblem) -> Iterator[str]:
     """Yield the assumptions of a plan, a sentence each."""
     workload = problem.job.planning.workload
     if workload is None:
         return
     yield from workload.assumed
     yield from refused_degrees(problem)
-    yield from _left_alone(problem, question)
+    yield from _list_left_alone(problem, question)
     if workload.flows:
         yield from _beside(question)
     if workload.aim != SECONDS and workload.budget.nanoseconds is None:
         yield "the fewest accelerators however long an iteration takes: no `budget` of seconds is set"
 
 
-def _left_alone(problem: Problem, question: PlanningProblem) -> Iterator[str]:
+def _list_left_alone(problem: Problem, question: PlanningProblem) -> Iterator[str]:
     """Yield the components with ranks to themselves though the framework lets others use them."""
     if not problem.job.capabilities.shares_accelerators:
         return
@@ -41,7 +41,7 @@ def _left_alone(problem: Problem, question: PlanningProblem) -> Iterator[str]:
     names = [component.name for component in given if problem.kind(component) == ACCELERATOR and component.name not in problem.job.overlaps]
     if names:
         have, ranks_stay = ("has", "its ranks stay") if len(names) == 1 else ("have", "their ranks stay")
-        yield f"{listed(names)}: {ranks_stay}, no other component is put onto them, since {'it' if len(names) == 1 else 'they'} {have} no `seconds`"
+        yield f"{join_names(names)}: {ranks_stay}, no other component is put onto them, since {'it' if len(names) == 1 else 'they'} {have} no `seconds`"
 
 
 def _beside(question: PlanningProblem) -> Iterator[str]:
@@ -56,7 +56,7 @@ def _beside(question: PlanningProblem) -> Iterator[str]:
         for unnamed_task in (question.tasks[task] for task in unnamed)
     )
     why = "no chain of `workflow` names " + ("it" if len(names) == 1 else "them") if named else "no `workflow` says what works on what"
-    yield f"{listed(list(names))}: {'waits' if len(names) == 1 else 'wait'} for no component, since {why}"
+    yield f"{join_names(list(names))}: {'waits' if len(names) == 1 else 'wait'} for no component, since {why}"
 
 
 def bases(problem: Problem, question: PlanningProblem, design: Design) -> tuple[Basis, ...]:
@@ -81,7 +81,7 @@ def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: T
     rows = rests_on(timed, task.phase, option.amount, option.parallel, model)
     counts = tuple(row.accelerators for row in rows)
     if counts == (option.amount,):
-        kind, scaling = (_guessed(rows[0]) if rows[0].bounds else FORMULA if rows[0].assumed else MEASURED), rows[0].assumed
+        kind, scaling = (_describe_guess(rows[0]) if rows[0].bounds else FORMULA if rows[0].assumed else MEASURED), rows[0].assumed
     else:
         follows = time_of(timed, task.phase, option.amount, option.parallel, model)
         kind = BEYOND if follows is not None and follows.extrapolated else BETWEEN
@@ -100,11 +100,11 @@ def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: T
     rising = rows[0].nanoseconds < rows[-1].nanoseconds
     return Basis(
         task, option.amount, time, kind, counts, scaling, degrees, models, on_model, at_once,
-        as_written, alike, rising, _named(rows), rows[0].bounds if kind in (ESTIMATED, FITTED) else (),
+        as_written, alike, rising, _name_measurements(rows), rows[0].bounds if kind in (ESTIMATED, FITTED) else (),
     )  # fmt: skip
 
 
-def _guessed(row: Measured) -> str:
+def _describe_guess(row: Measured) -> str:
     return FITTED if row.assumed.startswith(FITTED) else ESTIMATED
 
 
@@ -116,24 +116,24 @@ def _without_effect(choices: Sequence[Parallel], parallel: Parallel, is_as_long:
         return all(is_as_long(replace(parallel, **{degree: getattr(choice, degree)})) for choice in choices)
 
     unsaid = [degree for degree in differ if is_unsaid(degree)]
-    return "degrees" if unsaid == differ and unsaid else listed(unsaid)
+    return "degrees" if unsaid == differ and unsaid else join_names(unsaid)
 
 
-def _named(used: Sequence[Measured]) -> tuple[str, ...]:
+def _name_measurements(used: Sequence[Measured]) -> tuple[str, ...]:
     """Return the name of each measurement, such as ``tp 2``; () if all are alike."""
     named = [(measurement.degrees or "any degrees", measurement.model or "any model") for measurement in used]
     differing = [column for column in zip(*named) if len(set(column)) > 1]
     return tuple(", ".join(words) for words in zip(*differing))
 
 
-def emptied(bills: Sequence[BlockBill]) -> Iterator[str]:
+def list_emptied(bills: Sequence[BlockBill]) -> Iterator[str]:
     """Yield a sentence if the whole memory of several components exceeds the capacity."""
-    names = dict.fromkeys(name for bill in bills if bill.capacity is not None for name in _emptied(bill, bill.capacity))
+    names = dict.fromkeys(name for bill in bills if bill.capacity is not None for name in _list_emptied(bill, bill.capacity))
     if names:
-        yield f"{listed(list(names))}: no memory is kept while others work there, as all of it does not fit and `offloaded` is unset"
+        yield f"{join_names(list(names))}: no memory is kept while others work there, as all of it does not fit and `offloaded` is unset"
 
 
-def _emptied(bill: BlockBill, capacity: int) -> Iterator[str]:
+def _list_emptied(bill: BlockBill, capacity: int) -> Iterator[str]:
     """Yield the components beyond a segment's capacity, alone or together."""
     works = [entry for moment in bill.moments for entry in moment.entries if entry.state == WORKS]
     needs = {entry.component: entry.mebibytes for entry in sorted(works, key=lambda entry: entry.mebibytes)}

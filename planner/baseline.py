@@ -18,16 +18,16 @@ from ..models.problem import AMOUNT, Problem
 from ..models.quantity import write_estimate, write_memory
 from ..models.tied_degrees import as_written as as_written_degrees
 from ..solver.choosing.lying_over import all_held
-from ..solver.wording import listed
+from ..solver.wording import join_names
 from .assumptions import bases
 from .benders import as_written
 from .bills import bills
 from .check import forbidden, no_option
-from .costs import cost_model, costed
+from .costs import cost_design, cost_model
 from .memory import without_estimates
-from .own_design import NoPrice, design_of_ranks, refused, runs_of, seats_of
+from .own_design import NoPrice, design_of_ranks, find_refusal, runs_of, seats_of
 from .problem import planning_problem, source_of
-from .related import related
+from .related import find_related
 from .scope import on_own_models
 from .traffic import Traffic
 
@@ -48,18 +48,18 @@ def baseline_of_file(problem: Problem, planned: PlanningResult) -> Baseline | No
 def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Baseline:
     """Price the ranks that the file gives to the planned components."""
     spread = on_own_models(problem)
-    problem, question = spread, given_over_nodes(spread, question if spread is problem else planning_problem(spread))
+    problem, question = spread, allow_groups_over_nodes(spread, question if spread is problem else planning_problem(spread))
     try:
         seats = seats_of(problem, question)
         design = design_of_ranks(problem, question, seats, model)
     except NoPrice as reason:
         return Baseline(None, problem, question, str(reason))
     placed = Assignment({name: runs_of(problem, question, name) for name in seats})
-    held = all_held(problem, Assignment({**problem.given().runs, **placed.runs})) if question.given.shared else None
-    priced = costed(model, question, design, _traffic(problem), held)
+    held = all_held(problem, Assignment({**problem.build_given().runs, **placed.runs})) if question.given.shared else None
+    priced = cost_design(model, question, design, _traffic(problem), held)
     refusals, unknown, known = _with_options(problem, question, design)
     reasons = [*refusals, *problem.job.planning.own_faults, *_too_many(question, priced)]
-    faults = tuple(_forbidden(replace(_demanded(problem, known), barred=()), model, design))
+    faults = tuple(_forbidden(replace(_keep_demands(problem, known), barred=()), model, design))
     broken = () if reasons else tuple(_broken(problem, question, design))
     return Baseline(
         priced, problem, question, forbidden=(*reasons, *faults) or broken or tuple(unknown), unclear=bool(unknown) and not (reasons or faults or broken),
@@ -82,7 +82,7 @@ def _with_options(problem: Problem, question: PlanningProblem, design: Design) -
         if option in options[name]:
             continue
         options[name] = (*options[name], option)
-        if reason := refused(problem, problem[name], option.amount, option.parallel):
+        if reason := find_refusal(problem, problem[name], option.amount, option.parallel):
             refusals.append(reason)
         else:
             missing.append(no_option(name, option))
@@ -100,7 +100,7 @@ def _too_many(question: PlanningProblem, priced: CostedDesign) -> Iterator[str]:
         yield f"{priced.accelerators(question)} accelerators are used, {most + question.given.held} may be"
 
 
-def _demanded(problem: Problem, question: PlanningProblem) -> PlanningProblem:
+def _keep_demands(problem: Problem, question: PlanningProblem) -> PlanningProblem:
     """Return the problem without relations that only guide a plan.
 
     Relations that keep untimed components in place go, and what follows from them, unless they are
@@ -110,7 +110,7 @@ def _demanded(problem: Problem, question: PlanningProblem) -> PlanningProblem:
     if len(relations) == len(problem.job.relations):
         return question
     bare = replace(problem, job=replace(problem.job, relations=relations))
-    demanded = related(bare, [bare[name] for name in question.components])
+    demanded = find_related(bare, [bare[name] for name in question.components])
     same = {frozenset(pair) for pair in demanded.together}
     together = frozenset(pair for pair in question.sharing.together if frozenset(pair) in same)
     led = {name for relation in problem.job.relations if relation.proposed for name in relation.components if problem[name].timed is None}
@@ -146,7 +146,7 @@ def _traffic(problem: Problem) -> int:
     return Traffic(problem).nanoseconds(_ranks(problem)) if problem.workload.bandwidth else 0
 
 
-def left_open(component: Component) -> Component:
+def open_component(component: Component) -> Component:
     """Return the component without its ranks; without other hints any count is open."""
     if AMOUNT in component.spans:
         return replace(component, runs=None)
@@ -155,11 +155,11 @@ def left_open(component: Component) -> Component:
 
 def as_declared(question: PlanningProblem, design: Design) -> tuple[PlanningProblem, Design]:
     """Return problem and design with declared memory only."""
-    options = {name: tuple(map(_declared, candidates)) for name, candidates in question.options.items()}
-    return replace(question, options=options), replace(design, options={name: _declared(option) for name, option in design.options.items()})
+    options = {name: tuple(map(_declare, candidates)) for name, candidates in question.options.items()}
+    return replace(question, options=options), replace(design, options={name: _declare(option) for name, option in design.options.items()})
 
 
-def _declared(option: Option) -> Option:
+def _declare(option: Option) -> Option:
     return replace(option, memory=0, kept=0, estimated=False) if option.estimated else option
 
 
@@ -169,11 +169,11 @@ def over_estimates(problem: Problem, question: PlanningProblem, design: Design) 
         declared = (sum(entry.mebibytes for entry in moment.entries if entry.origin == DECLARED) for moment in bill.moments)
         if bill.tight and bill.capacity is not None and max(declared, default=0) <= bill.capacity:
             need = max(moment.demanded for moment in bill.moments)
-            names = listed(list(bill.block.components))
+            names = join_names(list(bill.block.components))
             yield f"{names} may need {write_estimate(need)} of an accelerator, and it has {write_memory(bill.capacity)}"
 
 
-def given_over_nodes(problem: Problem, question: PlanningProblem) -> PlanningProblem:
+def allow_groups_over_nodes(problem: Problem, question: PlanningProblem) -> PlanningProblem:
     """Return the problem with counts for groups over nodes, unless the framework refuses them."""
     if not problem.job.capabilities.groups_may_cross:
         return question

@@ -22,22 +22,22 @@ from ..models.planning.planned import CostedDesign, Unplaceable
 from ..models.planning.problem import PlanningProblem
 from ..models.problem import Problem
 from ..models.record import dataclass
-from ..models.sharing import restricted
+from ..models.sharing import restrict
 from ..solver.choosing.lying_over import all_held
 from ..solver.choosing.pool_layouts import with_ranks
 from ..solver.pricing.price import effect
 from ..solver.pricing.result import BETTER
-from ..solver.sandbox.end_reasons import Stopped, interrupted
+from ..solver.sandbox.end_reasons import Stopped, report_interrupt
 from ..solver.session import Session
 from .check import faults
-from .costs import cost_model, costed
+from .costs import cost_design, cost_model
 from .counting import Counting, OnCounting, silent
 from .placing import placing
 from .problem import planning_problem
 from .search.found import Price, Searched, SearchResult
 from .search.search import search
 from .traffic import Traffic
-from .unplaced import over_budget, refusal
+from .unplaced import refusal, report_over_budget
 from .write_back import Refused
 
 ALTERNATIVES = 3
@@ -113,7 +113,7 @@ class BendersLoop:
     @property
     def stopped(self) -> Stopped | None:
         """Reason why the search or the placement ended early."""
-        return self.searched.stopped or (interrupted() if self.session.cancelled else None)
+        return self.searched.stopped or (report_interrupt() if self.session.cancelled else None)
 
     def goes_on(self) -> bool:
         """Return True if a better plan is possible and may still be searched."""
@@ -175,15 +175,15 @@ class BendersLoop:
         if self.session.cancelled and anywhere:
             return Answer(UNDECIDED, how="search"), None
         asked = placing(self.problem, self.question, design)
-        answer = self.solve(unweighed(asked) if anywhere and not self.traffic.costs else self.traffic.weigh(asked))
+        answer = self.solve(drop_preferences(asked) if anywhere and not self.traffic.costs else self.traffic.weigh(asked))
         if answer.plan is None:
             return answer, None
-        placed, most = self.as_placed(self.priced(design), answer, answer.plan), self.problem.workload.budget.nanoseconds
+        placed, most = self.as_placed(self.cost(design), answer, answer.plan), self.problem.workload.budget.nanoseconds
         if why := self.refused(answer.plan, design):
             return Answer(UNDECIDED, findings=tuple(map(refusal, why)), how=GIVEN), placed
         takes, crossing = placed.priced.total, placed.priced.traffic
         if self.traffic.costs and most is not None and takes > most:
-            return replace(answer, verdict=IMPOSSIBLE, findings=(over_budget(takes, crossing, most),), how="search"), placed
+            return replace(answer, verdict=IMPOSSIBLE, findings=(report_over_budget(takes, crossing, most),), how="search"), placed
         return answer, placed
 
     def _place(self, found: SearchResult) -> bool:
@@ -221,32 +221,32 @@ class BendersLoop:
     def bar(self, found: SearchResult, answer: Answer) -> None:
         """Learn the no-good of a design without a known placement."""
         if answer.verdict == IMPOSSIBLE and not self.session.cancelled:
-            out = ruled_out(self.problem, self.question, found.design, self._probe, self.probes)
+            out = find_no_good(self.problem, self.question, found.design, self._probe, self.probes)
         else:
             out = this_alone(found.design)
         self.out.append(out)
-        self.unplaceable.append(Unplaceable(self.priced(found.design), answer.findings))
+        self.unplaceable.append(Unplaceable(self.cost(found.design), answer.findings))
 
     def _probe(self, part: Problem) -> Answer:
         self.probes -= 1
         return Answer(UNDECIDED) if self.session.cancelled else self.solve(part)
 
-    def priced(self, design: Design) -> CostedDesign:
+    def cost(self, design: Design) -> CostedDesign:
         """Return the design with the ns of its iteration, without traffic."""
-        return costed(self.model, self.question, design)
+        return cost_design(self.model, self.question, design)
 
     def price(self, priced: CostedDesign) -> Price:
         """Return the price in the order of the aim, traffic included in the time."""
         return self.question.by_aim(priced.total, priced.accelerators(self.question) - self.question.given.held)
 
-    def held(self, plan: Plan) -> int | None:
+    def count_held(self, plan: Plan) -> int | None:
         """Return the accelerators held in a placement, unless the design decides it."""
         return all_held(self.problem, plan.assignment) if self.question.given.shared else None
 
     def as_placed(self, priced: CostedDesign, answer: Answer, plan: Plan) -> Placed:
         """Return the design with its placement."""
-        with_traffic = replace(priced, traffic=self.traffic.nanoseconds(plan.assignment), held=self.held(plan))
-        return Placed(with_traffic, replace(answer, plan=self.traffic.answered(plan)), self.price(with_traffic))
+        with_traffic = replace(priced, traffic=self.traffic.nanoseconds(plan.assignment), held=self.count_held(plan))
+        return Placed(with_traffic, replace(answer, plan=self.traffic.restore(plan)), self.price(with_traffic))
 
 
 @dataclass(frozen=True)
@@ -281,10 +281,10 @@ def trial(
 
 def fitting(problem: Problem, question: PlanningProblem, design: Design) -> Problem:
     """Return the problem of any feasible placement of a design."""
-    return unweighed(placing(problem, question, design))
+    return drop_preferences(placing(problem, question, design))
 
 
-def unweighed(placed: Problem) -> Problem:
+def drop_preferences(placed: Problem) -> Problem:
     """Return the problem without preferences between placements."""
     if placed.caps:
         return placed
@@ -332,10 +332,10 @@ PROBES = 12
 
 def this_alone(design: Design) -> RefusedCount:
     """Return the no-good of a single design, for all its segmentations."""
-    return _barred(design, design.options, {})
+    return _build_no_good(design, design.options, {})
 
 
-def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve: Solve, probes: int = PROBES) -> RefusedCount:
+def find_no_good(problem: Problem, question: PlanningProblem, design: Design, solve: Solve, probes: int = PROBES) -> RefusedCount:
     """Return the strongest no-good found for an infeasible design.
 
     Segments count only if memory may be the reason. Subsets of components are placed alone, without
@@ -355,7 +355,7 @@ def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve
     if not is_impossible(every):
         return replace(this_alone(design), segments=design.segments)
     if problem.job.planning.laying is not None:  # the dialect lays out all that it is told of, and as much of it as it is told
-        has_room = any(True for _ in problem.job.planning.laying.laid(every, problem.cluster))
+        has_room = any(True for _ in problem.job.planning.laying.lay_out(every, problem.cluster))
         return this_alone(design) if has_room else _with_any_degrees(design)
     names = dict(every)
     # Which way a design keeps to, and what its terms come to, all components say together.
@@ -365,13 +365,13 @@ def ruled_out(problem: Problem, question: PlanningProblem, design: Design, solve
             names = fewer
     # On a mixed kind an estimate may be less with more accelerators.
     is_open = any(kind.mixed for kind in question.kinds) and any(option.estimated for option in design.options.values())
-    return _barred(design, names, {} if is_open or not is_impossible(names, or_more=True) else names)
+    return _build_no_good(design, names, {} if is_open or not is_impossible(names, or_more=True) else names)
 
 
 def _part(placed: Problem, question: PlanningProblem, design: Design, amounts: Mapping[str, int], or_more: bool) -> Problem:
     """Return the placement of these components alone, reduced to what decides their possible places."""
     left_out = set(question.components).difference(amounts)
-    placed = restricted(placed, {component.name for component in placed.components} - left_out)
+    placed = restrict(placed, {component.name for component in placed.components} - left_out)
     is_uniform, components = not any(kind.mixed for kind in question.kinds), list[Component]()
     for component in placed.components:
         component = replace(component, host_memory=0, traffic=component.traffic if placed.caps else 0)
@@ -386,7 +386,7 @@ def _part(placed: Problem, question: PlanningProblem, design: Design, amounts: M
     return replace(placed, job=job) if placed.caps else replace(placed, job=replace(job, links=()), previous=None)
 
 
-def _barred(design: Design, names: Iterable[str], least: Mapping[str, int]) -> RefusedCount:
+def _build_no_good(design: Design, names: Iterable[str], least: Mapping[str, int]) -> RefusedCount:
     """Return a no-good for counts from `least` on; exact counts for other components."""
     uses = {}
     for name in names:

@@ -20,7 +20,7 @@ from ..models.quantity import write_estimate, write_memory
 from ..models.record import dataclass
 from ..solver.memory import pieces
 from ..solver.stretches import stretches
-from ..solver.wording import figure, listed
+from ..solver.wording import figure, join_names
 from .memory import estimate
 
 Turn = tuple[str, str]
@@ -93,7 +93,7 @@ def _entry(
         amount = component.offloaded if state == KEPT else component.memory
         return ComponentMemory(name, amount, state, DECLARED)
     option = design.options.get(name)
-    parallel, amount = (option.parallel, option.amount) if option else (component.parallel, problem.given().amount(name))
+    parallel, amount = (option.parallel, option.amount) if option else (component.parallel, problem.build_given().amount(name))
     estimated = estimate(problem, component, parallel, amount, capacity)
     if estimated is None:
         return ComponentMemory(name, 0, state, SILENT)
@@ -167,7 +167,7 @@ def _over(problem: Problem, question: PlanningProblem, design: Design, placed: A
 def bills_of_unplanned(problem: Problem, question: PlanningProblem, design: Design) -> tuple[BlockBill, ...]:
     """Return the bills of sets outside the planning problem, for each size of accelerators."""
     components = [component for component in problem.components if component.name not in question.options and component.runs is not None]
-    return _of_sets(problem, question, design, problem.given(), components)
+    return _of_sets(problem, question, design, problem.build_given(), components)
 
 
 def _sets(problem: Problem, placed: Assignment, components: Sequence[Component]) -> dict[Set, GivenMemory]:
@@ -195,7 +195,7 @@ def none_fits(problem: Problem, bills: tuple[BlockBill, ...]) -> Finding:
         message,
         problem[first].span("estimate"),
         help=advice,
-        notes=("this is the best plan without the estimates", *map(needed, tight)),
+        notes=("this is the best plan without the estimates", *map(format_need, tight)),
     )
 
 
@@ -210,17 +210,17 @@ def decides(
     elif without.total == best.total:
         message = f"without memory estimates, {_counts(without)} would do"
     first = next((name for bill in bills if bill.tight for name in bill.block.components if problem[name].estimate), _first(problem))
-    notes = tuple(needed(bill) for bill in bills if bill.tight)
+    notes = tuple(format_need(bill) for bill in bills if bill.tight)
     advice = "write the `memory` that was measured, if it is less"
     return Finding("PW805", Severity.NOTE, first, message, problem[first].span("estimate"), help=advice, notes=notes)
 
 
-def needed(bill: BlockBill) -> str:
+def format_need(bill: BlockBill) -> str:
     """Format the need of a block at its worst moment, by component, against the capacity."""
     peak = bill.peak
     parts = " + ".join(f"{entry.component} {write_estimate(entry.mebibytes)} ({_why(entry)})" for entry in peak.entries if entry.mebibytes)
     has = f"of {write_memory(bill.capacity)} " if bill.capacity is not None else ""
-    return f"{write_estimate(peak.mebibytes)} {has}on each accelerator of {listed(bill.block.components)}: {parts}"
+    return f"{write_estimate(peak.mebibytes)} {has}on each accelerator of {join_names(bill.block.components)}: {parts}"
 
 
 def _why(entry: ComponentMemory) -> str:
@@ -236,7 +236,7 @@ def _counts(priced: CostedDesign) -> str:
     """Format counts, as in `rollout on 8 and actor on 8 (tp 2)`."""
     options = priced.design.options.items()
     parts = [f"{name} on {option.amount}" + (f" ({option.parallel})" if option.parallel.replica > 1 else "") for name, option in options]
-    return listed(parts)
+    return join_names(parts)
 
 
 def _seconds(priced: CostedDesign) -> str:

@@ -46,10 +46,10 @@ class AcceleratorCapacity:
         node_kind = self.kinds[kind]
         return frozenset(node.accelerator_memory for node in self.nodes[kind]) if node_kind.mixed else frozenset((node_kind.memory,))
 
-    def allowed(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
+    def find_allowed(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
         """Return the nodes of a kind open to a component; its own with given ranks."""
         if component.runs is not None:
-            there = frozenset(node for node, _ in problem.given().masks(component.name))
+            there = frozenset(node for node, _ in problem.build_given().masks(component.name))
         else:
             there = frozenset(problem.cluster.members(component.node_groups)) - frozenset(component.excluded)
         if self.kinds[kind].mixed:
@@ -71,7 +71,7 @@ class AcceleratorCapacity:
 
     def places(self, problem: Problem, component: Component, kind: int) -> frozenset[Place]:
         """Return the places on these nodes open to a component."""
-        nodes, kept = self.allowed(problem, component, kind), self.kept_off.get(component.name, {})
+        nodes, kept = self.find_allowed(problem, component, kind), self.kept_off.get(component.name, {})
         masks = ((rank, self.overlaid.get(rank, 0) & ~kept.get(rank, 0)) for rank in nodes)
         return nodes | {(rank, index) for rank, mask in masks for index in range(mask.bit_length()) if mask >> index & 1}
 
@@ -88,7 +88,7 @@ class AcceleratorCapacity:
         """Yield the largest count for every demand to keep the component together."""
         around = any(
             relation.components[-1] == component.name and problem[relation.components[0]].runs is not None
-            for relation in problem.related(SUBSET)
+            for relation in problem.find_relations(SUBSET)
         )
         for keep in component.keep:
             if not around and keep.level != NODE_LEVEL:
@@ -112,7 +112,7 @@ class AcceleratorCapacity:
 
     def _longest(self, problem: Problem, component: Component, kind: int) -> int:
         """Return the longest range of accelerators open to a component."""
-        nodes, kept = self.allowed(problem, component, kind), self.kept_off.get(component.name, {})
+        nodes, kept = self.find_allowed(problem, component, kind), self.kept_off.get(component.name, {})
         longest = current = 0
         for stretch in problem.cluster.numbering(component.node_groups).stretches:
             rank = stretch.node_rank
@@ -133,16 +133,16 @@ class AcceleratorCapacity:
 
 def free_capacity(problem: Problem, given: Sequence[Component], over_nodes: bool = False) -> AcceleratorCapacity:
     """Return the kinds, without accelerators held exclusively by `given` components."""
-    held = _held(problem, [component for component in given if component.name not in problem.job.overlaps])
+    held = _mask_held(problem, [component for component in given if component.name not in problem.job.overlaps])
     free = {node.rank: node.free(ACCELERATOR) & ~held.get(node.rank, 0) for node in problem.cluster.nodes}
     counts = {rank: mask.bit_count() for rank, mask in free.items()}
     kinds = kinds_of(problem, counts)
     over = [component for component in given if component.name in problem.job.overlaps]
-    overlaid = {rank: mask & free[rank] for rank, mask in _held(problem, over).items() if mask & free[rank]}
+    overlaid = {rank: mask & free[rank] for rank, mask in _mask_held(problem, over).items() if mask & free[rank]}
     kept_off = {}
     for component in problem.hinted if overlaid else ():
         strange = [sharer for sharer in over if component.name not in problem.job.overlaps[sharer.name]]
-        if kept := {rank: mask & free[rank] for rank, mask in _held(problem, strange).items() if mask & free[rank]}:
+        if kept := {rank: mask & free[rank] for rank, mask in _mask_held(problem, strange).items() if mask & free[rank]}:
             kept_off[component.name] = kept
     return AcceleratorCapacity(
         tuple(kind for kind, _ in kinds), tuple(nodes for _, nodes in kinds), counts, overlaid, kept_off, free, over_nodes
@@ -151,15 +151,15 @@ def free_capacity(problem: Problem, given: Sequence[Component], over_nodes: bool
 
 def exclusively_held(problem: Problem, given: Sequence[Component]) -> int:
     """Return the number of accelerators held exclusively by given components."""
-    return sum(mask.bit_count() for mask in _held(problem, [part for part in given if part.name not in problem.job.overlaps]).values())
+    return sum(mask.bit_count() for mask in _mask_held(problem, [part for part in given if part.name not in problem.job.overlaps]).values())
 
 
-def _held(problem: Problem, given: Sequence[Component]) -> dict[int, int]:
+def _mask_held(problem: Problem, given: Sequence[Component]) -> dict[int, int]:
     """Return node rank -> bit mask of accelerators held by these components."""
     held: dict[int, int] = {}
     for component in given:
         if problem.kind(component) == ACCELERATOR:
-            for (rank, _), mask in problem.given().masks(component.name).items():
+            for (rank, _), mask in problem.build_given().masks(component.name).items():
                 held[rank] = held.get(rank, 0) | mask
     return held
 
@@ -214,10 +214,10 @@ def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[KindNodes]:
     def is_mixed(groups: Sequence[Sequence[Node]]) -> bool:
         return len(groups) > 1 and (over_kinds or (matters and len({nodes[0].accelerator_memory for nodes in groups}) > 1))
 
-    return [_mixed(groups, counts) if is_mixed(groups) else _kind(groups, counts) for groups in kinds.values()]
+    return [_mix(groups, counts) if is_mixed(groups) else _kind(groups, counts) for groups in kinds.values()]
 
 
-def _mixed(groups: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> KindNodes:
+def _mix(groups: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> KindNodes:
     """Return a mixed kind of these kinds."""
     kind, nodes = _kind(groups, counts)
     memories = [group[0].accelerator_memory for group in groups]

@@ -13,7 +13,7 @@ from ..models.planning.design import Block, Design, bars
 from ..models.planning.option import Area, Option
 from ..models.planning.problem import PlanningProblem
 from ..models.quantity import write_estimate, write_memory
-from ..solver.wording import exactly_in_seconds, in_seconds, listed, with_unit
+from ..solver.wording import exactly_in_seconds, in_seconds, join_names, with_unit
 
 
 def faults(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
@@ -29,9 +29,9 @@ def forbidden(question: PlanningProblem, model: CostModel, design: Design) -> It
     yield from _kinds(question, design)
     yield from _relations(question, design)
     yield from _segments(question, model, design)
-    yield from limited(question, design)
+    yield from find_broken_limits(question, design)
     limit = question.budget.accelerators
-    if limit is not None and design.used(question) > limit:
+    if limit is not None and design.count_used(question) > limit:
         yield f"{design.all_accelerators(question)} accelerators are used, {limit + question.given.held} may be"
     most, takes = question.budget.nanoseconds, iteration(model, question, design)
     if most is not None and takes > most:
@@ -40,7 +40,7 @@ def forbidden(question: PlanningProblem, model: CostModel, design: Design) -> It
 
 def price(question: PlanningProblem, model: CostModel, design: Design) -> tuple[int, int]:
     """Return (ns, accelerators) in the order of the aim."""
-    return question.by_aim(iteration(model, question, design), design.used(question))
+    return question.by_aim(iteration(model, question, design), design.count_used(question))
 
 
 def memory(question: PlanningProblem, design: Design, block: Block) -> int:
@@ -101,7 +101,7 @@ def _kinds(question: PlanningProblem, design: Design) -> Iterator[str]:
 
 def _needs(design: Design, names: list[str], mebibytes: int) -> str:
     """Format the need of components on an accelerator; of an estimate the high."""
-    need = f"{listed(names)} {'need' if len(names) > 1 else 'needs'}"
+    need = f"{join_names(names)} {'need' if len(names) > 1 else 'needs'}"
     if not any(design.options[name].estimated for name in names):
         return f"{need} {write_memory(mebibytes)} of an accelerator"
     return f"by estimates {need} up to {write_estimate(mebibytes)} of an accelerator"
@@ -119,7 +119,7 @@ def _relations(question: PlanningProblem, design: Design) -> Iterator[str]:
         if not uses[first] <= uses[second]:
             yield f"`{first}` is not within `{second}`"
     if question.sharing.only_within:
-        yield from _not_demanded(question, uses)
+        yield from _find_not_demanded(question, uses)
     if question.ways and not any(_is_arranged(way, uses) for way in question.ways):
         names = [f"`{way.name}`" for way in question.ways]
         yield (
@@ -137,7 +137,7 @@ def _relations(question: PlanningProblem, design: Design) -> Iterator[str]:
             yield f"`{first}` and `{second}` share accelerators, and nothing says that they may"
 
 
-def _not_demanded(question: PlanningProblem, uses: Mapping[str, set[int]]) -> Iterator[str]:
+def _find_not_demanded(question: PlanningProblem, uses: Mapping[str, set[int]]) -> Iterator[str]:
     """Yield components inside others without a demand or permission."""
     why = "which `nested: false` in `plan` forbids" if question.sharing.forbids_nesting else "which `nested: true` in `plan` would allow"
     may = sorted(question.sharing.within | question.sharing.inside)
@@ -181,7 +181,7 @@ def _segments(question: PlanningProblem, model: CostModel, design: Design) -> It
         yield fault
 
 
-def limited(question: PlanningProblem, design: Design) -> Iterator[str]:
+def find_broken_limits(question: PlanningProblem, design: Design) -> Iterator[str]:
     """Yield broken limits of a design, a sentence each."""
     uses = {name: frozenset(design.blocks_of(name)) for name in question.components}
     for area in question.areas:
@@ -212,10 +212,10 @@ def limited(question: PlanningProblem, design: Design) -> Iterator[str]:
     if any(bars(no_good, design) for no_good in question.barred):
         yield "it is excluded"
     if (way := design.way(question)) is not None:
-        yield from _amiss(question, design, way)
+        yield from _find_deviations(question, design, way)
 
 
-def _amiss(question: PlanningProblem, design: Design, way: FrameworkArrangement) -> Iterator[str]:
+def _find_deviations(question: PlanningProblem, design: Design, way: FrameworkArrangement) -> Iterator[str]:
     """Yield deviations from the framework arrangement of the components."""
     for name, least in way.least.items():
         if name in design.options and design.options[name].amount < least:

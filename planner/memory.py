@@ -55,7 +55,7 @@ def need(problem: Problem, component: Component, parallel: Parallel, amount: int
     return MemoryNeed(found.high, found.kept_high, True) if heeded else MemoryNeed(found.certain, 0, found.certain > 0)
 
 
-def unheeded(problem: Problem, component: Component) -> bool:
+def ignores_estimate(problem: Problem, component: Component) -> bool:
     """Return True if planning ignores an estimate of the component."""
     return bool(component.estimate and not (component.memory or component.offloaded) and not problem.workload.heeds_estimates)
 
@@ -70,10 +70,10 @@ def estimate(problem: Problem, component: Component, parallel: Parallel, amount:
     """Return the estimate term by term; None if unknown."""
     if component.estimate is None:
         return None
-    from ..models.memory.estimate import estimated  # which is loaded only where something is estimated
+    from ..models.memory.estimate import estimate_memory  # which is loaded only where something is estimated
 
-    use, divided = problem.job.models.get(component.name), problem.divided(component.name, parallel)
-    return estimated(component, use.card if use else None, divided, amount, capacity)
+    use, divided = problem.job.models.get(component.name), problem.divide(component.name, parallel)
+    return estimate_memory(component, use.card if use else None, divided, amount, capacity)
 
 
 def without_estimates(problem: Problem) -> Problem | None:

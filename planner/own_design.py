@@ -16,9 +16,9 @@ from ..models.planning.design import Block, Design
 from ..models.planning.option import NO_KIND, Option
 from ..models.planning.problem import PlanningProblem
 from ..models.problem import Problem
-from ..solver.rules.amounts.all_placed import asked_for
+from ..solver.rules.amounts.all_placed import format_demand
 from ..solver.rules.amounts.even_shares import EvenShares
-from ..solver.wording import listed
+from ..solver.wording import join_names
 from .capacity import timed_model
 from .search.segmentations import segmentations
 from .times import time_of
@@ -102,7 +102,7 @@ def _kinds(problem: Problem, question: PlanningProblem, seats: Seats) -> Mapping
     for name, own_seats in seats.items():
         if len({kinds[seat] for seat in own_seats}) > 1:
             models = dict.fromkeys(problem.cluster.nodes[node].accelerator_model for node, _ in sorted(own_seats))
-            raise NoPrice(f"`{name}` is on {listed(list(models))}, which only `scope: [heterogeneous]` compares")
+            raise NoPrice(f"`{name}` is on {join_names(list(models))}, which only `scope: [heterogeneous]` compares")
     return kinds
 
 
@@ -115,21 +115,21 @@ def _option(
         return min(options, key=lambda option: option.nanoseconds) if component.runs is None else _bare(problem, question, component)
     kind, amount = kinds[min(seats)], len(seats)
     matching = [option for option in options if (option.kind, option.amount, option.parallel) == (kind, amount, parallel)]
-    return matching[0] if matching else _beside(problem, question, component, kind, amount, parallel)
+    return matching[0] if matching else _build_outside(problem, question, component, kind, amount, parallel)
 
 
-def _beside(problem: Problem, question: PlanningProblem, component: Component, kind: int, amount: int, parallel: Parallel) -> Option:
+def _build_outside(problem: Problem, question: PlanningProblem, component: Component, kind: int, amount: int, parallel: Parallel) -> Option:
     """Return an option outside the hints, with other counts or degrees. Raises NoPrice."""
     model = timed_model(problem, component, question.kinds[kind] if kind != NO_KIND else None)
     times = []
     for task in question.tasks_of[component.name]:
         time = time_of(component.timed, question.tasks[task].phase, amount, parallel, model) if component.timed else None
         if time is None:
-            raise NoPrice(untimed(problem, component, question.tasks[task].phase, amount, parallel, model))
+            raise NoPrice(describe_untimed(problem, component, question.tasks[task].phase, amount, parallel, model))
         times.append(time)
     rounded = tuple(-(-time.nanoseconds // question.flow.batches) * question.flow.batches for time in times)
     outside = any(time.extrapolated for time in times)
-    undivided = problem.divided(component.name, parallel) != parallel
+    undivided = problem.divide(component.name, parallel) != parallel
     return Option(kind, amount, parallel, rounded, component.memory, component.offloaded, outside, undivided=undivided)
 
 
@@ -137,10 +137,10 @@ def _bare(problem: Problem, question: PlanningProblem, component: Component) -> 
     """Return the option of a component on other resources, with its given processes."""
     amount = Assignment({component.name: component.runs or ()}).world_size(component.name)
     candidates = [option for option in question.options[component.name] if option.amount == amount]
-    return candidates[0] if candidates else _beside(problem, question, component, NO_KIND, amount, component.parallel)
+    return candidates[0] if candidates else _build_outside(problem, question, component, NO_KIND, amount, component.parallel)
 
 
-def refused(problem: Problem, component: Component, amount: int, parallel: Parallel) -> str:
+def find_refusal(problem: Problem, component: Component, amount: int, parallel: Parallel) -> str:
     """Return the first reason against a count with these degrees; "" if unknown."""
     for share in problem.shares:
         if share.component == component.name and not share.divides(amount // component.per_process):
@@ -148,7 +148,7 @@ def refused(problem: Problem, component: Component, amount: int, parallel: Paral
             for finding in EvenShares().check(problem, share, own):
                 return finding.message
     if not component.may_have(amount):
-        return f"`{component.name}` is to have {asked_for(component, 'accelerator')}, not {amount}"
+        return f"`{component.name}` is to have {format_demand(component, 'accelerator')}, not {amount}"
     choices = problem.job.choices.get(component.name, (parallel,))
     if parallel not in choices:
         return f"`{component.name}` is to have {' or '.join(map(str, choices))}, not {parallel}"
@@ -156,7 +156,7 @@ def refused(problem: Problem, component: Component, amount: int, parallel: Paral
     if taken is not None and (amount, parallel) not in taken:
         runs = f"the framework does not run `{component.name}` on {amount} with {parallel}"
         return f"{runs}: pools, batches or replicas do not divide so, see `verify --level training`"
-    divided = problem.divided(component.name, parallel)
+    divided = problem.divide(component.name, parallel)
     if left := amount % divided.replica:
         whole = f"plans are of whole replicas, and {with_noun(left, 'accelerator')} {are(left)} left"
         return f"the {with_noun(amount, 'accelerator')} of `{component.name}` {are(amount)} no multiple of {divided}: {whole}"
@@ -169,14 +169,14 @@ def refused(problem: Problem, component: Component, amount: int, parallel: Paral
     return ""
 
 
-def untimed(problem: Problem, component: Component, phase: str, amount: int, parallel: Parallel, model: str) -> str:
+def describe_untimed(problem: Problem, component: Component, phase: str, amount: int, parallel: Parallel, model: str) -> str:
     """Return the missing time as a sentence."""
     message = f"there are no seconds of `{component.name}` on {amount}"
-    if reason := refused(problem, component, amount, parallel):
+    if reason := find_refusal(problem, component, amount, parallel):
         return f"{message}: {reason}"
     timed = component.timed
     every = dict.fromkeys(measurement.parallel for measurement in timed.measured if measurement.parallel is not None) if timed else {}
     measured = [
         str(degrees) for degrees in every if timed and degrees != parallel and time_of(timed, phase, amount, degrees, model) is not None
     ]
-    return f"{message} with {parallel}: its times there are of {listed(measured)}" if measured else message
+    return f"{message} with {parallel}: its times there are of {join_names(measured)}" if measured else message

@@ -139,19 +139,19 @@ def _is_demanded(problem: Problem, first: str, second: str, *kinds: str) -> bool
     return any(relation.implies in kinds and {first, second} == set(relation.components) for relation in problem.job.relations)
 
 
-def decided(problem: Problem, answer: Answer) -> Problem:
+def decide(problem: Problem, answer: Answer) -> Problem:
     """Return the problem of the answer's placement, with the chosen design.
 
     Explanations, moves and alternatives concern this design alone. Ranks are given if the dialect
     laid them out, or if components may lie over given ones.
     """
-    placed, plan = chosen(problem, answer), answer.plan
+    placed, plan = choose(problem, answer), answer.plan
     if plan is None or answer.planned is None or not (placed.job.planning.laying is not None or placed.job.overlaps):
         return placed
     components = tuple(
         replace(
             component,
-            parallel=problem.divided(component.name, plan.degrees.get(component.name, component.parallel)),
+            parallel=problem.divide(component.name, plan.degrees.get(component.name, component.parallel)),
             runs=plan.assignment.of(component.name),
         )
         for component in placed.components
@@ -159,7 +159,7 @@ def decided(problem: Problem, answer: Answer) -> Problem:
     return with_ranks(replace(placed, job=replace(placed.job, overlaps={})), components)
 
 
-def chosen(problem: Problem, answer: Answer) -> Problem:
+def choose(problem: Problem, answer: Answer) -> Problem:
     """Return the problem with the chosen design; its places stay open."""
     planned, plan = answer.planned, answer.plan
     problem = with_in_turn_fixed(problem, plan) if plan is not None else problem

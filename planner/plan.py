@@ -26,13 +26,13 @@ from ..solver.rules import RULES
 from ..solver.session import Session
 from .alternatives import best_alternatives
 from .baseline import baseline_of
-from .benders import BendersLoop, Placed, accept_placement, as_written, is_where, trial, unweighed
+from .benders import BendersLoop, Placed, accept_placement, as_written, drop_preferences, is_where, trial
 from .check import faults
 from .counting import OnCounting, silent
 from .placing import placing
 from .problem import planning_problem
 from .scope import with_limits
-from .unplaced import not_placed, nothing, slowly_placed, too_many, with_help
+from .unplaced import find_slow, not_placed, report_infeasible, report_too_many, with_help
 from .untimed import UntimedPlacement
 from .why.conflict import EACH, Planner, helps_to_place, why_none
 from .why.quick_infeasibility import by_given_ranks
@@ -74,8 +74,10 @@ def _answer(loop: BendersLoop) -> Answer:
     if best is None and loop.searched.best is None and loop.closed and not unplaceable:
         return _in_scope(why_none(loop.problem, loop.question, _planner(loop)), question)
     if best is None:
-        verdict = nothing(loop.closed and not loop.unsure, unplaceable) if loop.searched.best is None else too_many(unplaceable)
-        slow = slowly_placed(unplaceable)
+        verdict = (
+            report_infeasible(loop.closed and not loop.unsure, unplaceable) if loop.searched.best is None else report_too_many(unplaceable)
+        )
+        slow = find_slow(unplaceable)
         least = slow.priced.total if slow is not None else None
         changes = helps_to_place(loop.problem, _planner(loop), question.scope.left_out, least)
         return _in_scope(with_help(verdict, changes), question)
@@ -87,7 +89,7 @@ def _answer(loop: BendersLoop) -> Answer:
     unproved_prices = (*loop.unsure, *possible_prices)
     bound = min([best.price[0], *bounds, *(price[0] for price in unproved_prices)])
     alternatives, unplaced = best_alternatives(loop, best)
-    full, filled = _filled(loop, best, question)
+    full, filled = _fill(loop, best, question)
     # A component that was enlarged to the size of the set around it makes this plan one of another
     # structure.
     if filled:
@@ -121,14 +123,14 @@ def _refused_beside_rules(refused: Refused, plan: Plan, design: Design) -> Seque
 
 
 def _planner(loop: BendersLoop) -> Planner:
-    return Planner(loop.problem, partial(_tried, loop), loop.session)
+    return Planner(loop.problem, partial(_try_change, loop), loop.session)
 
 
 def _unweighed(solve: Solve, problem: Problem) -> Answer:
-    return solve(unweighed(problem))
+    return solve(drop_preferences(problem))
 
 
-def _tried(loop: BendersLoop, problem: Problem) -> tuple[int, int] | None:
+def _try_change(loop: BendersLoop, problem: Problem) -> tuple[int, int] | None:
     """Return ns with traffic and accelerators of a changed problem; None without a placement."""
     solve = loop.solve if problem.workload.bandwidth else partial(_unweighed, loop.solve)
     # The file as it is shows the demands before the change; the rules were checked after it.
@@ -173,15 +175,15 @@ def _degrees(priced: CostedDesign) -> Mapping[str, Parallel]:
 
 def _fullest(loop: BendersLoop, takes: int, asked: Problem) -> Answer:
     """Place without more traffic than this, ns."""
-    return loop.solve(loop.traffic.at_most(asked, takes) if loop.traffic.costs else unweighed(asked))
+    return loop.solve(loop.traffic.at_most(asked, takes) if loop.traffic.costs else drop_preferences(asked))
 
 
-def _filled(loop: BendersLoop, best: Placed, question: PlanningProblem) -> tuple[Placed, Mapping[str, int]]:
+def _fill(loop: BendersLoop, best: Placed, question: PlanningProblem) -> tuple[Placed, Mapping[str, int]]:
     """Return the best design after untimed components took the accelerators left over."""
     if best.is_own or loop.session.cancelled:
         return best, {}
     problem, traffic, design, takes = loop.problem, loop.traffic, best.priced.design, best.priced.traffic
-    full = UntimedPlacement(problem, question, partial(_fullest, loop, takes)).widened(design)
+    full = UntimedPlacement(problem, question, partial(_fullest, loop, takes)).widen(design)
     known = replace(question, barred=())  # no-goods concern designs with fewer accelerators: larger counts may have a placement
     if full == design or iteration(loop.model, known, full) > best.priced.nanoseconds or any(faults(known, loop.model, full)):
         return best, {}
@@ -189,4 +191,4 @@ def _filled(loop: BendersLoop, best: Placed, question: PlanningProblem) -> tuple
     if answer.plan is None or traffic.nanoseconds(answer.plan.assignment) > takes or loop.refused(answer.plan, full):
         return best, {}
     filled = {name: problem[name].most for name, option in full.options.items() if option != design.options[name]}
-    return loop.as_placed(loop.priced(full), answer, answer.plan), filled
+    return loop.as_placed(loop.cost(full), answer, answer.plan), filled

@@ -16,7 +16,7 @@ from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..models.tied_degrees import each_choice
 from ..solver.session import Session
-from ..solver.wording import listed
+from ..solver.wording import join_names
 from .benders import ALTERNATIVES
 from .bills import bills, decides, none_fits
 from .costs import cost_model
@@ -81,17 +81,19 @@ def over_leading_choices(problem: Problem, plan: Solve, limit: float, session: S
     if all(result.verdict == IMPOSSIBLE for result in answers):
         if open_:
             return not_all_read(unread + len(every) - len(answers))
-        return none_of_choices([_named(variant, [name for name, choices in leaders.items() if choices]) for variant in every], answers)
+        return none_of_choices(
+            [_name_choice(variant, [name for name, choices in leaders.items() if choices]) for variant in every], answers
+        )
     planned = (some[number].planned if number in some else None for number in range(len(every)))
     questions = tuple(question for variant, found in zip(every, planned) for question in _questions(variant, found))
     return _best(answers, open_, questions, least)
 
 
-def _named(choice: Problem, leaders: Sequence[str]) -> str:
+def _name_choice(choice: Problem, leaders: Sequence[str]) -> str:
     """Format a choice: degrees of leaders, and models of components."""
     models = choice.workload.on_models
     degrees = [f"{choice[name].parallel} of `{name}`" for name in leaders]
-    return listed([*degrees, *(f"`{name}` on {listed(names)}" for name, names in models.items())])
+    return join_names([*degrees, *(f"`{name}` on {join_names(names)}" for name, names in models.items())])
 
 
 def _questions(problem: Problem, planned: PlanningResult | None) -> tuple[PlanningProblem, ...]:
@@ -111,7 +113,7 @@ def _best(answers: list[Answer], left: bool, questions: tuple[PlanningProblem, .
     open_ = left or any(answer.planned is None and answer.verdict != IMPOSSIBLE for answer in answers)
     bound = 0 if open_ else min(result.bound for result, _ in known)
     by_structure = dict[object, CostedDesign]()
-    each_beside = [_beside(result, planned.question) for result, _ in known]
+    each_beside = [_list_designs(result, planned.question) for result, _ in known]
     beside = [alternative for every, _ in each_beside for alternative in every]
     for alternative in sorted(beside, key=lambda priced: priced.price(planned.question)):
         if alternative.design.structure() != planned.best.design.structure():
@@ -135,7 +137,7 @@ def _best(answers: list[Answer], left: bool, questions: tuple[PlanningProblem, .
     return replace(best, planned=not_all_known(merged) if open_ else merged)
 
 
-def _beside(planned: PlanningResult, question: PlanningProblem) -> tuple[Sequence[CostedDesign], Sequence[CostedDesign]]:
+def _list_designs(planned: PlanningResult, question: PlanningProblem) -> tuple[Sequence[CostedDesign], Sequence[CostedDesign]]:
     """Return designs and unplaced designs of a choice; empty for other kinds."""
     if planned.question.kinds != question.kinds:
         return (), ()

@@ -21,11 +21,11 @@ from ..models.planning.option import NO_KIND, AcceleratorKind, Crossed, Crossing
 from ..models.planning.problem import GivenRanks, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
 from ..models.planning.workload import Budget, TimedComponent
 from ..models.problem import Problem
-from ..models.task_order import ordered
+from ..models.task_order import order_tasks
 from .capacity import AcceleratorCapacity, areas, exclusively_held, free_capacity
 from .profile import options
-from .related import Pairs, Related, connected, holds_accelerators, related
-from .scope import forbids_nesting, led_inside, left_out
+from .related import Pairs, Related, connect, find_related, holds_accelerators
+from .scope import find_left_out, find_nested_pairs, forbids_nesting
 from .times import models_there
 
 MOST = 4
@@ -43,22 +43,24 @@ def planning_problem(problem: Problem, barred: Sequence[RefusedCount] = (), over
     over nodes, and so may processes where the framework allows it.
     """
     workload = problem.workload
-    fixed_components = [component for component in problem.components if component.runs is not None and not _related(problem, component)]
+    fixed_components = [component for component in problem.components if component.runs is not None and not _is_related(problem, component)]
     parts = [with_given_count(problem, component) for component in problem.components if component not in fixed_components]
     space, taken = free_capacity(problem, fixed_components, over_nodes), exclusively_held(problem, fixed_components)
-    tasks, edges, rounds = ordered(parts, workload)
+    tasks, edges, rounds = order_tasks(parts, workload)
     ways = {part.name: options(problem, part, in_order(part.timed, part.name, tasks), space, workload.handed_on) for part in parts}
-    relations = related(problem, parts)
+    relations = find_related(problem, parts)
     resident = frozenset(component.name for component in parts if is_resident(component))
     turns = {component.name: component.phases for component in parts if component.phases}
-    nested, led = bool(relations.within) or workload.nested, led_inside(problem)
-    arranged = _arranged(problem, frozenset(component.name for component in parts if holds_accelerators(problem, component.name)))
+    nested, led = bool(relations.within) or workload.nested, find_nested_pairs(problem)
+    arranged = _restrict_arrangements(
+        problem, frozenset(component.name for component in parts if holds_accelerators(problem, component.name))
+    )
     return PlanningProblem(
         space.kinds, tasks, ways, Workflow(edges, rounds if workload.flows else (), workload.phases, workload.handed_on),
         MemoryTurns(resident, turns), _sharing(problem, parts, relations, nested, led),
-        GivenRanks(taken, shared(problem, parts, ways, space)),
+        GivenRanks(taken, find_shared(problem, parts, ways, space)),
         _scope(problem, parts, ways, space.kinds), arranged, workload.aim,
-        _left(workload.budget, taken), areas(problem, parts, ways, space),
+        _reduce_budget(workload.budget, taken), areas(problem, parts, ways, space),
         tuple(barred), crossing(problem, parts, relations.apart, space), problem,
     )  # fmt: skip
 
@@ -92,26 +94,26 @@ def _scope(
     confined = {
         component.name: models
         for component in parts
-        if component.name not in workload.on_models and (models := _confined(problem, component, ways[component.name], kinds))
+        if component.name not in workload.on_models and (models := _confine(problem, component, ways[component.name], kinds))
     }
-    return ScopeUsed(workload.over_kinds, workload.on_models, confined, left_out(problem, kinds))
+    return ScopeUsed(workload.over_kinds, workload.on_models, confined, find_left_out(problem, kinds))
 
 
-def _confined(problem: Problem, component: Component, options: Sequence[Option], kinds: Sequence[AcceleratorKind]) -> tuple[str, ...]:
+def _confine(problem: Problem, component: Component, options: Sequence[Option], kinds: Sequence[AcceleratorKind]) -> tuple[str, ...]:
     """Return the models open to a component; () without a restriction."""
     option_models = {model for option in options if option.kind != NO_KIND for model in kinds[option.kind].models}
     models = models_there(problem, component) if option_models and component.runs is None else ()
     return models if set(models) < option_models else ()
 
 
-def _arranged(problem: Problem, names: frozenset[str]) -> tuple[FrameworkArrangement, ...]:
+def _restrict_arrangements(problem: Problem, names: frozenset[str]) -> tuple[FrameworkArrangement, ...]:
     """Return the framework arrangements restricted to these components."""
     ways = tuple(way.among(names) for way in problem.job.planning.ways)
     chosen = {name for name in problem.job.choices if all(name in way.shapes for way in ways)}
     return tuple(replace(way, shapes={name: shape for name, shape in way.shapes.items() if name not in chosen}) for way in ways)
 
 
-def _left(budget: Budget, taken: int) -> Budget:
+def _reduce_budget(budget: Budget, taken: int) -> Budget:
     """Return the budget less the `held` accelerators: a budget counts those of all components."""
     return budget if budget.accelerators is None else replace(budget, accelerators=budget.accelerators - taken)
 
@@ -129,7 +131,7 @@ def with_given_count(problem: Problem, component: Component) -> Component:
     if component.runs is None:
         return component
     # CPU processes hold no accelerator: their number is the count.
-    amount = problem.given().amount(component.name) or component.least
+    amount = problem.build_given().amount(component.name) or component.least
     return replace(component, least=amount, most=amount)
 
 
@@ -140,12 +142,12 @@ def is_resident(component: Component) -> bool:
     return not component.phases
 
 
-def _related(problem: Problem, component: Component) -> bool:
+def _is_related(problem: Problem, component: Component) -> bool:
     """Return True if a component is planned, or must share with others."""
     if component.timed:
         return True
     kinds = (*TOGETHER, SUBSET)
-    return any(component.name in relation.components for kind in kinds for relation in problem.related(kind))
+    return any(component.name in relation.components for kind in kinds for relation in problem.find_relations(kind))
 
 
 def _lets_all(problem: Problem, holder: Component, parts: Sequence[Component]) -> bool:
@@ -156,11 +158,11 @@ def _lets_all(problem: Problem, holder: Component, parts: Sequence[Component]) -
 
 def _is_with_a_timed_component(problem: Problem, component: Component, together: Pairs) -> bool:
     """Return True if `together` ties a component, directly or not, to a planned one."""
-    reached = next(connected([component.name, *(part.name for part in problem.components)], together))
+    reached = next(connect([component.name, *(part.name for part in problem.components)], together))
     return any(problem[name].timed and problem[name].runs is None for name in reached)
 
 
-def shared(
+def find_shared(
     problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], capacity: AcceleratorCapacity
 ) -> tuple[Shared, ...]:
     """Return how many accelerators of `AcceleratorCapacity.overlaid` are usable by which components."""
@@ -169,7 +171,7 @@ def shared(
         rank: frozenset(kind for kind, nodes in enumerate(capacity.nodes) if any(node.rank == rank for node in nodes)) for rank, _ in seats
     }
     reached = (
-        {part.name: _reached(problem, part, options[part.name], capacity) for part in parts if holds_accelerators(problem, part.name)}
+        {part.name: _find_reach(problem, part, options[part.name], capacity) for part in parts if holds_accelerators(problem, part.name)}
         if seats
         else {}
     )
@@ -185,10 +187,10 @@ def shared(
     return tuple(entries)
 
 
-def _reached(problem: Problem, component: Component, options: Sequence[Option], capacity: AcceleratorCapacity) -> frozenset[object]:
+def _find_reach(problem: Problem, component: Component, options: Sequence[Option], capacity: AcceleratorCapacity) -> frozenset[object]:
     """Return the places a component may use; with fixed ranks, its own places."""
     if component.runs is not None:
-        return frozenset(problem.given().accelerators(component.name))
+        return frozenset(problem.build_given().accelerators(component.name))
     kinds = {option.kind for option in options if option.accelerators}
     return frozenset(place for kind in kinds for place in capacity.places(problem, component, kind))
 

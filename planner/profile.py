@@ -17,7 +17,7 @@ from ..models.planning.option import NO_KIND, Option
 from ..models.planning.workload import TimedComponent
 from ..models.problem import Problem
 from .capacity import AcceleratorCapacity, timed_model
-from .memory import MemoryNeed, least, need_on, unheeded
+from .memory import MemoryNeed, ignores_estimate, least, need_on
 from .times import Time, times_of
 
 
@@ -38,12 +38,12 @@ def options(
         times, need = _times(timed, component.parallel, ""), MemoryNeed(component.memory, component.offloaded)
         for amount in range(component.least, max(component.least, most) + 1):
             if component.may_have(amount):
-                candidates += _timed(times, NO_KIND, amount, component.parallel, batches, need, 1, component.per_process)
+                candidates += _list_timed(times, NO_KIND, amount, component.parallel, batches, need, 1, component.per_process)
         return tuple(candidates)
     for parallel in choices:
         if not _divides(problem, component, parallel):
             continue
-        shaped = _shaped(component, parallel, shapes.get(parallel) or own_shapes.get(parallel))
+        shaped = _shape(component, parallel, shapes.get(parallel) or own_shapes.get(parallel))
         size = room.group(problem, shaped)
         for kind in range(len(room.kinds)):
             most, sizes = min(shaped.most, room.most(problem, shaped, kind)), room.sizes(kind)
@@ -56,9 +56,9 @@ def options(
                     timed and timed.samples and timed.samples % (amount // shaped.parallel.replica)
                 ):
                     need = need_on(problem, shaped, parallel, amount, sizes)
-                    is_undivided = problem.divided(component.name, parallel) != parallel
-                    candidates += _timed(times, kind, amount, parallel, batches, need, size, shaped.per_process, is_undivided)
-    if len(choices) > 1 and unheeded(problem, component):  # Of otherwise equal degrees, those with the least memory come first.
+                    is_undivided = problem.divide(component.name, parallel) != parallel
+                    candidates += _list_timed(times, kind, amount, parallel, batches, need, size, shaped.per_process, is_undivided)
+    if len(choices) > 1 and ignores_estimate(problem, component):  # Of otherwise equal degrees, those with the least memory come first.
         candidates.sort(
             key=lambda option: (
                 option.kind,
@@ -80,7 +80,7 @@ def _in_ways(problem: Problem, component: Component) -> Mapping[Parallel, Proces
     return shape_of
 
 
-def _shaped(component: Component, parallel: Parallel, shape: ProcessShape | None) -> Component:
+def _shape(component: Component, parallel: Parallel, shape: ProcessShape | None) -> Component:
     """Return the component with degrees and their process shape."""
     if shape is None:
         return replace(component, parallel=parallel)
@@ -93,7 +93,7 @@ def _times(timed: TimedComponent | None, parallel: Parallel, model: str) -> Sequ
     return [times_of(timed, phase, parallel, model) for phase in timed.phases] if timed else []
 
 
-def _timed(
+def _list_timed(
     times: Sequence[Callable[[int], Time | None]], kind: int, amount: int, parallel: Parallel, batches: int, need: MemoryNeed, group: int, per_process: int,
     undivided: bool = False,
 ) -> Iterator[Option]:  # fmt: skip
@@ -113,7 +113,7 @@ def _shares(problem: Problem, component: Component, amount: int, parallel: Paral
     processes, known = amount // component.per_process, problem.job.planning.accepted.get(component.name)
     if known is not None and (amount, parallel) not in known:
         return False
-    if not whole_groups(component.divided_among, amount, problem.divided(component.name, parallel)):
+    if not whole_groups(component.divided_among, amount, problem.divide(component.name, parallel)):
         return False
     return all(share.divides(processes) for share in problem.shares if share.component == component.name)
 

@@ -25,39 +25,41 @@ class Related(NamedTuple):
     filling: tuple[frozenset[str], ...]
 
 
-def related(problem: Problem, parts: Sequence[Component]) -> Related:
+def find_related(problem: Problem, parts: Sequence[Component]) -> Related:
     """Return the relations between components; of given ranks also their overlap."""
     names = {component.name for component in parts}
 
     def pairs(*kinds: str, on_accelerators: bool = True) -> Pairs:
-        named = (relation.components for kind in kinds for relation in problem.related(kind))
+        named = (relation.components for kind in kinds for relation in problem.find_relations(kind))
         return frozenset(
             (pair[0], pair[1])
             for pair in named
             if names.issuperset(pair) and (not on_accelerators or all(holds_accelerators(problem, component) for component in pair))
         )
 
-    same, inside, strange = _given(problem, [part for part in parts if part.runs is not None and holds_accelerators(problem, part.name)])
-    orders = [frozenset(component.components) for component in problem.related(IN_ORDER) if names.issuperset(component.components)]
+    same, inside, strange = _relate_given(
+        problem, [part for part in parts if part.runs is not None and holds_accelerators(problem, part.name)]
+    )
+    orders = [frozenset(component.components) for component in problem.find_relations(IN_ORDER) if names.issuperset(component.components)]
     in_order = frozenset(pair for order in orders for pair in combinations(sorted(order), 2))
-    together, within = _followed(pairs(*TOGETHER) | same, pairs(SUBSET) | inside)
+    together, within = _close_transitively(pairs(*TOGETHER) | same, pairs(SUBSET) | inside)
     return Related(
-        together=_once(together),
-        apart=_once(pairs(DISJOINT, APART) | strange | in_order),
+        together=_drop_mirrored(together),
+        apart=_drop_mirrored(pairs(DISJOINT, APART) | strange | in_order),
         within=within,
-        whole=_once(pairs(COLOCATED_OR_DISJOINT)),
+        whole=_drop_mirrored(pairs(COLOCATED_OR_DISJOINT)),
         not_fewer=pairs(NOT_FEWER, on_accelerators=False),
         in_step=frozenset(pair for pair in problem.job.in_step if names.issuperset(pair)),
         filling=tuple(orders),
     )
 
 
-def _once(both_ways: Pairs) -> Pairs:
+def _drop_mirrored(both_ways: Pairs) -> Pairs:
     """Return symmetric pairs once: a demand of both components is a single demand."""
     return frozenset({frozenset(pair): pair for pair in sorted(both_ways, reverse=True)}.values())
 
 
-def _followed(together: Pairs, within: Pairs) -> tuple[Pairs, Pairs]:
+def _close_transitively(together: Pairs, within: Pairs) -> tuple[Pairs, Pairs]:
     """Return the transitive closure of these pairs."""
     names = sorted({name for pair in (*together, *within) for name in pair})
     both_ways = (*together, *within, *((second, first) for first, second in together))
@@ -74,7 +76,7 @@ def _followed(together: Pairs, within: Pairs) -> tuple[Pairs, Pairs]:
     return together | same, within | rest
 
 
-def connected(names: Iterable[str], pairs: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+def connect(names: Iterable[str], pairs: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
     """Yield the sets of names tied by pairs, directly or not, in written order."""
     left, ties = list(names), [set(pair) for pair in pairs]
     while left:
@@ -94,16 +96,16 @@ def holds_accelerators(problem: Problem, name: str) -> bool:
 def overlaps(problem: Problem, parts: Sequence[Component]) -> tuple[str, str] | None:
     """Return two components whose given ranks overlap in part; None without any."""
     given = [component.name for component in parts if component.runs is not None and holds_accelerators(problem, component.name)]
-    seats = {name: problem.given().accelerators(name) for name in given}
+    seats = {name: problem.build_given().accelerators(name) for name in given}
     for first, second in combinations(given, 2):
         if seats[first] & seats[second] and not (seats[first] <= seats[second] or seats[second] <= seats[first]):
             return first, second
     return None
 
 
-def _given(problem: Problem, given: Sequence[Component]) -> tuple[Pairs, Pairs, Pairs]:
+def _relate_given(problem: Problem, given: Sequence[Component]) -> tuple[Pairs, Pairs, Pairs]:
     """Return the pairs on equal accelerators, nested, and disjoint."""
-    seats = {component.name: problem.given().accelerators(component.name) for component in given}
+    seats = {component.name: problem.build_given().accelerators(component.name) for component in given}
     same, inside, strange = set(), set(), set()
     for first, second in combinations(seats, 2):
         if seats[first] == seats[second]:

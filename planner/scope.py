@@ -18,7 +18,7 @@ from ..models.planning.option import AcceleratorKind
 from ..models.planning.workload import Workload
 from ..models.problem import Problem
 from ..models.scope import HETEROGENEOUS, LIMITS, NESTED, SPANNING, has_groups, let_over_nodes
-from ..solver.wording import listed
+from ..solver.wording import join_names
 from .costs import cost_model
 from .times import model_of, models_there, on_models
 
@@ -28,7 +28,7 @@ MOST = 128
 """Maximum number of combinations of models that are planned."""
 
 
-def left_out(problem: Problem, kinds: Sequence[AcceleratorKind]) -> tuple[str, ...]:
+def find_left_out(problem: Problem, kinds: Sequence[AcceleratorKind]) -> tuple[str, ...]:
     """Return the widenings of the scope that may allow further plans, by a quick check."""
     open_ = [component for component in problem.components if component.runs is None and problem.kind(component) == ACCELERATOR]
     nodes = sum(bool(node.accelerators) for node in problem.cluster.nodes)
@@ -45,7 +45,7 @@ def _is_on_one_node(problem: Problem, component: Component) -> bool:
     return let_over_nodes(component) is not component and has_groups(problem, component)
 
 
-def widened(problem: Problem, widenings: Collection[str]) -> Iterator[tuple[str, Problem]]:
+def widen(problem: Problem, widenings: Collection[str]) -> Iterator[tuple[str, Problem]]:
     """Yield these widenings of the scope with the widened problem."""
     job, workload = problem.job, problem.job.planning.workload
     if NESTED in widenings and (inside := with_nesting(problem)) is not None:
@@ -61,7 +61,7 @@ def widened(problem: Problem, widenings: Collection[str]) -> Iterator[tuple[str,
 
 def with_limits(widenings: Sequence[str]) -> str:
     """Return the limits on plans without these widenings; "" without any."""
-    return f"with {listed([LIMITS[name] for name in widenings])}" if widenings else ""
+    return f"with {join_names([LIMITS[name] for name in widenings])}" if widenings else ""
 
 
 def with_nesting(problem: Problem) -> Problem | None:
@@ -87,9 +87,9 @@ def forbids_nesting(workload: Workload) -> bool:
     return not workload.nested and "nested" in workload.spans
 
 
-def led_inside(problem: Problem) -> frozenset[tuple[str, str]]:
+def find_nested_pairs(problem: Problem) -> frozenset[tuple[str, str]]:
     """Return pairs (inner, outer) that the dialect proposes to nest, without a demand."""
-    pairs = (relation.components for relation in problem.related(SUBSET) if relation.proposed)
+    pairs = (relation.components for relation in problem.find_relations(SUBSET) if relation.proposed)
     return frozenset((inner, outer) for inner, outer in pairs)
 
 

@@ -20,7 +20,7 @@ from ..models.planning.workload import SECONDS, Budget
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.session import Session
-from .benders import as_listed, fitting, ruled_out, this_alone
+from .benders import as_listed, find_no_good, fitting, this_alone
 from .costs import cost_model
 from .problem import source_of
 from .search.found import Price
@@ -67,7 +67,7 @@ def _factors(between: tuple[int, int] | None) -> tuple[Sequence[int], Sequence[i
     return (*(factor for factor in SLOWER if factor < high), high), (*(factor for factor in QUICKER if factor > low), low)
 
 
-def scaled(option: Option, percent: int, batches: int) -> Option:
+def scale(option: Option, percent: int, batches: int) -> Option:
     """Return the option with `percent` of its times, in multiples of `batches`."""
     times = (-(-time * percent // (HUNDRED * batches)) * batches for time in option.nanoseconds)
     return replace(option, nanoseconds=tuple(times))
@@ -146,7 +146,7 @@ class _Run:
     def _there(self, component: str, percent: int) -> _There:
         planned, question = self.planned, self.planned.question
         options, budget = planned.compared.options, question.budget
-        option = scaled(options[component], percent, question.flow.batches)
+        option = scale(options[component], percent, question.flow.batches)
         plan = replace(planned.compared, options={**options, component: option})
         takes = iteration(self.model, question, plan) + planned.best.traffic
         is_broken = budget.nanoseconds is not None and takes > budget.nanoseconds
@@ -188,7 +188,7 @@ class _Run:
         barred = (plan,) if self.planned.best.traffic else ()  # priced without its traffic
         while self.searches < self.most and self.spent < until:
             plain = self.questions[number]
-            options = [scaled(candidate, there.percent, plain.flow.batches) for candidate in plain.options[name]]
+            options = [scale(candidate, there.percent, plain.flow.batches) for candidate in plain.options[name]]
             every = {**plain.options, name: tuple(options)}
             asked = replace(plain, options=every, budget=there.budget, barred=(*plain.barred, *barred))
             searched = search(asked, self.model, until - self.spent, session=self.session)
@@ -215,14 +215,14 @@ class _Run:
     def _verdict(self, question: PlanningProblem, design: Design) -> str:
         """Return the verdict of a placement; "" where none is searched."""
         problem = source_of(question)
-        return "" if self.solve is None or problem is None else self._solved(fitting(problem, question, design)).verdict
+        return "" if self.solve is None or problem is None else self._solve(fitting(problem, question, design)).verdict
 
     def _without(self, question: PlanningProblem, design: Design) -> PlanningProblem:
         """Return the problem without an unplaceable design and all designs of its no-good."""
         problem = source_of(question)
-        out = this_alone(design) if problem is None else ruled_out(problem, question, design, self._solved, self.left)
+        out = this_alone(design) if problem is None else find_no_good(problem, question, design, self._solve, self.left)
         return replace(question, barred=(*question.barred, out))
 
-    def _solved(self, part: Problem) -> Answer:
+    def _solve(self, part: Problem) -> Answer:
         self.left -= 1
         return Answer(UNDECIDED) if self.solve is None or self.left < 0 else self.solve(part)

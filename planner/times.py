@@ -141,7 +141,7 @@ def slowest(times: Mapping[str, TimedComponent], phase: str, amount: int, parall
 def model_of(problem: Problem, component: Component) -> str | None:
     """Return the single model of a component, "" if any. None if its time depends on them."""
     if component.runs is not None:
-        ranks = {node for node, _ in problem.given().masks(component.name)}
+        ranks = {node for node, _ in problem.build_given().masks(component.name)}
         models = tuple({problem.cluster.nodes[node].accelerator_model for node in ranks})
     else:
         models = models_there(problem, component)

@@ -69,7 +69,7 @@ class Traffic:
         """Return term name -> ns for a MiB, for the weighted terms."""
         return {term.name: cost for term in OBJECTIVES if isinstance(term, BytesAcross) and (cost := self.costs.get(term.level, 0))}
 
-    def answered(self, plan: Plan) -> Plan:
+    def restore(self, plan: Plan) -> Plan:
         """Return the plan on the original cluster."""
         if not self.by_node:
             return plan

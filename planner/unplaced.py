@@ -14,7 +14,7 @@ from ..solver.sandbox.end_reasons import Faulty, Stopped
 from ..solver.wording import exactly_in_time, in_time
 
 
-def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
+def report_infeasible(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
     """Return the infeasible answer: why the best design has no placement, and no other has."""
     reason, slow = _best(unplaceable)
     if not reason and proved:
@@ -42,14 +42,14 @@ def not_all_read(count: int) -> Answer:
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer degrees open"),), how="search")
 
 
-def too_many(unplaceable: Sequence[Unplaceable]) -> Answer:
+def report_too_many(unplaceable: Sequence[Unplaceable]) -> Answer:
     """Return the undecided answer after too many unplaceable designs."""
     message = f"undecided: none of the {len(unplaceable)} best designs was placed"
     found = error("PW602", "", message, help="leave more open: counts, degrees, or who shares with whom")
     return Answer(UNDECIDED, findings=(found, *_best(unplaceable)[0]), how="search")
 
 
-def slowly_placed(unplaceable: Sequence[Unplaceable]) -> Unplaceable | None:
+def find_slow(unplaceable: Sequence[Unplaceable]) -> Unplaceable | None:
     """Return the placed design with the least time among those with too much traffic."""
     placed = [design for design in unplaceable if design.priced.traffic]
     return min(placed, key=lambda design: design.priced.total, default=None)
@@ -57,7 +57,7 @@ def slowly_placed(unplaceable: Sequence[Unplaceable]) -> Unplaceable | None:
 
 def _best(unplaceable: Sequence[Unplaceable]) -> tuple[tuple[Finding, ...], bool]:
     """Return the reason against the best design, and True if its traffic takes too long."""
-    if (slow := slowly_placed(unplaceable)) is not None:
+    if (slow := find_slow(unplaceable)) is not None:
         return slow.reason, True
     return (unplaceable[0].reason if unplaceable else ()), False
 
@@ -81,7 +81,7 @@ def not_placed(stopped: Stopped, found: bool) -> Answer:
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help=stopped.help),), how="search")
 
 
-def over_budget(takes: int, crossing: int, most: int) -> Finding:
+def report_over_budget(takes: int, crossing: int, most: int) -> Finding:
     """Return the reason why a placed design exceeds the budget with its traffic."""
     message = f"with the {in_time(crossing)} of its traffic an iteration takes {in_time(takes)}, {exactly_in_time(most)} {are(exactly_in_time(most).partition(' ')[0])} allowed"
     return error("PW601", "", message, help="allow more seconds, or leave more open")

@@ -20,8 +20,8 @@ from ..models.tied_degrees import each_choice
 from ..solver.session import Session
 from .placing import placing
 from .problem import planning_problem
-from .related import connected
-from .scope import led_inside
+from .related import connect
+from .scope import find_nested_pairs
 
 Plan = Callable[[Problem], Answer]
 
@@ -44,16 +44,16 @@ def _better(plan: Plan, answer: Answer, problem: Problem) -> Answer:
     """Return the better answer of both problems, with both proofs."""
     rival = plan(problem)
     if rival.planned is None:
-        return answer if rival.verdict == IMPOSSIBLE else rival if answer.planned is None else _unproved(answer)
+        return answer if rival.verdict == IMPOSSIBLE else rival if answer.planned is None else _drop_proof(answer)
     if answer.planned is None:
         return _not_all_compared(_on_more(plan, problem, rival))
     better, worse = answer, rival.planned
     if rival.planned.price[0] < answer.planned.price[0]:
         better, worse = _on_more(plan, problem, rival), answer.planned
-    return _not_all_compared(_proved_beside(better, worse))
+    return _not_all_compared(_weaken_bound(better, worse))
 
 
-def _proved_beside(answer: Answer, rival: PlanningResult) -> Answer:
+def _weaken_bound(answer: Answer, rival: PlanningResult) -> Answer:
     """Return the answer with the weaker of both lower bounds."""
     planned = answer.planned
     if planned is None:
@@ -67,7 +67,7 @@ def _on_more(plan: Plan, problem: Problem, answer: Answer) -> Answer:
     if answer.planned is None:
         return answer
     options, most = answer.planned.best.design.options, dict[str, int]()
-    for inner, outer in led_inside(problem):
+    for inner, outer in find_nested_pairs(problem):
         counts = [option.amount for option in answer.planned.question.options[inner] if option.amount <= options[outer].amount]
         most |= {inner: max(counts)} if max(counts, default=0) > options[inner].amount else {}
     if not most:
@@ -84,7 +84,7 @@ def _on_more(plan: Plan, problem: Problem, answer: Answer) -> Answer:
 
 def may_lie_inside(problem: Problem) -> Problem | None:
     """Return the problem with companions inside their component; None if they always fill it."""
-    going = [relation for relation in problem.related(COLOCATED) if relation.proposed]
+    going = [relation for relation in problem.find_relations(COLOCATED) if relation.proposed]
     if not going:
         return None
     every = [planning_problem(variant).options for variant in each_choice(problem)]
@@ -109,7 +109,7 @@ def may_be_apart(problem: Problem) -> Problem | None:
     def needs(component: Component) -> bool:
         return bool(component.memory or component.offloaded or component.estimate)
 
-    going = [relation for relation in problem.related(COLOCATED) if relation.proposed and needs(problem[relation.components[-1]])]
+    going = [relation for relation in problem.find_relations(COLOCATED) if relation.proposed and needs(problem[relation.components[-1]])]
     if not going:
         return None
     relations = tuple(relation for relation in problem.job.relations if relation not in going)
@@ -121,7 +121,7 @@ def _not_all_compared(answer: Answer) -> Answer:
     return answer if answer.planned is None else replace(answer, planned=replace(answer.planned, alternatives_open=True))
 
 
-def _unproved(answer: Answer) -> Answer:
+def _drop_proof(answer: Answer) -> Answer:
     """Return the answer without its optimality claim."""
     return answer if answer.planned is None else replace(answer, planned=replace(answer.planned, bound=0, proved=False))
 
@@ -134,7 +134,7 @@ class UntimedPlacement:
     question: PlanningProblem
     solve: Solve
 
-    def widened(self, design: Design) -> Design:
+    def widen(self, design: Design) -> Design:
         """Return the design with untimed components widened, on the same kinds.
 
         All are widened at once. If the budget leaves less than the cluster, one after another in
@@ -142,15 +142,15 @@ class UntimedPlacement:
         their own.
         """
         names = self._names()
-        most = self.question.budget.accelerators if self.question.aim == SECONDS else design.used(self.question)
+        most = self.question.budget.accelerators if self.question.aim == SECONDS else design.count_used(self.question)
         caps = self._caps(design, names)
-        if most is None or design.used(self.question) + sum(self._more(design, caps)) <= most:
+        if most is None or design.count_used(self.question) + sum(self._list_more(design, caps)) <= most:
             return self._with(design, caps)
         before: Design | None = None
         while design != before:  # what is widened may leave more to what it is related to
             before = design
-            for together in connected(names, self.question.sharing.together):
-                left = most - design.used(self.question)
+            for together in connect(names, self.question.sharing.together):
+                left = most - design.count_used(self.question)
                 room = {name: left if self._takes(design, name) else UNBOUNDED for name in together}
                 design = self._with(design, self._caps(design, together, room))
         return design
@@ -166,7 +166,7 @@ class UntimedPlacement:
         """Return True if the component takes accelerators outside a surrounding component."""
         return design.options[name].kind != NO_KIND and all(inner != name for inner, _ in self.question.sharing.within)
 
-    def _alike(self, design: Design, name: str) -> Iterator[Option]:
+    def _list_alike(self, design: Design, name: str) -> Iterator[Option]:
         """Yield the options of a component that differ from the chosen one in their count."""
         kind, parallel = design.options[name].kind, design.options[name].parallel
         return (option for option in self.question.options[name] if (option.kind, option.parallel) == (kind, parallel))
@@ -175,7 +175,7 @@ class UntimedPlacement:
         """Return the counts open to a component without more memory."""
         chosen = design.options[name]
         return sorted(
-            option.amount for option in self._alike(design, name) if option.memory <= chosen.memory and option.kept <= chosen.kept
+            option.amount for option in self._list_alike(design, name) if option.memory <= chosen.memory and option.kept <= chosen.kept
         )
 
     def _caps(self, design: Design, names: Collection[str], more: Mapping[str, int] | None = None) -> dict[str, int]:
@@ -191,7 +191,7 @@ class UntimedPlacement:
             largest[name] = max([chosen.amount, *(amount for amount in self._amounts(design, name) if amount <= most)])
         return largest
 
-    def _more(self, design: Design, caps: Mapping[str, int]) -> Iterator[int]:
+    def _list_more(self, design: Design, caps: Mapping[str, int]) -> Iterator[int]:
         return (cap - design.options[name].amount for name, cap in caps.items() if self._takes(design, name))
 
     def _with(self, design: Design, caps: Mapping[str, int]) -> Design:
@@ -202,7 +202,7 @@ class UntimedPlacement:
             if answer.plan is None:
                 return design
             placed = answer.plan.assignment
-            amounts = {name: placed.held(name) if design.options[name].kind != NO_KIND else _processes(placed, name) for name in caps}
+            amounts = {name: placed.count_held(name) if design.options[name].kind != NO_KIND else _processes(placed, name) for name in caps}
             strange = {name: amount for name, amount in amounts.items() if amount not in self._amounts(design, name)}
             if not strange:
                 return self._redrawn(design, amounts, placed)
@@ -214,7 +214,7 @@ class UntimedPlacement:
         """Return the design with the counts of a placement."""
         options = dict(design.options)
         for name, amount in amounts.items():
-            options[name] = next(option for option in self._alike(design, name) if option.amount == amount)
+            options[name] = next(option for option in self._list_alike(design, name) if option.amount == amount)
         seats = {name: placed.accelerators(name) for name in self.question.components}
         users = Counter(tuple(name for name in seats if seat in seats[name]) for seat in sorted(frozenset().union(*seats.values())))
         kinds = {name: option.kind for name, option in options.items()}

@@ -20,7 +20,7 @@ from ..models.reading import Reading
 from ..models.record import dataclass
 from ..models.times import times_with
 from ..solver.verify import findings_of
-from ..solver.wording import listed
+from ..solver.wording import join_names
 from .verify import verify, why_not
 
 Refused = Callable[[Plan, Design], Sequence[Finding]]
@@ -44,7 +44,7 @@ class WriteBack:
         file = self.file if problem is None else replace(self.file, problem=problem)
         return dialect_named(file.dialect).write(file, plan.assignment, plan.degrees)
 
-    def edited(self, edits: list[Edit], machines: Cluster | None = None) -> Reading:
+    def apply(self, edits: list[Edit], machines: Cluster | None = None) -> Reading:
         """Read the file with these edits, as it was read before."""
         return self.file.session.read(apply_edits(self.file.source.text, edits), machines)
 
@@ -54,7 +54,7 @@ class WriteBack:
         The plan has degrees of its own: refusals of all degrees that hints leave open are not
         looked for.
         """
-        edited = self.edited(edits, machines)
+        edited = self.apply(edits, machines)
         edited = replace(edited, session=replace(edited.session, refusal_reported=True))
         findings = findings_of(edited, why_not) if whole else edited.findings
         return [finding for finding in findings if finding.severity is Severity.ERROR]
@@ -69,7 +69,7 @@ def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Findin
         return [], problem.findings
     if not edits or not file.can_read:
         return edits, ()
-    after = file.edited(edits)
+    after = file.apply(edits)
     if errors := verify(after).errors:
         message = f"the answer cannot be written into this file: with it, {errors[0].message} ({errors[0].code})"
         return [], (error("PW603", errors[0].subject, message, help=errors[0].help or "use the plan itself"),)
@@ -85,7 +85,7 @@ def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Paralle
     why = [finding.message for finding in after.findings if finding.code == NOT_SEARCHED and finding.severity is Severity.NOTE]
     known = {finding.message for finding in reading.findings}
     reasons = "".join(f": {reason}" for reason in why if reason not in known)
-    message = f"with this plan in the file the times of {listed(names)} are read otherwise{reasons}"
+    message = f"with this plan in the file the times of {join_names(names)} are read otherwise{reasons}"
     yield warning(
         NOT_SEARCHED, "", message, help="give their times as `seconds`, by count, in `placewright.components` before you plan again"
     )

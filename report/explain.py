@@ -27,10 +27,10 @@ def render(page: Page, colour: bool = False) -> str:
         *_examples(page.wrong),
         _heading("right", "green", answered if answered != asked else "", colour),
         *_examples(page.right),
-        _titled("fix", page.fix, colour),
+        _add_title("fix", page.fix, colour),
     ]
     if page.source:
-        blocks.append(_titled("source", page.source, colour))
+        blocks.append(_add_title("source", page.source, colour))
     if page.see_also:
         lines = [f"  {code}  {CODES[code]}" for code in page.see_also]
         blocks.append("\n".join([f"{paint('see also', 'bold', colour)}:", *lines]))
@@ -70,7 +70,7 @@ def _examples(examples: Iterable[Example]) -> Iterator[str]:
         yield name + textwrap.indent(example.text.rstrip("\n"), INDENT)
 
 
-def _titled(word: str, text: str, colour: bool) -> str:
+def _add_title(word: str, text: str, colour: bool) -> str:
     """Format `word: text` with a bold word."""
     return paint(word, "bold", colour) + _prose(f"{word}: {text}")[len(word) :]
 

@@ -8,7 +8,7 @@ from typing import Mapping
 from ..models.findings.finding import Finding, Severity
 from ..models.findings.span import Span
 from .terminal import cells, escape, paint, source_character
-from .wrapping import COLUMNS, fitted
+from .wrapping import COLUMNS, fit_columns
 
 WIDTH = 100
 """Columns of a source line without its number."""
@@ -69,7 +69,7 @@ def _carets(before: int, length: int, label: str, columns: int) -> list[str]:
     if before + length + 1 + cells(label) <= columns:
         return [f"{carets} {label}"]
     indent = " " * max(min(before, columns - cells(label)), 0)
-    return [carets, *fitted(indent + label, columns).split("\n")]
+    return [carets, *fit_columns(indent + label, columns).split("\n")]
 
 
 def excerpt(text: str, span: Span, width: int = WIDTH) -> tuple[str, int, int]:

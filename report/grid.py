@@ -38,7 +38,7 @@ def grid(plan: Plan) -> str:
     of A. Beyond eight lines, equal neighbours share theirs.
     """
     keys = {name: key(position) for position, name in enumerate(plan.components)}
-    rows = _collapsed(_rows(plan, keys))
+    rows = _collapse(_rows(plan, keys))
     width = max((len(cell) for row in rows for cell in row.cells), default=1)
     columns = min(max((len(row.cells) for row in rows), default=0), BLOCK)
     width = max(width, len(str(columns - 1)))
@@ -58,7 +58,7 @@ def _rows(plan: Plan, keys: dict[str, str]) -> list[_Row]:
             if run.kind == ACCELERATOR:
                 counts = holders[run.node].setdefault(keys[name], Counter())
                 for rank in run.ranks:
-                    counts.update(run.held_by(rank))
+                    counts.update(run.list_held(rank))
         for node, text in processes_beside(plan, name):
             besides[node].append(f"{keys[name]}: {text}")
     return [_row(node, holders[node.rank], besides[node.rank]) for node in plan.cluster.nodes]
@@ -73,7 +73,7 @@ def _row(node: Node, holders: dict[str, Counter[int]], besides: list[str]) -> _R
     return _Row(escape(node.name), tuple(texts), escape("; ".join(besides)))
 
 
-def _collapsed(rows: list[_Row]) -> list[_Row]:
+def _collapse(rows: list[_Row]) -> list[_Row]:
     """Merge equal neighbouring rows if they need many lines."""
     if sum(max(1, -(-len(row.cells) // BLOCK)) for row in rows) <= _MANY_LINES:
         return rows

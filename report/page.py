@@ -81,7 +81,7 @@ def read_page(name: str, rules: Iterable[RulePage]) -> Page:
     """Return the page of a code in any case. Raises ValueError for an unknown code."""
     code = name.upper()
     if code not in CODES:
-        raise ValueError(_no_code(name))
+        raise ValueError(_refuse_code(name))
     text = resources.files(__package__).joinpath("pages", f"{code}.md").read_text("utf-8")
     rule = next((rule for rule in rules if rule.code == code), None)
     documented = cleandoc(type(rule).__doc__ or "").replace("``", "`") if rule else ""
@@ -96,10 +96,10 @@ def parse_page(code: str, text: str, rule: str = "", source: str = "") -> Page:
     if list(sections) != [name for name in SECTIONS if name in sections] or not {"Wrong", "Right", "Fix"} <= sections.keys():
         raise ValueError(f"the page of {code} has the sections {', '.join(sections)}; they are {', '.join(SECTIONS)}, in this order")
     wrong, right = (tuple(_examples(sections[name])) for name in ("Wrong", "Right"))
-    words = "\n\n".join(text_part for text_part in (rule, _joined(first.strip())) if text_part)
-    sources = "; ".join(text_part for text_part in (source, _joined(sections.get("Source", ""))) if text_part)
+    words = "\n\n".join(text_part for text_part in (rule, _join(first.strip())) if text_part)
+    sources = "; ".join(text_part for text_part in (source, _join(sections.get("Source", ""))) if text_part)
     see_also = tuple(re.findall(r"PW\d{3}", sections.get("See also", "")))
-    return Page(code, CODES[code], family_of(code), words, wrong, right, _joined(sections["Fix"]), sources, see_also)
+    return Page(code, CODES[code], family_of(code), words, wrong, right, _join(sections["Fix"]), sources, see_also)
 
 
 def command_of(examples: Iterable[Example]) -> str:
@@ -112,7 +112,7 @@ def family_of(code: str) -> str:
     return FAMILIES[code[:3]]
 
 
-def _joined(text: str) -> str:
+def _join(text: str) -> str:
     """Join the lines of each paragraph."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
@@ -126,7 +126,7 @@ def _examples(section: str) -> Iterator[Example]:
             yield Example(language, text, use, next((word for word in rest.split() if not word.startswith("-")), ""))
 
 
-def _no_code(name: str) -> str:
+def _refuse_code(name: str) -> str:
     """Format the refusal of an unknown code with similar ones: by digits, spelling or titles."""
     from difflib import get_close_matches
 

@@ -85,12 +85,12 @@ def rows_of(plan: Plan, names: Sequence[str], degrees: Mapping[str, Parallel], m
     besides: dict[int, list[tuple[int, str]]] = {}
     for name in plan.components:
         number, tp = names.index(name), degrees[name].tp if name in degrees else 1
-        for node, index, ranks, group in _held(plan, name, tp):
+        for node, index, ranks, group in _list_held(plan, name, tp):
             holders.setdefault(node, {}).setdefault(index, []).append(Holder(number, ranks, group))
         for node, text in processes_beside(plan, name):
             besides.setdefault(node, []).append((number, text))
     rows = [_row(node, holders.get(node.rank, {}), tuple(besides.get(node.rank, ()))) for node in plan.cluster.nodes]
-    return rows if len(rows) <= most else list(_folded(rows))
+    return rows if len(rows) <= most else list(_fold(rows))
 
 
 def _row(node: Node, holders: Mapping[int, list[Holder]], besides: tuple[tuple[int, str], ...]) -> Row:
@@ -101,7 +101,7 @@ def _row(node: Node, holders: Mapping[int, list[Holder]], besides: tuple[tuple[i
     return Row(node.name, ", ".join(f"{level} {name}" for level, name in node.topology.items()), tuple(cells), besides)
 
 
-def _held(plan: Plan, name: str, tp: int) -> Iterator[tuple[int, int, tuple[int, ...], int]]:
+def _list_held(plan: Plan, name: str, tp: int) -> Iterator[tuple[int, int, tuple[int, ...], int]]:
     """Yield (node, local index, process ranks, tp group) for the accelerators of a component."""
     ranks_on: dict[tuple[int, int], list[int]] = {}
     groups: dict[tuple[int, int], int] = {}
@@ -110,7 +110,7 @@ def _held(plan: Plan, name: str, tp: int) -> Iterator[tuple[int, int, tuple[int,
         if run.kind != ACCELERATOR:
             continue
         for rank in run.ranks:
-            for index in run.held_by(rank):
+            for index in run.list_held(rank):
                 ranks_on.setdefault((run.node, index), []).append(rank)
                 groups[run.node, index] = position // tp if tp > 1 else -1
                 position += 1
@@ -125,13 +125,13 @@ def processes_beside(plan: Plan, name: str) -> Iterator[tuple[int, str]]:
     for run in plan.assignment.of(name):
         if run.kind != ACCELERATOR:
             counts[run.node, run.kind] = counts.get((run.node, run.kind), 0) + len(run.ranks)
-            devices.setdefault((run.node, run.kind), []).extend(range(i, i + 1) for rank in run.ranks for i in run.held_by(rank))
+            devices.setdefault((run.node, run.kind), []).extend(range(i, i + 1) for rank in run.ranks for i in run.list_held(rank))
     for (node, kind), count in counts.items():
         on = "" if kind == NODE else f" on {kind} {write_ranks(merge(devices[node, kind]))}"
         yield node, f"{count} {'process' if count == 1 else 'processes'}{on}"
 
 
-def _folded(rows: list[Row]) -> Iterator[Row]:
+def _fold(rows: list[Row]) -> Iterator[Row]:
     for _, group in groupby(rows, key=lambda row: row.look):
         alike = list(group)
         first = alike[0]

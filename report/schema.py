@@ -38,7 +38,7 @@ _BACKTICKS = re.compile(r"`([^`]+)`")
 
 def schema(kind: str) -> Node:
     """Return the schema of one of KINDS, as JSON data."""
-    written, interpolated = _of_plan() if kind == "plan" else _written(_form(kind)), kind not in ("cluster", "plan")
+    written, interpolated = _of_plan() if kind == "plan" else _convert_form(_form(kind)), kind not in ("cluster", "plan")
     definitions = {_short(name): _Converter(interpolated).definition(node) for name, node in sorted(written.pop("$defs", {}).items())}
     if interpolated:
         definitions[_INTERPOLATION] = _MARK
@@ -54,7 +54,7 @@ def schema_to_json(kind: str) -> str:
     return json.dumps(schema(kind), indent=1, ensure_ascii=False) + "\n"
 
 
-def _written(form: type[Form]) -> Node:
+def _convert_form(form: type[Form]) -> Node:
     """Convert a form and its inner forms, the `$defs`."""
     definitions: Node = {}
     waiting = [form]
@@ -82,7 +82,7 @@ def _of_plan() -> Node:
     from ..models.machines.cluster_file import ClusterForm
     from ..models.placements.plan_file import PlanFileForm
 
-    written, cluster = PlanFileForm.model_json_schema(mode="validation"), _written(ClusterForm)
+    written, cluster = PlanFileForm.model_json_schema(mode="validation"), _convert_form(ClusterForm)
     written["properties"]["cluster"]["$ref"] = ClusterForm.__name__
     written["$defs"] |= cluster.pop("$defs") | {ClusterForm.__name__: cluster}
     return written

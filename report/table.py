@@ -21,7 +21,7 @@ def components_table(plan: Plan) -> str:
     """Format a row per component: world size, nodes, accelerators, resource ranks in its node groups."""
     rows = [["component", "world size", "nodes", "accelerators", "ranks"]]
     for name in plan.components:
-        count = plan.assignment.held(name)
+        count = plan.assignment.count_held(name)
         nodes = sum(map(len, plan.assignment.node_ranges(name)))
         ranks = resource_ranks(plan, plan.assignment.of(name))
         rows.append([name, str(plan.assignment.world_size(name)), str(nodes), str(count) if count else "-", ranks])
@@ -93,7 +93,7 @@ def table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), uncut: bool 
     What is too wide for COLUMNS is broken within its column, in the widest columns first.
     """
     shown = [[_cut(escape(cell)) for cell in row[:-1]] + [escape(row[-1]) if uncut else _cut(escape(row[-1]))] for row in rows]
-    room = _narrowed(shown, COLUMNS.get())
+    room = _narrow(shown, COLUMNS.get())
     broken = [list(map(_broken, row, room)) for row in shown]
     widths = [max(cells(part) for parts in column for part in parts) for column in zip(*broken)]
     lines = []
@@ -105,7 +105,7 @@ def table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), uncut: bool 
     return "\n".join(lines)
 
 
-def _narrowed(rows: Sequence[Sequence[str]], room: int) -> list[int]:
+def _narrow(rows: Sequence[Sequence[str]], room: int) -> list[int]:
     """Return widths of columns that fit, as far as words stay whole."""
     widths = [max(map(cells, column)) for column in zip(*rows)]
     if sum(widths) + 2 * (len(widths) - 1) <= room:

@@ -86,20 +86,20 @@ def render_unchecked(unchecked: Iterable[Unchecked], title: str = "not checked")
 
 def verdict(report: Report, colour: bool = False) -> str:
     """Format the verdict line: file, verdict, scope, size, unchecked demands."""
-    word, found = report.verdict, _joined(count_findings(report.findings), ignored_counts([report]))
+    word, found = report.verdict, _join(count_findings(report.findings), ignored_counts([report]))
     style = STYLES[INCOMPLETE] if word == OK and hides_errors(report) else STYLES[word]
     head = f"{escape(report.title)}: {paint(word, style, colour)}: "
     pending = f"to solve: {', '.join(map(escape, report.pending))}" if report.pending else ""
     if word == UNUSABLE:
         return head + paint(found, style, colour)
     if word == FAULTY:
-        return head + _joined(paint(found, style, colour), scope(report), _not_checked(report))
+        return head + _join(paint(found, style, colour), scope(report), _not_checked(report))
     if word == OK and hides_errors(report):
-        return head + _joined(found, scope(report), _size(report), pending, _not_checked(report))
+        return head + _join(found, scope(report), _size(report), pending, _not_checked(report))
     if word == OK:
-        return head + _joined(scope(report), found, _size(report), pending, _not_checked(report))
+        return head + _join(scope(report), found, _size(report), pending, _not_checked(report))
     first = report.missing[0]
-    about = _joined(scope(report), found, _size(report), pending, _not_checked(report, besides=first))
+    about = _join(scope(report), found, _size(report), pending, _not_checked(report, besides=first))
     return f"{head}{escape(first.fact)}. {escape(first.add)} ({about})"
 
 
@@ -120,7 +120,7 @@ def _not_checked(report: Report, besides: Missing | None = None) -> str:
     return f"not checked: {', '.join(topics)}" if topics else ""
 
 
-def _joined(*parts: str) -> str:
+def _join(*parts: str) -> str:
     return "; ".join(part for part in parts if part)
 
 
@@ -166,7 +166,7 @@ def verdicts(reports: Sequence[Report], colour: bool = False) -> str:
     parts = [paint(f"{words.count(word)} {word}", style, colour) for word, style in STYLES.items() if word in words]
     files = sum(report.program is None or report.program.number == 1 for report in reports)
     programs = f", {with_noun(len(reports), 'program')}" if files != len(reports) else ""
-    return _joined(f"{with_noun(files, 'file')}{programs}: {', '.join(parts)}", ignored_counts(reports))
+    return _join(f"{with_noun(files, 'file')}{programs}: {', '.join(parts)}", ignored_counts(reports))
 
 
 def _size(report: Report) -> str:

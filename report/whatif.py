@@ -33,11 +33,11 @@ def render(file: str, pricing: Pricing, colour: bool = False) -> str:
         terms = [[name, str(old.get(name, "-")), str(new.get(name, "-"))] for name in dict.fromkeys((*old, *new))]
         blocks += [table([["objective", "before", "after"], *terms], right=(1, 2))] if terms else []
     explained = [change for change in pricing.after if change.answer.findings and (change.effect != SAME or len(pricing.after) <= MAX_WHYS)]
-    blocks += [_why(change, colour) for change in explained[:MAX_WHYS]]
+    blocks += [_format_reason(change, colour) for change in explained[:MAX_WHYS]]
     counts = Counter(change.effect for change in pricing.after)
     counts_text = ", ".join(f"{count} {effect}" for effect, count in counts.items()) or "there is no demand that could be dropped"
     verdict = f"{escape(file)}: {_verdict(pricing.before)} as it is; {counts_text}"
-    return "\n\n".join(filter(None, [*blocks, _unchecked(pricing), verdict]))
+    return "\n\n".join(filter(None, [*blocks, _format_unchecked(pricing), verdict]))
 
 
 def to_json(file: str, pricing: Pricing) -> str:
@@ -69,10 +69,10 @@ def _verdict(answer: Answer) -> str:
 
 
 def _terms(answer: Answer) -> str:
-    return ", ".join([*_taken(answer).values(), *(f"{name} {value}" for name, value in terms_of(answer).items() if value)])
+    return ", ".join([*_format_prices(answer).values(), *(f"{name} {value}" for name, value in terms_of(answer).items() if value)])
 
 
-def _taken(answer: Answer) -> dict[str, str]:
+def _format_prices(answer: Answer) -> dict[str, str]:
     """Format the prices of a plan chosen by time."""
     if answer.planned is None:
         return {}
@@ -89,7 +89,7 @@ def _differences(before: Answer, after: PricedChange) -> str:
     if after.answer.plan is None:
         return ""
     names = [name for name in dict.fromkeys((*old, *new)) if old.get(name, 0) != new.get(name, 0)]
-    then, now = _taken(before), _taken(after.answer)
+    then, now = _format_prices(before), _format_prices(after.answer)
     taken = [f"{then[name].split()[0]} -> {size}" for name, size in now.items() if name in then and size != then[name]] or _sizes(
         before, after
     )
@@ -108,22 +108,22 @@ def _sizes(before: Answer, after: PricedChange) -> list[str]:
     return [f"{name} {then.get(name, 0):,} -> {with_noun(now.get(name, 0), 'process', ',')}" for name in names]
 
 
-def _unchecked(pricing: Pricing) -> str:
+def _format_unchecked(pricing: Pricing) -> str:
     """Format unchecked demands of the answer, and of a few changes alone."""
-    known = _unchecked_of(pricing.before)
+    known = _list_unchecked(pricing.before)
     blocks = [render_unchecked(known)]
     for change in pricing.after if len(pricing.after) <= MAX_WHYS else ():
-        new = [item for item in _unchecked_of(change.answer) if item not in known]
+        new = [item for item in _list_unchecked(change.answer) if item not in known]
         blocks.append(render_unchecked(new, f"{escape(change.name)}, not checked"))
     return "\n\n".join(filter(None, blocks))
 
 
-def _unchecked_of(answer: Answer) -> list[Unchecked]:
+def _list_unchecked(answer: Answer) -> list[Unchecked]:
     """Return the unchecked demands of an answer by component."""
     return [replace(item, subject=name) for item in answer.unchecked for name in item.subject.split(", ")]
 
 
-def _why(change: PricedChange, colour: bool) -> str:
+def _format_reason(change: PricedChange, colour: bool) -> str:
     finding = change.answer.findings[0]
     more = [*(f"note: {note}" for note in finding.notes), *([f"help: {finding.help}"] if finding.help else [])]
     head = f"{paint(escape(f'{change.name} [{finding.code}]'), 'cyan', colour)}: {escape(finding.message)}"

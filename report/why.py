@@ -14,7 +14,7 @@ MAX_DOMAINS = 6
 
 def of_component(why: WhyComponent) -> str:
     """Format a component: its places, allowed places, costs elsewhere."""
-    places = _some([f"{where or 'none'} ({count})" for where, count in why.held])
+    places = _format_some([f"{where or 'none'} ({count})" for where, count in why.held])
     lines = [f"why {why.name}: it is {_at(why.level, places)}"]
     if why.given:
         return escape(lines[0]) + "\n  its place was not searched: it is given, or spread over nodes"
@@ -22,7 +22,7 @@ def of_component(why: WhyComponent) -> str:
     other_places = [where for where in why.possible if where not in dict(why.held)]
     lines.append(
         f"  it may use {may} of {total} {plural('node', total)}"
-        + (f", also {_at(why.level, _some(other_places))}" if other_places else f", in no other {level_name(why.level)}")
+        + (f", also {_at(why.level, _format_some(other_places))}" if other_places else f", in no other {level_name(why.level)}")
     )
     lines += [f"  {with_noun(count, 'node')} {are(count)} kept off by {code}: {CODES[code]}" for code, count in why.barred]
     kind = "" if why.level == NODE_LEVEL else f"{level_name(why.level)} "
@@ -64,7 +64,7 @@ def _at(level: str, places: str) -> str:
     return f"on {places}" if level == NODE_LEVEL else f"in {level_name(level)} {places}"
 
 
-def _some(names: list[str]) -> str:
+def _format_some(names: list[str]) -> str:
     return ", ".join(names[:MAX_DOMAINS]) + (f" and {len(names) - MAX_DOMAINS} more" if len(names) > MAX_DOMAINS else "")
 
 

@@ -35,7 +35,7 @@ def columns_of(stream: TextIO | None) -> int:
     return min(max(width or PIPED, LEAST), MOST)
 
 
-def fitted(text: str, columns: int) -> str:
+def fit_columns(text: str, columns: int) -> str:
     """Break the long lines of a text; source lines and patches stay as they are.
 
     Words and short commands in backticks stay whole.

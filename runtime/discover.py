@@ -17,7 +17,7 @@ from .port.connection import Connection
 from .port.on_ray import RayPort
 from .port.port import Port, RayBundle, RayNode
 from .reserving.reservation import NodeDemand, Reservation, accelerators_given
-from .world.inventory import ordered, survey
+from .world.inventory import order_nodes, survey
 from .world.machine import CODE, Device, Machine, cluster_of
 from .world.nvidia_smi import Matrix, read_devices, read_matrix
 from .world.ray_machine import machine_of, name_of, resource_of
@@ -32,7 +32,7 @@ def with_taken(port: Port, nodes: Sequence[RayNode], machines: Mapping[str, Mach
         if free == total:
             continue
         try:
-            free_ids = _left(port, node, free) if free else ()
+            free_ids = _list_left(port, node, free) if free else ()
         except LaunchFailed as problem:
             unknown[node.node_id] = problem.findings[0].message
             continue
@@ -42,7 +42,7 @@ def with_taken(port: Port, nodes: Sequence[RayNode], machines: Mapping[str, Mach
     return updated, unknown
 
 
-def _left(port: Port, node: RayNode, free: int) -> tuple[str, ...]:
+def _list_left(port: Port, node: RayNode, free: int) -> tuple[str, ...]:
     """Return the ids that a job would get which requests all remaining accelerators."""
     resource = resource_of(node)
     wanted = NodeDemand(RayBundle(node.node_id, {resource: float(free)}), node.name, f"node `{node.name}`")
@@ -80,7 +80,7 @@ def from_ray(port: Port) -> Discovered:
     """Survey a Ray cluster; other jobs' accelerators are taken. Raises LaunchFailed (PW721)."""
     nodes = port.nodes()
     reports, missing = survey(port, nodes)
-    nodes = ordered(nodes, reports)
+    nodes = order_nodes(nodes, reports)
     machines = {node.node_id: machine_of(node, reports.get(node.node_id)) for node in nodes}
     machines, unknown = with_taken(port, nodes, machines)
     cluster, notes = cluster_of([machines[node.node_id] for node in nodes])
@@ -101,7 +101,7 @@ def from_texts(devices: Sequence[Source], matrices: Sequence[Source] = ()) -> Di
     There is a matrix per machine, or one for all. A machine's name is on its lines, else that of
     its file if there are several files. Raises UnusableInput (PW722).
     """
-    return _discovered(machines_of(devices, matrices))
+    return _discover(machines_of(devices, matrices))
 
 
 def from_slurm(environment: Mapping[str, str], devices: Sequence[Source] = (), matrices: Sequence[Source] = ()) -> Discovered:
@@ -120,7 +120,7 @@ def from_slurm(environment: Mapping[str, str], devices: Sequence[Source] = (), m
     if len(job.hosts) > 1 and (job.gpus or pasted):
         message = f"Slurm names the accelerators of one node, assumed for all {len(job.hosts)} nodes"
         notes.append(warning(CODE, "", message, help="where they differ, discover from Ray, or change the file"))
-    return _discovered([_of_slurm(job, rank, pasted) for rank in range(len(job.hosts))], notes)
+    return _discover([_of_slurm(job, rank, pasted) for rank in range(len(job.hosts))], notes)
 
 
 def machines_of(devices: Sequence[Source], matrices: Sequence[Source]) -> list[Machine]:
@@ -173,7 +173,7 @@ def _of_slurm(job: SlurmJob, rank: int, pasted: Sequence[Machine]) -> Machine:
     return replace(like, name=job.hosts[rank], cpus=job.cpus[rank], topology=job.topology if alone else {})
 
 
-def _discovered(machines: Sequence[Machine], notes: Sequence[Finding] = ()) -> Discovered:
+def _discover(machines: Sequence[Machine], notes: Sequence[Finding] = ()) -> Discovered:
     cluster, more = cluster_of(machines)
     return Discovered(cluster, (*notes, *more))
 

@@ -27,7 +27,7 @@ class LaunchFailed(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the complete failure."""
-        return _again, (type(self), self.findings, self.traceback)
+        return _rebuild, (type(self), self.findings, self.traceback)
 
     @property
     def exit_code(self) -> int:
@@ -35,11 +35,11 @@ class LaunchFailed(Exception):
         return UNUSABLE if all(finding.code in _OF_THE_INPUT for finding in self.findings) else DIFFERENT
 
 
-def _again(cls: type[LaunchFailed], findings: tuple[Finding, ...], traceback: str) -> LaunchFailed:
+def _rebuild(cls: type[LaunchFailed], findings: tuple[Finding, ...], traceback: str) -> LaunchFailed:
     return cls(*findings, traceback=traceback)
 
 
-def failed(code: str, subject: str, message: str, help: str, *witnesses: int | str, traceback: str = "") -> LaunchFailed:
+def build_failure(code: str, subject: str, message: str, help: str, *witnesses: int | str, traceback: str = "") -> LaunchFailed:
     """Build a failure with a single Finding."""
     return LaunchFailed(error(code, subject, message, help=help, witnesses=witnesses), traceback=traceback)
 
@@ -51,7 +51,7 @@ class Refusal(LaunchFailed, ValueError):
         return "\n".join(line for finding in self.findings for line in (finding.message, *finding.notes, f"help: {finding.help}"))
 
 
-def refused(
+def build_refusal(
     code: str, subject: str, message: str, help: str, *witnesses: int | str, amount: int = 0, notes: tuple[str, ...] = ()
 ) -> Refusal:
     """Build a refusal with a single Finding."""
@@ -94,6 +94,6 @@ def _first_member(lines: Sequence[str]) -> list[str]:
     return member
 
 
-def quoted(names: Iterable[object]) -> str:
+def quote_names(names: Iterable[object]) -> str:
     """Return names in backticks, separated by commas; ``none`` without any."""
     return ", ".join(f"`{name}`" for name in names) or "none"

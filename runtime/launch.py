@@ -10,7 +10,7 @@ from ..models.findings.finding import Unchecked
 from ..models.placements.plan import Plan
 from ..models.problem import Problem
 from ..models.reading import Reading
-from .failure import LaunchFailed, failed
+from .failure import LaunchFailed, build_failure
 from .port.connection import Connection, must_be_unconnected
 from .port.on_ray import RayPort
 from .port.port import Port
@@ -21,7 +21,7 @@ from .reserving.reservation import WAIT_LIMIT
 from .running.audit import AuditRow
 from .running.monitor import HEARTBEAT, PERIOD, OnFailure
 from .running.start import GrantedAccelerators, StartOptions
-from .shield import shielded
+from .shield import defer_signals
 from .simulated.simulate import SimulatedCluster
 from .workers.group import WorkerGroup, call_all
 from .workers.worker_class import check_trusted, check_worker
@@ -152,7 +152,7 @@ class Launch:
 
     def stop(self) -> None:
         """End everything now, as the end of the `with` block would. Idempotent."""
-        with shielded():
+        with defer_signals():
             self._stack.close()
 
 
@@ -205,24 +205,24 @@ def launch(
     if address is not None and simulate:
         raise ValueError("either an address or simulate, not both")
     if not plan.cluster.counted:
-        raise failed("PW011", "", "the plan does not say how many accelerators the nodes have", "name the machines with `--cluster`")
+        raise build_failure("PW011", "", "the plan does not say how many accelerators the nodes have", "name the machines with `--cluster`")
     check_trusted(plan, trusted_env)
     stack = ExitStack()
     try:
         progress(Step("checking the worker class"))
         again = RestartPolicy.of(restarts, elastic, problem, reading)
         cls = check_worker(worker, methods)
-        address = _connected(stack, plan, address, restarts > 0 or elastic, progress)
+        address = _connect(stack, plan, address, restarts > 0 or elastic, progress)
         yield bring_up(
             stack, plan, RayPort(), cls, timeout, progress, address, wait, again, look=True, share_nodes=share_nodes, name=name,
             log_dir=log_dir, heartbeat=heartbeat, metrics=metrics,
         )  # fmt: skip
     finally:
-        with shielded():
+        with defer_signals():
             stack.close()
 
 
-def _connected(stack: ExitStack, plan: Plan, address: str | None, all_nodes: bool, progress: OnStep) -> str:
+def _connect(stack: ExitStack, plan: Plan, address: str | None, all_nodes: bool, progress: OnStep) -> str:
     """Connect to a cluster, a simulated one without an address; return HOST:PORT.
 
     Every step registers its undo first, in case of an interrupt. `all_nodes`: simulate unused nodes
@@ -230,7 +230,7 @@ def _connected(stack: ExitStack, plan: Plan, address: str | None, all_nodes: boo
     """
     used = used_nodes(plan)
     if not used:
-        raise failed("PW112", "", "the plan places no process", "give its components ranks or hints")
+        raise build_failure("PW112", "", "the plan places no process", "give its components ranks or hints")
     if address is None:
         must_be_unconnected()
         ranks = range(len(plan.cluster.nodes)) if all_nodes else used

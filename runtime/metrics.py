@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import contextmanager
 from typing import Any, Iterable, Iterator
 
-from .failure import LaunchFailed, failed
+from .failure import LaunchFailed, build_failure
 from .recovery.lifetime import Lifetime
 
 HOST = "127.0.0.1"
@@ -73,7 +73,7 @@ def metrics_served(lifetime: Lifetime, address: str) -> Iterator[str]:
     try:
         server, thread = start_http_server(port, host.strip("[]"), registry)
     except OSError as problem:
-        raise _unserved(address, problem.strerror or str(problem)) from None
+        raise _build_failure(address, problem.strerror or str(problem)) from None
     lifetime.listeners.append(lambda failure: None)  # keeps a monitor in the background
     with server:
         try:
@@ -87,9 +87,9 @@ def parse_address(address: str) -> tuple[str, int]:
     """Split ``[HOST:]PORT``, else LaunchFailed (PW734)."""
     match = _ADDRESS.fullmatch(address)
     if match is None or int(match["port"]) > 65_535:
-        raise _unserved(address, "it is no [HOST:]PORT")
+        raise _build_failure(address, "it is no [HOST:]PORT")
     return match["host"] or HOST, int(match["port"])
 
 
-def _unserved(address: str, reason: str) -> LaunchFailed:
-    return failed("PW734", "", f"metrics cannot be served at `{address}`: {reason}", "name a free port, as in `--metrics 9400`")
+def _build_failure(address: str, reason: str) -> LaunchFailed:
+    return build_failure("PW734", "", f"metrics cannot be served at `{address}`: {reason}", "name a free port, as in `--metrics 9400`")

@@ -11,7 +11,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def shielded() -> Iterator[list[int]]:
+def defer_signals() -> Iterator[list[int]]:
     """Defer SIGINT, SIGTERM and SIGHUP to the end of the block; yield the deferred signals.
 
     The first deferred signal is then delivered as usual. The handlers are restored, whatever the

@@ -14,9 +14,9 @@ from ..models.planning.workload import ACCELERATORS, Workload
 from ..models.problem import Problem
 from ..models.ranks import list_ranks, merge, write_ranks
 from .check import MOST_TRIED, breaks_nothing
-from .rank_fixes import moved_off, moved_onto
+from .rank_fixes import move_off, move_onto
 from .stretches import Places, components_by_accelerators, stretches
-from .wording import listed, lowest
+from .wording import join_names, lowest
 
 SHOWN = 6
 """Largest number of note lines."""
@@ -105,8 +105,8 @@ class PartialOverlap:
         nodes, alike = components_by_accelerators(problem, assignment)
         amounts = {places: sum(mask.bit_count() * len(nodes[number]) for number, mask in places) for places in alike}
         for position, (small, large, shared, (number, mask)) in enumerate(_overlaps(amounts, nodes)):
-            large_names, first, index = listed(alike[large]), nodes[number].start, lowest(mask)
-            message = f"{listed(alike[small])} and {large_names} overlap in part: {shared} {plural('accelerator', shared)}"
+            large_names, first, index = join_names(alike[large]), nodes[number].start, lowest(mask)
+            message = f"{join_names(alike[small])} and {large_names} overlap in part: {shared} {plural('accelerator', shared)}"
             message += f" (first: {index} on node {first}) of {amounts[small]} and {amounts[large]}"
             changes = _changes(problem, alike[small], alike[large]) if position < MOST_TRIED else []
             yield warning(
@@ -120,7 +120,7 @@ def _changes(problem: Problem, small: list[str], large: list[str]) -> list[str]:
     if any(len({problem[name].spans.get("placement", name) for name in alike}) > 1 for alike in (small, large)):
         return []
     pair = problem[small[0]], problem[large[0]]
-    return [mend.text for mend in (*moved_off(problem, *pair), *moved_onto(problem, *pair)) if breaks_nothing(mend)]
+    return [mend.text for mend in (*move_off(problem, *pair), *move_onto(problem, *pair)) if breaks_nothing(mend)]
 
 
 def _overlaps(amounts: dict[Places, int], nodes: Sequence[range]) -> Iterator[tuple[Places, Places, int, tuple[int, int]]]:

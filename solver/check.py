@@ -27,7 +27,7 @@ MOST_TRIED = 20
 
 def check(problem: Problem, assignment: Assignment) -> Iterator[Finding]:
     """Yield the findings of all rules on an assignment of every component."""
-    problem = problem.decided(assignment)
+    problem = problem.decide(assignment)
     for rule in RULES:
         for subject in rule.subjects(problem):
             findings = rule.check(problem, subject, assignment)
@@ -54,7 +54,7 @@ def check_explicit(problem: Problem) -> tuple[Finding, ...]:
     """
     best: tuple[Finding, ...] = ()
     for number, alternative in enumerate(given_part(problem).alternatives()):
-        findings = tuple(check(alternative, problem.given()))
+        findings = tuple(check(alternative, problem.build_given()))
         if not errors(findings):
             best = findings
             break
@@ -72,7 +72,9 @@ def with_verified_fixes(problem: Problem, found: tuple[Finding, ...]) -> tuple[F
     better: dict[Finding, tuple[str, Edit | None]] = {}
     for rule, subject, faults in islice(_broken(problem), MOST_TRIED):
         repairs = (
-            repair for repair in rule.repairs(problem, subject) if not any(rule.check(repair.problem, subject, repair.problem.given()))
+            repair
+            for repair in rule.repairs(problem, subject)
+            if not any(rule.check(repair.problem, subject, repair.problem.build_given()))
         )
         if works := list(islice((repair for repair in repairs if breaks_nothing(repair, found)), SHOWN)):
             edit = works[0].edits[0] if len(works[0].edits) == 1 else None
@@ -84,10 +86,10 @@ def _broken(problem: Problem) -> Iterator[tuple[Mending, Any, list[Finding]]]:
     """Yield (rule, subject, findings) of every fault with known changes."""
     for rule in (rule for rule in RULES if isinstance(rule, Mending)):
         for subject in rule.subjects(problem):
-            if faults := list(rule.check(problem, subject, problem.given())):
+            if faults := list(rule.check(problem, subject, problem.build_given())):
                 yield rule, subject, faults
 
 
 def breaks_nothing(repair: RankFix, before: Iterable[Finding] = ()) -> bool:
     """Return True if the change causes no errors beyond earlier ones."""
-    return all(finding in before for finding in errors(check(repair.problem, repair.problem.given())))
+    return all(finding in before for finding in errors(check(repair.problem, repair.problem.build_given())))

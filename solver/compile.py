@@ -29,7 +29,7 @@ def compile(
         for subject in rule.subjects(problem):
             rule.encode(problem, subject, variables)
     if minimise:
-        variables.minimise(variables.total(tier.scale * encoded(variables, tier) for tier in tiers(problem)))
+        variables.minimise(variables.total(tier.scale * encode_tier(variables, tier) for tier in tiers(problem)))
         for cut in cuts:
             cut(variables)
     return variables
@@ -37,14 +37,14 @@ def compile(
 
 def aim(variables: Variables, tier: Tier) -> Amount:
     """Make a tier the objective of the model, and return the amount."""
-    amount = encoded(variables, tier)
+    amount = encode_tier(variables, tier)
     for cut in CUTS:
         variables.once(cut, lambda cut=cut: cut(variables) or 0)  # type: ignore[misc]
     variables.minimise(amount)
     return amount
 
 
-def encoded(variables: Variables, tier: Tier) -> Amount:
+def encode_tier(variables: Variables, tier: Tier) -> Amount:
     """Return the cost of a tier as an amount; post the rows that tighten it."""
     amount = variables.total(cost * term.encode(variables.problem, variables) for term, cost in tier.members)
     for term, _ in tier.members:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from ..models.conversion import LOSS, differences, dropped, lost_settings, lost_times, moved, refusal, renaming_notes
+from ..models.conversion import LOSS, differences, lost_settings, lost_times, note_loss, refusal, renaming_notes, warn_of_loss
 from ..models.dialects.dialect import Rendering
 from ..models.dialects.load import read
 from ..models.dialects.recognition import dialect_named
@@ -48,7 +48,7 @@ def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
     except UnusableInput as refused:
         return replace(bare, findings=refused.findings, cluster=problem.cluster)
     settings = lost_settings(reading.document.root, problem, rendering.text)
-    losses = (*_left_behind(reading), *settings, *lost_times(problem), *rendering.losses)
+    losses = (*_list_left_behind(reading), *settings, *lost_times(problem), *rendering.losses)
     reasons = (*_secrets(reading, rendering), *_faults(problem, rendering, target, reading.source.name))
     if strict and losses and not reasons:
         reasons = tuple(replace(loss, severity=Severity.ERROR) for loss in losses)
@@ -64,7 +64,7 @@ def _secrets(reading: Reading, rendering: Rendering) -> Iterator[Finding]:
         yield refusal("", message, "write it into the file, or leave it out")
 
 
-def _left_behind(reading: Reading) -> Iterator[Finding]:
+def _list_left_behind(reading: Reading) -> Iterator[Finding]:
     """Yield the settings without relation to placement, and the unread parts of the file."""
     places = dialect_named(reading.dialect).PLACES
     inner = {place.split(".")[0] for place in places if "." in place}
@@ -79,18 +79,20 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
     program = reading.document.program
     if program is not None and program.count > 1:
         message = f"only program {program.number} of {program.count} in the script is carried over: `{program.name}`"
-        yield moved("", f"{message} in line {program.span.line}")
+        yield warn_of_loss("", f"{message} in line {program.span.line}")
     if keys:
         more = f" and {len(keys) - MAX_KEYS} more" if len(keys) > MAX_KEYS else ""
         named = ", ".join(f"`{key}`" for key in keys[:MAX_KEYS]) + more
-        finding = dropped("", "settings without relation to placement are not carried over", "add the settings that the job needs")
+        finding = note_loss("", "settings without relation to placement are not carried over", "add the settings that the job needs")
         yield replace(finding, notes=(f"only placement is carried over of {named}",))
     for rule in _OF_PLACES:
         unread = list(dict.fromkeys((item.subject, item.why) for item in reading.unchecked if item.rule == rule))
         if unread:
             more = f" (and {len(unread) - 1} more like this)" if len(unread) > 1 else ""
             about = f"{unread[0][0]}: " if unread[0][0] and f"`{unread[0][0]}`" not in unread[0][1] else ""
-            yield replace(moved(unread[0][0], "the placement of the file is not fully known"), notes=(f"{about}{unread[0][1]}{more}",))
+            yield replace(
+                warn_of_loss(unread[0][0], "the placement of the file is not fully known"), notes=(f"{about}{unread[0][1]}{more}",)
+            )
 
 
 def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> Iterator[Finding]:

@@ -40,7 +40,7 @@ def subset_rows(layout: Layout, level: str) -> Iterator[tuple[tuple[Bundle, ...]
     """Yield (bundles, fewest domains together) for sets in need of several domains."""
     if not several(layout.problem, level):
         return
-    costly = weighed(layout, level)
+    costly = find_weighed(layout, level)
     rooms = rooms_of(layout)
     for pool in layout.pools:
         bundles = [bundle for bundle in pool.bundles if bundle in costly][:MOST_BUNDLES]
@@ -55,7 +55,7 @@ def subset_rows(layout: Layout, level: str) -> Iterator[tuple[tuple[Bundle, ...]
                     yield members, least
 
 
-def weighed(layout: Layout, level: str) -> set[Bundle]:
+def find_weighed(layout: Layout, level: str) -> set[Bundle]:
     """Return the bundles with a cost for domains of the level."""
     costs = [cost for term in (Collectives(level), DomainsTouched(level)) for cost in term.costs(layout.problem)]
     bundles = {layout.bundle_of[cost.component.name] for cost in costs if cost.component.name in layout.bundle_of}

@@ -10,7 +10,7 @@ from ..models.estimate import CHUNKED, DISTRIBUTED, FULL, MEGATRON, NONE, ZERO3
 from ..models.findings.finding import Finding, Severity
 from ..models.findings.wording import with_noun
 from ..models.machines.node_group import ACCELERATOR
-from ..models.memory.estimate import estimated
+from ..models.memory.estimate import estimate_memory
 from ..models.memory.terms import EXACT, Estimated, mebibytes
 from ..models.memory.work import optimizer_of
 from ..models.placements.assignment import Assignment
@@ -96,7 +96,7 @@ def _need(problem: Problem, assignment: Assignment, component: Component, capaci
     if component.memory or component.offloaded:
         return EstimatedNeed(component, component.memory, component.offloaded if component.phases else component.memory)
     use = problem.job.models.get(component.name)
-    memory = estimated(component, use.card if use else None, component.parallel, assignment.amount(component.name), capacity)
+    memory = estimate_memory(component, use.card if use else None, component.parallel, assignment.amount(component.name), capacity)
     return EstimatedNeed(component, memory.mebibytes, memory.kept, memory) if memory else EstimatedNeed(component, 0, 0)
 
 
@@ -177,7 +177,7 @@ def fits_nowhere(problem: Problem, code: str) -> Iterator[Finding]:
         largest, most = max(known), min(component.most, problem.cluster.total(ACCELERATOR))
         use = problem.job.models.get(component.name)
         choices = problem.job.choices.get(component.name, (component.parallel,))
-        estimates = [estimated(component, use.card if use else None, parallel, most, largest) for parallel in choices]
+        estimates = [estimate_memory(component, use.card if use else None, parallel, most, largest) for parallel in choices]
         best = min((estimate for estimate in estimates if estimate), key=lambda estimate: estimate.low, default=None)
         if best is not None and best.low > largest:
             surely, of_each = min(estimate.certain for estimate in estimates if estimate), f"of each of {with_noun(most, 'accelerator')}"

@@ -13,12 +13,12 @@ from .expanding.ranks import with_even_counts
 from .expanding.unmoved import blocks
 from .layout.bundle import Bundle
 from .layout.cells import Cell
-from .layout.layout import Layout, Values, allowed, eligible, within_reach
+from .layout.layout import Layout, Values, eligible, list_allowed, within_reach
 from .layout.pools import Masks, NodePool
 from .layout.previous import movable, survivors
 from .layout.ranges import Place, Places, lengths, longest_free, whole_places
 from .objectives.counts import MissingAccelerators, most_even, open_sets, range_of, weight_of
-from .objectives.moves import kept_by_place
+from .objectives.moves import count_kept_by_place
 
 Room = dict[int, int]
 """Node rank -> number of free resources."""
@@ -141,7 +141,7 @@ def greedy_even(layout: Layout) -> Values | None:
         return None
     left = sum(range_of(members)[1] for members in sets) - -(-MissingAccelerators().bound(layout) // weight)
     bundles = [layout.bundle_of[members[0].name] for members in sets]
-    choices = [allowed(layout, bundle, left // bundle.unit) for bundle in bundles]
+    choices = [list_allowed(layout, bundle, left // bundle.unit) for bundle in bundles]
     wanted = most_even([range_of(members) for members in sets], left)
     fit = [bisect_right(units, most // bundle.unit) - 1 for units, bundle, most in zip(choices, bundles, wanted)]
     if min(fit) < 0:
@@ -164,13 +164,13 @@ def greedy_even(layout: Layout) -> Values | None:
 def _values(layout: Layout, stretch: bool, wanted: Mapping[Bundle, int] = MappingProxyType({}), near: bool = False) -> Values | None:
     values: Values = {}
     for pool in layout.pools:
-        free = dict(pool.free if pool.host is None else _held(layout, pool.host, values))
+        free = dict(pool.free if pool.host is None else _mask_held(layout, pool.host, values))
         if not _place_pool(layout, pool, free, stretch, values, wanted, near):
             return None
     return with_even_counts(layout, values)
 
 
-def _held(layout: Layout, host: Bundle, values: Values) -> Masks:
+def _mask_held(layout: Layout, host: Bundle, values: Values) -> Masks:
     """Return node rank -> bit mask of a placed host, without given bundles inside.
 
     For a counted host only the number of bits is exact.
@@ -180,7 +180,7 @@ def _held(layout: Layout, host: Bundle, values: Values) -> Masks:
         pieces = layout.numbering(host).pieces(place[0], place[0] + place[1] * host.unit)
         return {stretch.node_rank: (((1 << count) - 1) << first) & ~enclosed.get(stretch.node_rank, 0) for stretch, first, count in pieces}
     counts = {count.cell: values[count] for count in layout.counts if count.bundle is host}
-    resources = {cell: count * host.unit - layout.enclosed_in(host, cell) for cell, count in counts.items() if isinstance(count, int)}
+    resources = {cell: count * host.unit - layout.count_enclosed(host, cell) for cell, count in counts.items() if isinstance(count, int)}
     return {cell.nodes[0].rank: (1 << count) - 1 for cell, count in resources.items()}
 
 
@@ -205,7 +205,7 @@ def _place_pool(
             free[piece.node_rank] = free.get(piece.node_rank, 0) & ~(((1 << count) - 1) << first)
     room = {node: mask.bit_count() for node, mask in free.items()}
     counted = [bundle for bundle in pool.bundles if not bundle.contiguous]
-    required_units = {bundle: _begun(layout, bundle, room) for bundle in counted if bundle in layout.enclosed}
+    required_units = {bundle: _begin(layout, bundle, room) for bundle in counted if bundle in layout.enclosed}
     required_units.update(_staying(layout, counted, free, room) if near else {})
     if any(left < 0 for left in room.values()):
         return False
@@ -213,7 +213,7 @@ def _place_pool(
         filling = Filling(layout, bundle, room)
         required = required_units.get(bundle, {})
         most = min(filling.space + sum(required.values()), wanted.get(bundle, UNBOUNDED))
-        fit = [units for units in allowed(layout, bundle, most) if units >= sum(required.values())]
+        fit = [units for units in list_allowed(layout, bundle, most) if units >= sum(required.values())]
         if not fit:
             return False
         counts = dict(required)
@@ -222,15 +222,15 @@ def _place_pool(
     return True
 
 
-def _begun(layout: Layout, bundle: Bundle, room: Room) -> dict[Cell, int]:
+def _begin(layout: Layout, bundle: Bundle, room: Room) -> dict[Cell, int]:
     """Return the units per cell around given bundles inside a bundle.
 
     The other resources of these units are taken out of the room.
     """
-    units = {cell: -(-layout.enclosed_in(bundle, cell) // bundle.unit) for cell in layout.cells if layout.enclosed_in(bundle, cell)}
+    units = {cell: -(-layout.count_enclosed(bundle, cell) // bundle.unit) for cell in layout.cells if layout.count_enclosed(bundle, cell)}
     for cell, count in units.items():
         node = cell.nodes[0].rank
-        room[node] = room.get(node, 0) - (count * bundle.unit - layout.enclosed_in(bundle, cell))
+        room[node] = room.get(node, 0) - (count * bundle.unit - layout.count_enclosed(bundle, cell))
     return units
 
 
@@ -251,11 +251,11 @@ def _staying(layout: Layout, bundles: Sequence[Bundle], free: Masks, room: Room)
 
 def _nearest(layout: Layout, bundle: Bundle, places: Places) -> Place | None:
     """Return the free place that keeps most groups: longest, most kept, fewest nodes."""
-    kept = kept_by_place(layout, bundle)
+    kept = count_kept_by_place(layout, bundle)
     fit = (place for place in whole_places(layout, bundle) if places.is_free(place[0], place[0] + place[1] * bundle.unit))
 
     def worth(place: Place) -> tuple[int, int, int, int]:
-        return (-place[1], -kept(place), places.covered(place[0], place[0] + place[1] * bundle.unit), place[0])
+        return (-place[1], -kept(place), places.count_covered(place[0], place[0] + place[1] * bundle.unit), place[0])
 
     return min(fit, key=worth, default=None)
 

@@ -14,7 +14,7 @@ from ..models.placements.assignment import Assignment
 from ..models.placements.plan import Plan
 from ..models.placements.run_checks import in_turn
 from ..models.problem import Problem
-from .wording import listed
+from .wording import join_names
 
 TRIES = 4
 """Limit of answers; processes without accelerators rarely change the number of nodes."""
@@ -30,7 +30,7 @@ def solve_in_turn(problem: Problem, solve: Solve) -> Answer:
         if dealt == dealt_problem:
             return answer_so_far
         dealt_problem, answer_so_far = dealt, solve(dealt)
-    names = listed([f"`{name}`" for name in sorted(problem.job.in_turn)])
+    names = join_names([f"`{name}`" for name in sorted(problem.job.in_turn)])
     message = f"how many nodes are used changes with where the processes of {names} are, and they with it"
     return Answer(UNDECIDED, findings=(error("PW604", "", message, help="give the ranks of some component"),), how="search")
 

@@ -26,7 +26,7 @@ from .layout.layout import Layout, Values
 from .layout.pools import Masks
 from .layout.ranges import Place, Places, all_lengths, fewest_nodes
 from .objectives.counts import MissingAccelerators, least_and_most
-from .objectives.domains import given_in, several
+from .objectives.domains import count_given, several
 from .objectives.nodes import NodesOfRanges
 from .objectives.tiers import Tier
 from .objectives.traffic import DomainTerm, Streams
@@ -123,7 +123,7 @@ def _level(
     layout: Layout, bundles: Sequence[Bundle], level: str, of_node: list[int], terms: list[tuple[DomainTerm, int]], costs: Costs
 ) -> Level:
     domain_costs = [(weight, cost) for term, weight in terms for cost in term.costs(layout.problem)]
-    nodes, given = layout.problem.cluster.nodes, given_in(layout, level)
+    nodes, given = layout.problem.cluster.nodes, count_given(layout, level)
     name_of = {number: domain(nodes[stretch.node_rank], level) for number, stretch in zip(of_node, costs.numbering.stretches)}
     names_in = [[component.name for component in bundle.components] for bundle in bundles]
 
@@ -170,12 +170,12 @@ def variants_of(bundles: Sequence[Bundle], places: Sequence[Places], lengths: Se
             length = units * bundle.unit
             every = range(own.numbering.size - length + 1)
             starts = [start for start in every if own.is_free(start, start + length) and own.is_whole(start, start + length)]
-            tried = list(_tried(number, starts, length, own, costs))
+            tried = list(_list_starts(number, starts, length, own, costs))
             variants.append(Variant(number, units, length, costs.of_length(bundle, length), starts, tried))
     return variants
 
 
-def _tried(bundle: int, starts: Sequence[int], length: int, places: Places, costs: Costs) -> Iterator[int]:
+def _list_starts(bundle: int, starts: Sequence[int], length: int, places: Places, costs: Costs) -> Iterator[int]:
     """Yield the starts whose next lower start is worse.
 
     The lower start enters another domain, covers more nodes, or leaves a guarded domain.
@@ -183,7 +183,7 @@ def _tried(bundle: int, starts: Sequence[int], length: int, places: Places, cost
     nodes = places.nodes
     for position, start in enumerate(starts):
         lower = starts[position - 1] if position else -1
-        if lower < 0 or places.covered(lower, lower + length) > places.covered(start, start + length):
+        if lower < 0 or places.count_covered(lower, lower + length) > places.count_covered(start, start + length):
             yield start
             continue
         for level in costs.levels:
@@ -264,7 +264,7 @@ class Sweep:
         self._live[mask] = shut
         stop, bit = position + variant.length, 1 << variant.bundle
         last = self._domains(stop - 1)
-        own_cost = self.costs.node * self.places.covered(position, stop) + variant.cost
+        own_cost = self.costs.node * self.places.count_covered(position, stop) + variant.cost
         for (_, present), (cost, step) in shut.items():
             cost, now = cost + own_cost, list[Set]()
             for number, level in enumerate(self.costs.levels):

@@ -41,15 +41,15 @@ def pieces(masks: list[int]) -> list[int]:
 
 def shares_itself(assignment: Assignment, component: Component, kind: str) -> bool:
     """Return True if several processes of the component hold the same resource."""
-    return component.runs is not None and assignment.amount(component.name) > assignment.held(component.name, kind)
+    return component.runs is not None and assignment.amount(component.name) > assignment.count_held(component.name, kind)
 
 
-def crowded(assignment: Assignment, component: Component, node: int, kind: str) -> Iterator[tuple[int, int]]:
+def find_crowded(assignment: Assignment, component: Component, node: int, kind: str) -> Iterator[tuple[int, int]]:
     """Yield (mask of resources on a node, processes of the component per resource).
 
     The cost grows with all runs of the component.
     """
     runs = (run for run in assignment.of(component.name) if run.node == node and run.kind == kind)
-    counts = Counter(index for run in runs for rank in run.ranks for index in run.held_by(rank))
+    counts = Counter(index for run in runs for rank in run.ranks for index in run.list_held(rank))
     for times in sorted(set(counts.values())):
         yield sum(1 << index for index, count in counts.items() if count == times), times

@@ -119,7 +119,7 @@ def why_accelerator(problem: Problem, plan: Plan, node: int, index: int) -> WhyA
     for name in plan.components:
         for run in (run for run in plan.assignment.of(name) if run.node == node and run.kind == ACCELERATOR):
             used |= run.mask
-            holders += [(name, rank) for rank in run.ranks if index in run.held_by(rank)]
+            holders += [(name, rank) for rank in run.ranks if index in run.list_held(rank)]
     taken, idle = bool(cluster_node.taken >> index & 1), len(cluster_node.accelerators) - used.bit_count()
     names = {name for name, _ in holders}
     reasons = tuple(

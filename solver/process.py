@@ -66,7 +66,7 @@ class Child:
 
     def ask(self, question: bytes, patience: float, look: Callable[[], None] = lambda: None) -> None:
         """Send a question, to be answered in `patience` seconds. `look` is called while waiting."""
-        self._deadline = time.monotonic() + patience - _waited(self._process.pid)
+        self._deadline = time.monotonic() + patience - _read_wait(self._process.pid)
         self._unsent = memoryview(question)
         self._look = look
         self._errors = b""
@@ -106,7 +106,7 @@ class Child:
             while self._lines:
                 yield self._lines.popleft()
 
-    def ended(self) -> tuple[int, str]:
+    def wait_for_end(self) -> tuple[int, str]:
         """Return (exit code, negative for a signal; end of standard error). Raises TooLate."""
         try:
             code = self._process.wait(max(0.0, self._left))
@@ -116,7 +116,7 @@ class Child:
 
     @property
     def _left(self) -> float:
-        return self._deadline + _waited(self._process.pid) - time.monotonic()
+        return self._deadline + _read_wait(self._process.pid) - time.monotonic()
 
     def _chunks(self) -> Iterator[bytes]:
         """Yield the output and send the question meanwhile, so that neither side blocks forever."""
@@ -157,7 +157,7 @@ def _number(pipe: IO[bytes] | None) -> int:
     return -1 if pipe is None else pipe.fileno()
 
 
-def _waited(process: int) -> float:
+def _read_wait(process: int) -> float:
     """Return a process's seconds in wait for a processor; 0.0 if not counted."""
     try:
         with open(f"/proc/{process}/schedstat", encoding="ascii") as file:

@@ -13,7 +13,7 @@ from ..models.placements.placement_text import RankRange, runs_of
 from ..models.problem import Problem
 from ..models.record import dataclass
 from .stretches import extent
-from .wording import listed
+from .wording import join_names
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def contiguous_range(problem: Problem, component: Component) -> range | None:
     return range(low, high) if used == high - low == assignment.world_size(component.name) else None
 
 
-def moved_off(problem: Problem, moved: Component, partner: Component) -> Iterator[RankFix]:
+def move_off(problem: Problem, moved: Component, partner: Component) -> Iterator[RankFix]:
     """Yield `moved` without the resources of `partner`, if a contiguous range remains."""
     own_range, partner_range = contiguous_range(problem, moved), contiguous_range(problem, partner)
     if own_range is None or partner_range is None or moved.node_groups != partner.node_groups:
@@ -56,7 +56,7 @@ def moved_off(problem: Problem, moved: Component, partner: Component) -> Iterato
             yield fix_with_ranges(problem, {moved.name: rest})
 
 
-def moved_onto(problem: Problem, moved: Component, target: Component) -> Iterator[RankFix]:
+def move_onto(problem: Problem, moved: Component, target: Component) -> Iterator[RankFix]:
     """Yield both components on the range of `target`, if contiguous."""
     partner_range = contiguous_range(problem, target)
     if partner_range is not None and contiguous_range(problem, moved) is not None and moved.node_groups == target.node_groups:
@@ -80,7 +80,7 @@ def fix_with_ranges(problem: Problem, ranges: Mapping[str, range]) -> RankFix:
     changed = replace(problem, job=replace(problem.job, components=tuple(components)))
     written = problem.job.capabilities.range_text
     texts = {ranks: [name for name in ranges if ranges[name] == ranks] for ranks in ranges.values()}
-    text = "give " + ", ".join(f"{listed(names)} `{written(ranks)}`" for ranks, names in texts.items())
+    text = "give " + ", ".join(f"{join_names(names)} `{written(ranks)}`" for ranks, names in texts.items())
     moved = [(name, ranks) for name, ranks in ranges.items() if contiguous_range(problem, problem[name]) != ranks]
     spans = {span: ranks for name, ranks in moved if (span := problem[name].spans.get("placement"))}
     edits = tuple(Edit(span, _scalar(written(ranks))) for span, ranks in spans.items())

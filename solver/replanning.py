@@ -15,7 +15,7 @@ from ..models.placements.assignment import Assignment
 from ..models.placements.moves import Moved, Moves, Trade
 from ..models.placements.plan import Plan, TermValue
 from ..models.placements.run import Run
-from ..models.placements.run_checks import carried, in_turn
+from ..models.placements.run_checks import carry_over, in_turn
 from ..models.problem import AMOUNT, Cap, Problem
 from ..models.sharing import given_part
 from .layout.previous import Members, Pieces, movable, piece_size, pieces, remaining
@@ -37,16 +37,16 @@ def lose(problem: Problem, lost: Collection[int]) -> Problem:
     for component in problem.components:
         pins = tuple(replace(pin, nodes=tuple(left[rank] for rank in pin.nodes if rank in left)) for pin in component.pins)
         excluded = tuple(left[rank] for rank in component.excluded if rank in left)
-        runs = _renumbered(component.runs, left) if component.runs is not None else None
+        runs = _renumber(component.runs, left) if component.runs is not None else None
         if component.name in problem.job.in_turn:
-            runs = tuple(in_turn(problem.given().world_size(component.name), len(left)))
+            runs = tuple(in_turn(problem.build_given().world_size(component.name), len(left)))
         components.append(replace(component, pins=pins, excluded=excluded, runs=runs))
-    baseline = {name: _renumbered(runs, left) for name, runs in problem.job.planning.own.items() if all(run.node in left for run in runs)}
+    baseline = {name: _renumber(runs, left) for name, runs in problem.job.planning.own.items() if all(run.node in left for run in runs)}
     job = replace(problem.job, components=tuple(components), planning=replace(problem.job.planning, own=baseline))
     return replace(problem, cluster=without_nodes(problem.cluster, lost), job=job)
 
 
-def _renumbered(runs: Sequence[Run], left: dict[int, int]) -> tuple[Run, ...]:
+def _renumber(runs: Sequence[Run], left: dict[int, int]) -> tuple[Run, ...]:
     """Return the runs on remaining nodes, with new node ranks."""
     return tuple(replace(run, node=left[run.node]) for run in runs if run.node in left)
 
@@ -76,7 +76,7 @@ def immovable(problem: Problem, lost: Collection[int]) -> Iterator[Finding]:
     lines = sorted({span.line for component in affected if (span := component.span("placement"))})
     notes = (f"the ranks are given in lines {some_of([str(line) for line in lines])}",) if len(lines) > 1 else ()
     key = "processes" if problem.kind(first) == NODE else "accelerators"
-    assignment = problem.given()
+    assignment = problem.build_given()
     amount = assignment.world_size(first.name) if key == "processes" else assignment.amount(first.name)
     advice = f"give hints such as `{key}: {amount}` in the place of given ranks, so that the places are searched"
     yield error(
@@ -91,7 +91,7 @@ def after(problem: Problem, before: Plan) -> Problem:
     The previous plan may be of another cluster or job. A component with changed degrees cannot keep
     anything, so its previous placement is dropped.
     """
-    placed, degrees = carried(before, problem.cluster), {component.name: component.parallel for component in problem.components}
+    placed, degrees = carry_over(before, problem.cluster), {component.name: component.parallel for component in problem.components}
     comparable = {
         name: runs
         for name, runs in placed.runs.items()
@@ -102,8 +102,8 @@ def after(problem: Problem, before: Plan) -> Problem:
 
 def moves(question: Problem, before: Plan, now: Plan) -> Moves:
     """Return the moves between a plan and a re-placement (see `after`)."""
-    chosen = _chosen(question, now)
-    parts = tuple(part for members in movable(chosen) if (part := _moved(chosen, members, before, now)).before)
+    chosen = _choose(question, now)
+    parts = tuple(part for members in movable(chosen) if (part := _find_moved(chosen, members, before, now)).before)
     by_framework = tuple(
         _dealt(component.name, question, before, now) for component in question.components if component.name in question.job.in_turn
     )
@@ -123,7 +123,7 @@ def _traffic_first(plan: Plan) -> bool:
     return any(term.tier < tier and term.name not in (MissingAccelerators.name, Preferred.name) for term in plan.terms)
 
 
-def _chosen(question: Problem, plan: Plan) -> Problem:
+def _choose(question: Problem, plan: Plan) -> Problem:
     """Return the question with the degrees of the plan."""
     components = tuple(
         replace(component, parallel=plan.degrees.get(component.name, component.parallel)) for component in question.components
@@ -131,7 +131,7 @@ def _chosen(question: Problem, plan: Plan) -> Problem:
     return replace(question, job=replace(question.job, components=components, choices={}))
 
 
-def _moved(problem: Problem, members: Members, before: Plan, now: Plan) -> Moved:
+def _find_moved(problem: Problem, members: Members, before: Plan, now: Plan) -> Moved:
     size = piece_size(problem, members)
     running = pieces(problem, members, before.assignment)
     old = pieces(problem, members, problem.previous) if problem.previous else Pieces({}, {}, 0)

@@ -9,7 +9,7 @@ from ..models.findings.finding import Finding, error, warning
 from ..models.findings.span import Span
 from ..models.placements.assignment import Assignment
 from ..models.problem import ConflictClause, Demand, Problem
-from .wording import demanded, demanding
+from .wording import demanding, name_framework
 
 if TYPE_CHECKING:
     from .model.variables import Variables
@@ -93,7 +93,7 @@ class RelationRule:
 
     def subjects(self, problem: Problem) -> Iterable[Relation]:
         """Return the relations of the kind."""
-        return problem.related(self.kind)
+        return problem.find_relations(self.kind)
 
     def fault(
         self, problem: Problem, relation: Relation, message: str, help: str, witnesses: tuple[Any, ...], amount: int, label: str = "",
@@ -111,4 +111,4 @@ class RelationRule:
 
     def clause(self, relation: Relation, text: str) -> ConflictClause:
         """Return the demand of a relation in the user's words."""
-        return ConflictClause(text + demanded(relation), (Demand("+".join(relation.components), relation.demand, relation.span),))
+        return ConflictClause(text + name_framework(relation), (Demand("+".join(relation.components), relation.demand, relation.span),))

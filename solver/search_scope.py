@@ -17,7 +17,7 @@ from .layout.layout import Layout
 from .layout.pools import innermost, open_hosts
 from .layout.ranks import can_be_seated
 from .objectives.tiers import tiers
-from .wording import level_name, listed
+from .wording import join_names, level_name
 
 Reason = tuple[str, str, str]
 """(component name, reason, help)."""
@@ -34,7 +34,7 @@ search starts.
 _AMOUNTS = ("memory", "offloaded", "host_memory", "cpus")
 
 
-def unsupported(problem: Problem, layout: Layout | None = None) -> tuple[Finding, ...]:
+def find_unsupported(problem: Problem, layout: Layout | None = None) -> tuple[Finding, ...]:
     """Return reasons against a search: it would miss answers, or accept wrong ones.
 
     `layout`: the layout of the problem, if there is one already.
@@ -45,7 +45,7 @@ def unsupported(problem: Problem, layout: Layout | None = None) -> tuple[Finding
 
 def _refusal(problem: Problem, subject: str, why: str, advice: str) -> Finding:
     name = subject.split("+")[0]
-    spans = (relation.span for relation in problem.related(SUBSET) if relation.components[0] == name and relation.span)
+    spans = (relation.span for relation in problem.find_relations(SUBSET) if relation.components[0] == name and relation.span)
     return error("PW604", name, f"not searched: {why}", next(spans, problem[name].span("name")), help=advice)
 
 
@@ -53,12 +53,12 @@ def _reasons(layout: Layout) -> Iterator[Reason]:
     problem = layout.problem
     for component in problem.hinted:
         yield from _pins(problem, component) if component.pins else ()
-    yield from _pinned_in_step(layout)
+    yield from _check_pinned_in_step(layout)
     for bundle in layout.searched:
         yield from _preferences(layout, bundle)
     for bundle in layout.searched:
         yield from _keeps(layout, bundle)
-    for component in (problem[name] for relation in problem.related(ZERO_COPY) for name in relation.components):
+    for component in (problem[name] for relation in problem.find_relations(ZERO_COPY) for name in relation.components):
         bundle_of = layout.bundle_of.get(component.name)
         if bundle_of and not bundle_of.fixed and bundle_of.unit % component.parallel.tp:
             why = f"{component.name} is handed weights in place, and its tp groups may span several nodes"
@@ -69,7 +69,7 @@ def _reasons(layout: Layout) -> Iterator[Reason]:
             yield from _within_searched(layout, bundle, hosts)
     for first, second in combinations(layout.shared, 2):
         if problem.previous is not None or not is_countable(first, second):
-            first_names, second_names = (listed([bundle.name for bundle in pool.bundles]) for pool in (first, second))
+            first_names, second_names = (join_names([bundle.name for bundle in pool.bundles]) for pool in (first, second))
             why = f"{first_names} and {second_names} may use accelerators that are the same in part"
             yield first.bundles[0].name, why, f"give {first_names} or {second_names} ranks"
     for bundle in layout.searched:
@@ -91,7 +91,7 @@ def _pins(problem: Problem, component: Component) -> Iterator[Reason]:
         yield component.name, why, f"drop `pin`, or keep the tp groups of {component.name} in one node"
 
 
-def _pinned_in_step(layout: Layout) -> Iterator[Reason]:
+def _check_pinned_in_step(layout: Layout) -> Iterator[Reason]:
     """Yield pinned ranges in one order of ranks with a range inside or around."""
     problem = layout.problem
     for names in sorted(problem.job.in_step) if not problem.job.capabilities.nodes_in_order else ():
@@ -179,9 +179,9 @@ def _within_searched(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) ->
     given_hosts = [host for host in layout.hosts[bundle] if host.fixed]
     nests = all(given_host in layout.hosts[host] for given_host in given_hosts for host in hosts)
     if innermost(layout, bundle) is None or not nests:
-        names = listed([host.name for host in layout.hosts[bundle]])
+        names = join_names([host.name for host in layout.hosts[bundle]])
         why = f"{bundle.name} is within {names}, whose places are open and not one inside another"
-        advice = _nested(layout, bundle, hosts) or f"give {listed([host.name for host in hosts])} ranks"
+        advice = _suggest_nesting(layout, bundle, hosts) or f"give {join_names([host.name for host in hosts])} ranks"
         yield bundle.name, why, advice
     elif bundle.contiguous:
         # The outer bundle must be no range, or a range with the same numbering.
@@ -191,7 +191,7 @@ def _within_searched(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) ->
             yield bundle.name, why, f"drop `contiguous` of {host.name}, or give it its ranks"
 
 
-def _nested(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) -> str:
+def _suggest_nesting(layout: Layout, bundle: Bundle, hosts: Sequence[Bundle]) -> str:
     """Return help to nest two hosts (or to give ranks, with overlap); "" for none."""
     if len(hosts) != 2 or len(layout.hosts[bundle]) != 2 or any(bundle in layout.hosts[host] for host in hosts):
         return ""
@@ -223,7 +223,7 @@ def _around(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
 
 def _either_near(problem: Problem) -> Iterator[Reason]:
     """Yield components with optional sharing beside explicit ones: their moves are not counted."""
-    for relation in problem.related(COLOCATED_OR_DISJOINT):
+    for relation in problem.find_relations(COLOCATED_OR_DISJOINT):
         first, second = relation.components
         explicit_names = [name for name in relation.components if problem[name].runs is not None]
         if len(explicit_names) == 1 and not relation.choice:

@@ -133,7 +133,7 @@ class Session:
         return tuple(command) in (self._waiting or {})
 
     @contextmanager
-    def asked(self, command: Sequence[str], question: bytes, patience: float) -> Iterator[Child]:
+    def ask(self, command: Sequence[str], question: bytes, patience: float) -> Iterator[Child]:
         """Ask a question to a waiting or new process with this command line.
 
         The answer may take `patience` seconds. After the block the process waits for the next

@@ -69,7 +69,7 @@ def kinds(problem: Problem, level: str) -> Mapping[str, tuple[str, ...]]:
     named_nodes = [
         frozenset(nodes) for component in problem.components for nodes in (component.excluded, *(pin.nodes for pin in component.pins))
     ]
-    explicit_nodes = {node for component in given_part(problem).components for node, _ in problem.given().masks(component.name)}
+    explicit_nodes = {node for component in given_part(problem).components for node, _ in problem.build_given().masks(component.name)}
     content: dict[str, Counter[object]] = {}
     for node in problem.cluster.nodes:
         belongs = tuple(node.rank in nodes for nodes in (*groups, *named_nodes))

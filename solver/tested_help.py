@@ -39,7 +39,7 @@ def with_tested_edits(reading: Reading, findings: Sequence[Finding], found_in: E
         return list(findings)
     remaining = list(findings)
     before = Counter(map(_identity, findings))
-    for edit in _offered(reading, findings):
+    for edit in _select_edits(reading, findings):
         after = found_in(reading.session.read(apply_edits(reading.source.text, [edit])))
         left = Counter(map(_identity, after))
         mended = [finding for finding in remaining if finding.edit == edit]
@@ -68,7 +68,7 @@ def _without_edit(finding: Finding) -> str:
     return f"did you mean {renamed[1]}? Other errors follow with this value" if renamed else ""
 
 
-def _offered(reading: Reading, findings: Sequence[Finding]) -> list[Edit]:
+def _select_edits(reading: Reading, findings: Sequence[Finding]) -> list[Edit]:
     """Return the edits of the file itself, spelling and errors first."""
     of_file = [finding for finding in findings if finding.edit is not None and finding.edit.span.file == reading.source.name]
     of_file.sort(key=lambda finding: (_phase(finding), finding.severity is not Severity.ERROR))

@@ -78,7 +78,7 @@ def machines_of(reading: Reading) -> str:
     return "" if any(item.decides and "--cluster" in item.add for item in reading.unchecked) else in_one_word(problem.cluster)
 
 
-def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
+def list_unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
     """Yield unknown memory of processes or accelerators.
 
     Also unknown CPUs and memory of nodes, if components reserve some.
@@ -122,12 +122,12 @@ def _accelerators(problem: Problem) -> Iterator[Unchecked]:
 
 def _estimates(problem: Problem, assignment: Assignment, names: list[str]) -> Iterator[Unchecked]:
     """Yield estimated or unknown memory, and estimates' missing terms with the reason."""
-    from ..models.memory.estimate import estimated
+    from ..models.memory.estimate import estimate_memory
 
     known, unknown, left_out = list[str](), list[str](), dict[str, list[str]]()
     for name in names:
         component, use = problem[name], problem.job.models.get(name)
-        estimate = estimated(component, use.card if use else None, component.parallel, assignment.amount(name))
+        estimate = estimate_memory(component, use.card if use else None, component.parallel, assignment.amount(name))
         (unknown if estimate is None else known).append(name)
         model = f" of `{component.estimate.model}`" if component.estimate and component.estimate.model else ""
         missing = f"the number of parameters{model} is unknown: write `parameters`, or a known `model`"

@@ -23,7 +23,7 @@ from .advice import ADVICE
 from .check import check_explicit, errors
 from .rules.amounts.model_divides import ModelDivides, hinted_findings, is_open, no_legal_choice
 from .tested_help import with_tested_edits
-from .unchecked import machines_of, missing_in, unchecked
+from .unchecked import list_unchecked, machines_of, missing_in
 
 
 def check_degrees(problem: Problem) -> Iterator[Finding]:
@@ -36,7 +36,7 @@ def check_degrees(problem: Problem) -> Iterator[Finding]:
         same = tuple(split for split in splits if not is_open(problem, component, split))
         choice = problem.job.choices.get(component.name, (component.parallel,))[0]
         if component.runs is None and all(split.of(choice) == split.of(component.parallel) for split in same):
-            yield from rule.check(problem, (component, card, same), problem.given())
+            yield from rule.check(problem, (component, card, same), problem.build_given())
         elif component.runs is None:
             yield from hinted_findings(problem, (component, card, same), choice)
         if component.runs is None:
@@ -46,7 +46,7 @@ def check_degrees(problem: Problem) -> Iterator[Finding]:
 def advise(problem: Problem) -> Iterator[Finding]:
     """Yield advice on explicit ranks: legal but probably unintended."""
     for advice in ADVICE:
-        yield from advice.check(problem, problem.given())
+        yield from advice.check(problem, problem.build_given())
 
 
 HintCheck = Callable[[Problem], Iterable[Finding]]
@@ -61,11 +61,11 @@ def no_hint_check(problem: Problem) -> Iterable[Finding]:
 def findings_of(reading: Reading, why_not: HintCheck = no_hint_check) -> list[Finding]:
     """Return all findings of reading and rules on a file, unmerged; see `verify`."""
     findings, problem = list(reading.findings), reading.problem
-    concealed = reading.document.environment.concealed
+    concealed = reading.document.environment.conceal
     if problem is not None:
-        findings += concealed(map(reading.judged, (*check_explicit(problem), *check_degrees(problem))))
+        findings += concealed(map(reading.judge, (*check_explicit(problem), *check_degrees(problem))))
         if not errors(findings):
-            findings += concealed(reading.session.refused())
+            findings += concealed(reading.session.find_refusals())
         if not errors(findings):
             findings += concealed((*advise(problem), *(why_not(problem) if problem.hinted else ())))
     return of_one_use(go_together(findings), reading.document.shared)
@@ -87,7 +87,11 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: Code
     left_out = {item.finding: None for item in ignored}
     findings, withheld = first_causes([*tested, *left_out])
     ordered = by_cause(_in_order([finding for finding in findings if finding not in left_out], reading.source.name), document.shared)
-    not_judged = [*reading.unchecked, *(unchecked(given_part(problem), problem.given()) if problem is not None else ()), *withheld]
+    not_judged = [
+        *reading.unchecked,
+        *(list_unchecked(given_part(problem), problem.build_given()) if problem is not None else ()),
+        *withheld,
+    ]
     # Ranks that depend on an unknown cluster are listed as unchecked; they are not hinted.
     pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans) if problem is not None else ()
     report = Report(
@@ -102,7 +106,7 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: Code
         return report
     if wrong:
         return replace(report, sizes=_sound(problem, wrong, document.environment.places, reading.machines))
-    return replace(report, plan=_plan(problem, problem.given()))
+    return replace(report, plan=_plan(problem, problem.build_given()))
 
 
 def _by_cause(ignored: Sequence[IgnoredFinding]) -> Iterator[IgnoredFinding]:
@@ -129,7 +133,7 @@ def _sound(problem: Problem, errors: Sequence[Finding], hidden: Container[Span],
     """
     wrong = {name for fault in errors for name in (fault.subject, *fault.also)}
     wrong |= {component.name for component in problem.job.components if any(span in hidden for span in component.spans.values())}
-    given = problem.given().runs
+    given = problem.build_given().runs
     runs = {name: runs_of_name for name, runs_of_name in given.items() if name not in wrong and _exists(runs_of_name, machines)}
     return _plan(problem, Assignment(runs)) if runs else None
 

@@ -18,14 +18,14 @@ MILLISECOND = SECOND // 1000
 DIGITS = 4
 
 
-def listed(names: list[str] | tuple[str, ...]) -> str:
+def join_names(names: list[str] | tuple[str, ...]) -> str:
     """Return `a`, `a and b`, or `a, b and c`."""
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
 def some_of(names: Sequence[str]) -> str:
     """Return the names as a listing; long lists end with the remaining number."""
-    return listed(list(names) if len(names) <= MAX_NAMES else [*names[: MAX_NAMES - 1], f"{len(names) - MAX_NAMES + 1} more"])
+    return join_names(list(names) if len(names) <= MAX_NAMES else [*names[: MAX_NAMES - 1], f"{len(names) - MAX_NAMES + 1} more"])
 
 
 def few(counts: Sequence[int]) -> str:
@@ -42,7 +42,7 @@ def lowest(mask: int) -> int:
     return (mask & -mask).bit_length() - 1
 
 
-def demanded(relation: Relation) -> str:
+def name_framework(relation: Relation) -> str:
     """Return the end of a message that names the framework behind a relation; else ""."""
     return f"; {relation.reason} demands it" if relation.reason else ""
 
@@ -87,12 +87,12 @@ def figure(value: float, digits: int = DIGITS) -> str:
 
 def in_seconds(nanoseconds: int) -> str:
     """Return seconds, rounded up to milliseconds; below 1 s to four significant digits."""
-    return exactly_in_seconds(_rounded(nanoseconds))
+    return exactly_in_seconds(_round(nanoseconds))
 
 
 def least_in_seconds(nanoseconds: int) -> str:
     """Return seconds, rounded down with the digits of `in_seconds`, as for minimum needs."""
-    return exactly_in_seconds(_rounded(nanoseconds, ROUND_FLOOR))
+    return exactly_in_seconds(_round(nanoseconds, ROUND_FLOOR))
 
 
 def exactly_in_seconds(nanoseconds: int) -> str:
@@ -107,7 +107,7 @@ def with_unit(seconds: str) -> str:
 
 def in_time(nanoseconds: int) -> str:
     """Return `in_seconds` with unit: `100.04 s`, or `31.25 ms` below a second."""
-    return exactly_in_time(_rounded(nanoseconds))
+    return exactly_in_time(_round(nanoseconds))
 
 
 def exactly_in_time(nanoseconds: int) -> str:
@@ -115,6 +115,6 @@ def exactly_in_time(nanoseconds: int) -> str:
     return f"{exactly_in_seconds(nanoseconds)} s" if nanoseconds >= SECOND else f"{exactly_in_seconds(1000 * nanoseconds)} ms"
 
 
-def _rounded(nanoseconds: int, way: str = ROUND_CEILING) -> int:
+def _round(nanoseconds: int, way: str = ROUND_CEILING) -> int:
     grain = MILLISECOND if nanoseconds >= SECOND else 10 ** max(len(str(nanoseconds)) - DIGITS, 0)
     return int((Decimal(nanoseconds) / grain).to_integral_value(way)) * grain

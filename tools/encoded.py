@@ -14,7 +14,7 @@ Column = dict[int, Flat]
 """Release index -> configuration."""
 
 
-def decoded(known: Configurations) -> dict[str, dict[str, Flat]]:
+def decode(known: Configurations) -> dict[str, dict[str, Flat]]:
     """Decode the data files to configuration -> release name -> content."""
     contents: dict[str, dict[str, Flat]] = {}
     for name, entry in known.index.items():
@@ -32,7 +32,7 @@ def decoded(known: Configurations) -> dict[str, dict[str, Flat]]:
     return contents
 
 
-def encoded(columns: Mapping[str, Column], releases: Releases, bases: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+def encode(columns: Mapping[str, Column], releases: Releases, bases: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """Encode data files, by name without ending.
 
     `bases`: configurations that others may be stored as changes of, most general first.
@@ -63,7 +63,7 @@ def encoded(columns: Mapping[str, Column], releases: Releases, bases: tuple[str,
     return {name: content for name, content in files.items() if content}
 
 
-def written(files: Mapping[str, dict[str, Any]], folder: Path) -> int:
+def write(files: Mapping[str, dict[str, Any]], folder: Path) -> int:
     """Write the data files and return their number of lines.
 
     Files of configurations that are no longer stored separately are removed.
@@ -121,12 +121,12 @@ def _changes(column: Column, base: Column) -> dict[int, dict[str, Any]]:
 def _with(flat: Flat, wanted: Mapping[str, str]) -> dict[str, Any]:
     """Return the keys of a configuration with other options; options that imply others come last."""
     keys = dict(flat.keys)
-    for group, option in sorted(wanted.items(), key=lambda choice: len(_implied(flat, *choice))):
+    for group, option in sorted(wanted.items(), key=lambda choice: len(_imply(flat, *choice))):
         change(keys, _delta(flat, group, option))
     return keys
 
 
-def _implied(flat: Flat, group: str, option: str) -> dict[str, str]:
+def _imply(flat: Flat, group: str, option: str) -> dict[str, str]:
     """Return the other choices that an option implies."""
     variant = flat.options.get(f"{group}={option}")
     return {} if variant is None else {g: o for g, o in variant.made.items() if g != group and flat.made.get(g) != o}
@@ -135,7 +135,7 @@ def _implied(flat: Flat, group: str, option: str) -> dict[str, str]:
 def _delta(flat: Flat, group: str, option: str) -> dict[str, Any]:
     """Return the changes of an option alone."""
     variant = flat.options.get(f"{group}={option}")
-    return {} if variant is None else _difference(_with(flat, _implied(flat, group, option)), variant.keys)
+    return {} if variant is None else _difference(_with(flat, _imply(flat, group, option)), variant.keys)
 
 
 def _options(column: Column, releases: Releases) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def _options(column: Column, releases: Releases) -> dict[str, Any]:
         group, _, option = choice.partition("=")
         with_choice = {index: flat for index, flat in column.items() if choice in flat.options}
         deltas = {index: _delta(flat, group, option) for index, flat in with_choice.items()}
-        implied = {index: _implied(flat, group, option) for index, flat in with_choice.items()}
+        implied = {index: _imply(flat, group, option) for index, flat in with_choice.items()}
         table[choice] = {"releases": _range(with_choice, releases), "keys": _table(deltas, releases)}
         if any(implied.values()):
             table[choice]["choices"] = _table(implied, releases)

@@ -10,7 +10,7 @@ from typing import Any, Collection, Iterator, Sequence
 
 from ..models.composition import Composer
 from ..models.composition.composed import Walk
-from ..models.composition.places import Library, SearchPath, part_of, searched
+from ..models.composition.places import Library, SearchPath, part_of, read_search_path
 from ..models.findings.finding import Severity, UnusableInput
 from ..models.releases.release import UNSTORED_VALUE
 from ..models.text.environment import Environment
@@ -66,17 +66,17 @@ def configurations(patterns: Sequence[str], roots: Sequence[str], choosing: Coll
 def configuration(file: str, roots: Sequence[str], choosing: bool = True) -> Flat | None:
     """Compose a main file, with all its choices if `choosing`; None if composition fails."""
     roots = (*roots, os.path.dirname(os.path.dirname(file)))  # some programs are started in their own folder
-    flat = _composed(file, roots)
+    flat = _compose(file, roots)
     if flat is None or not choosing:
         return flat
     for key, option in _options(file, roots, flat.made):
-        variant = _composed(file, roots, f"{key}={option}")
+        variant = _compose(file, roots, f"{key}={option}")
         if variant is not None:
             flat.options[f"{key}={option}"] = variant
     return flat
 
 
-def _composed(file: str, roots: Sequence[str], *settings: str) -> Flat | None:
+def _compose(file: str, roots: Sequence[str], *settings: str) -> Flat | None:
     try:
         source = Source.read(file)
         document = Composer(tuple(roots), settings).compose(source)
@@ -84,16 +84,16 @@ def _composed(file: str, roots: Sequence[str], *settings: str) -> Flat | None:
         return None
     if document.partial or any(finding.severity is Severity.ERROR for finding in document.findings):
         return None
-    chosen = _made(source, roots, *settings)
+    chosen = _list_options(source, roots, *settings)
     return Flat(dict(_leaves(document.root, "")), chosen, os.path.relpath(file, roots[0]))
 
 
 def _search(source: Source, roots: Sequence[str]) -> SearchPath:
-    folders = searched(find(source.root, "hydra.searchpath"), Environment(), [])
+    folders = read_search_path(find(source.root, "hydra.searchpath"), Environment(), [])
     return SearchPath.of(os.path.dirname(source.name), folders, roots)
 
 
-def _made(source: Source, roots: Sequence[str], *settings: str) -> dict[str, str]:
+def _list_options(source: Source, roots: Sequence[str], *settings: str) -> dict[str, str]:
     """Return the options of groups by command-line key, except below a folder's own `..`."""
     from ..models.composition.composed import GroupSettings
     from ..models.composition.settings import CommandSettings

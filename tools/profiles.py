@@ -15,7 +15,7 @@ from typing import Any, Sequence
 
 from ..models.releases.configurations import Configurations
 from ..models.releases.release import Releases
-from .encoded import Column, decoded, encoded, written
+from .encoded import Column, decode, encode, write
 from .flattened import Flat, configurations
 
 DIALECTS = Path(__file__).parents[1] / "models" / "dialects"
@@ -45,18 +45,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     file = folder / "releases.json"
     registered = json.loads(file.read_text("utf-8"))
     names = [release["name"] for release in registered["releases"]]
-    known = decoded(Configurations(folder, Releases(names))) if (folder / "configurations.json").is_file() else {}
+    known = decode(Configurations(folder, Releases(names))) if (folder / "configurations.json").is_file() else {}
     new = _read(str(Path(options.checkout).resolve()), options.recipes)
     if not new:
         raise SystemExit(f"{options.checkout} holds no configuration of {options.framework} that can be composed")
-    names = _registered(file, registered, options)
+    names = _register(file, registered, options)
     columns: dict[str, Column] = {}
     for name in known.keys() | new.keys():
         flats = {**{release: flat for release, flat in known.get(name, {}).items() if release != options.release}}
         flats.update({options.release: new[name]} if name in new else {})
         if flats:
             columns[name] = {names.index(release): flats[release] for release in sorted(flats, key=names.index)}
-    lines = written(encoded(columns, Releases(names), BASES), folder)
+    lines = write(encode(columns, Releases(names), BASES), folder)
     print(f"{options.framework} {options.release}: {len(new)} configurations in {monotonic() - start:.1f} s, {lines} lines of data")
     return 0
 
@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _registered(file: Path, registered: dict[str, Any], options: argparse.Namespace) -> list[str]:
+def _register(file: Path, registered: dict[str, Any], options: argparse.Namespace) -> list[str]:
     """Insert the requested release if new; return the names of all releases."""
     releases = registered["releases"]
     names = [release["name"] for release in releases]

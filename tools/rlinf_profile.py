@@ -27,22 +27,22 @@ _EXAMPLES = ("examples", "evaluations", "tests")
 
 def profile(checkout: Path) -> Profile:
     """Return the facts of a checkout: tasks, algorithms, hardware, placements, programs, keys."""
-    config = _parsed(checkout / "rlinf" / "config.py")
-    cluster = _parsed(checkout / "rlinf" / "scheduler" / "cluster" / "config.py")
+    config = _parse(checkout / "rlinf" / "config.py")
+    cluster = _parse(checkout / "rlinf" / "scheduler" / "cluster" / "config.py")
     hardware = list(_hardware(checkout))
     return {
         "task": _list_of(config, "SUPPORTED_TASK_TYPE"),
         "training_backend": _list_of(config, "SUPPORTED_TRAINING_BACKENDS"),
         "rollout_backend": _list_of(config, "SUPPORTED_ROLLOUT_BACKENDS"),
-        "advantage": _registered(checkout / "rlinf" / "algorithms" / "advantages.py", "register_advantage"),
-        "loss": _registered(checkout / "rlinf" / "algorithms" / "losses.py", "register_policy_loss"),
+        "advantage": _find_registered(checkout / "rlinf" / "algorithms" / "advantages.py", "register_advantage"),
+        "loss": _find_registered(checkout / "rlinf" / "algorithms" / "losses.py", "register_policy_loss"),
         "hardware": [name for name, _, _ in hardware],
         "hardware_field": [f"{name}.{field}" for name, fields, _ in hardware for field in fields],
         "hardware_required": [f"{name}.{field}" for name, _, required in hardware for field in required],
         "cluster_key": _fields(cluster, "ClusterConfig"),
         "node_group_key": _fields(cluster, "NodeGroupConfig"),
         "profiler": _profilers(checkout),
-        "placement": [node.name for node in _parsed(checkout / "rlinf" / "utils" / "placement.py").body if isinstance(node, ast.ClassDef)],
+        "placement": [node.name for node in _parse(checkout / "rlinf" / "utils" / "placement.py").body if isinstance(node, ast.ClassDef)],
         "program": sorted(_programs(checkout)),
         "key": sorted(_keys(checkout) | {f"cluster.{name}" for name in _fields(cluster, "ClusterConfig")}),
     }
@@ -65,7 +65,7 @@ def ranges(profiles: Mapping[str, Profile]) -> dict[str, dict[str, list[str]]]:
     return result
 
 
-def _parsed(file: Path) -> ast.Module:
+def _parse(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8")) if file.is_file() else ast.Module([], [])
 
 
@@ -81,7 +81,7 @@ def _list_of(module: ast.Module, name: str) -> list[str]:
     return []
 
 
-def _decorated(module: ast.Module) -> Iterator[tuple[ast.AST, str, ast.Call]]:
+def _find_decorated(module: ast.Module) -> Iterator[tuple[ast.AST, str, ast.Call]]:
     """Yield (function or class, name of a decorator, its call) of a module."""
     for node in ast.walk(module):
         for call in node.decorator_list if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else ():
@@ -89,11 +89,11 @@ def _decorated(module: ast.Module) -> Iterator[tuple[ast.AST, str, ast.Call]]:
                 yield node, ast.unparse(call.func), call
 
 
-def _registered(file: Path, decorator: str) -> list[str]:
-    return [text for _, name, call in _decorated(_parsed(file)) if name == decorator for text in _strings(ast.List(call.args[:1]))]
+def _find_registered(file: Path, decorator: str) -> list[str]:
+    return [text for _, name, call in _find_decorated(_parse(file)) if name == decorator for text in _strings(ast.List(call.args[:1]))]
 
 
-def annotated(node: ast.ClassDef) -> Iterator[tuple[str, ast.AnnAssign]]:
+def list_annotated(node: ast.ClassDef) -> Iterator[tuple[str, ast.AnnAssign]]:
     """Yield (name, statement) of the annotated fields of a class."""
     for statement in node.body:
         if (
@@ -110,7 +110,7 @@ def _class(module: ast.Module, name: str) -> ast.ClassDef | None:
 
 def _fields(module: ast.Module, name: str) -> list[str]:
     node = _class(module, name)
-    return [field for field, _ in annotated(node)] if node else []
+    return [field for field, _ in list_annotated(node)] if node else []
 
 
 def _constant(module: ast.Module, owner: str, name: str) -> str:
@@ -129,18 +129,18 @@ def _constant(module: ast.Module, owner: str, name: str) -> str:
 def _hardware(checkout: Path) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield (hardware type, fields, required fields) of every registered configuration."""
     for file in sorted((checkout / "rlinf" / "scheduler" / "hardware" / "robots").glob("*.py")):
-        module = _parsed(file)
-        for node, name, call in _decorated(module):
+        module = _parse(file)
+        for node, name, call in _find_decorated(module):
             if isinstance(node, ast.ClassDef) and "register_hardware_config" in name and isinstance(call.args[0], ast.Attribute):
                 kind = _constant(module, ast.unparse(call.args[0].value), call.args[0].attr)
-                fields = list(annotated(node))
+                fields = list(list_annotated(node))
                 yield kind, [field for field, _ in fields], [field for field, statement in fields if statement.value is None]
 
 
 def _profilers(checkout: Path) -> list[str]:
     kinds = []
     for file in sorted((checkout / "rlinf" / "scheduler" / "hardware" / "accelerators").glob("*.py")):
-        module = _parsed(file)
+        module = _parse(file)
         names = [node.name for node in module.body if isinstance(node, ast.ClassDef)]
         kinds += [kind for name in names if (kind := _constant(module, name, "BACKEND_TYPE"))]
     return kinds
@@ -149,7 +149,7 @@ def _profilers(checkout: Path) -> list[str]:
 def _programs(checkout: Path) -> Iterator[str]:
     """Yield ``path:folder/name`` (configuration folder, name) of every Hydra program."""
     for file in _under(checkout, ".py"):
-        for _, decorator, call in _decorated(_parsed(file)):
+        for _, decorator, call in _find_decorated(_parse(file)):
             if decorator == "hydra.main":
                 keywords = {word.arg: word.value.value for word in call.keywords if isinstance(word.value, ast.Constant)}
                 folder, name = (str(keywords.get(key) or "") for key in ("config_path", "config_name"))
@@ -194,7 +194,7 @@ def _keys_of_code(checkout: Path) -> Iterator[str]:
     For example ``cfg.runner.only_eval``, ``self.cfg.algorithm.get("adv_type")``.
     """
     for file in (*sorted((checkout / "rlinf").rglob("*.py")), *_under(checkout, ".py")):
-        for node in ast.walk(_parsed(file)):
+        for node in ast.walk(_parse(file)):
             path = list(_chain(node))
             if path and path[0] in ("cfg", "self.cfg", "config", "self._cfg") and 2 < len(path) <= DEPTH + 1:
                 yield ".".join(path[1:])

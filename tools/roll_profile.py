@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Mapping
 
 from ..models.releases.release import Releases
-from .rlinf_profile import annotated
+from .rlinf_profile import list_annotated
 
 MEGATRON = "mcore_adapter/src/mcore_adapter/training_args.py"
 PLACES = ("roll/configs/*.py", "roll/pipeline/*/*_config.py", "roll/pipeline/*/*/*_config.py", MEGATRON)
@@ -38,7 +38,7 @@ def profile(checkout: Path) -> Profile:
                     prefix = f"{file.parent.name}." if "/pipeline/" in path or place == MEGATRON else ""
                     base = bases[0] if bases else ""
                     result["classes"][prefix + node.name] = [f"{prefix}{base}" if base and place == MEGATRON else base, path]
-                    for name, statement in annotated(node):
+                    for name, statement in list_annotated(node):
                         result["keys"][f"{prefix}{node.name}.{name}"] = [ast.unparse(statement.annotation), _default(statement.value)]
     for file in sorted(checkout.glob(LAUNCHERS)):
         names = re.findall(r"data_class=(\w+)", file.read_text("utf-8"))
@@ -57,7 +57,7 @@ def _default(value: ast.expr | None) -> object:
     return default if isinstance(default, (bool, int, float, str)) else None
 
 
-def merged(profiles: Mapping[str, Profile]) -> Profile:
+def merge(profiles: Mapping[str, Profile]) -> Profile:
     """Merge profiles, oldest first, to runs ``[since, until, value...]``; "" leaves a side open."""
     releases, result = Releases(list(profiles)), Profile()
     for section in ("classes", "keys", "programs"):
@@ -72,7 +72,7 @@ def merged(profiles: Mapping[str, Profile]) -> Profile:
     return result
 
 
-def written(data: Profile) -> str:
+def write(data: Profile) -> str:
     """Format the data file: a line per key, so that a release changes few lines."""
     sections = []
     for section, table in data.items():
@@ -85,7 +85,7 @@ def main(arguments: list[str]) -> int:
     """Write the data file of checkouts, given as RELEASE=DIR."""
     *checkouts, file = arguments
     pairs = (argument.partition("=") for argument in checkouts)
-    text = written(merged({name: profile(Path(folder)) for name, _, folder in pairs}))
+    text = write(merge({name: profile(Path(folder)) for name, _, folder in pairs}))
     Path(file).write_text(text, encoding="utf-8")
     return text.count("\n")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Sequence
 
 from ..models.releases.release import Releases
-from .rlinf_profile import annotated
+from .rlinf_profile import list_annotated
 
 FACTS = Path(__file__).parents[1] / "models" / "dialects" / "verl" / "facts"
 PATTERNS = ("verl/base_config.py", "verl/workers/config/*.py", "verl/trainer/config/*.py", "verl/utils/profiler/config.py")
@@ -41,12 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise SystemExit(f"{options.checkout} has no dataclass that is known, or {options.release} is no known release")
     releases, index = Releases(names), names.index(options.release)
     file = folder / "fields.json"
-    known = _decoded(json.loads(file.read_text("utf-8")), releases) if file.is_file() else {}
+    known = _decode(json.loads(file.read_text("utf-8")), releases) if file.is_file() else {}
     for name in known.keys() | new.keys():
         fields_known = known.setdefault(name, {})
         for field in fields_known.keys() | new.get(name, set()):
             (fields_known.setdefault(field, set()).add if field in new.get(name, ()) else fields_known[field].discard)(index)
-    file.write_text(_encoded(known, releases, names.index(FIRST)), "utf-8")
+    file.write_text(_encode(known, releases, names.index(FIRST)), "utf-8")
     return 0
 
 
@@ -57,7 +57,7 @@ def fields_of(checkout: Path) -> dict[str, set[str]]:
         for node in ast.parse(file.read_text("utf-8")).body:
             if isinstance(node, ast.ClassDef):
                 bases = [ast.unparse(base).rpartition(".")[2] for base in node.bases]
-                classes[node.name] = bases, {name for name, _ in annotated(node)}
+                classes[node.name] = bases, {name for name, _ in list_annotated(node)}
 
     def every(name: str) -> set[str]:
         bases, fields = classes.get(name, ([], set()))
@@ -66,7 +66,7 @@ def fields_of(checkout: Path) -> dict[str, set[str]]:
     return {name: every(name) for name in classes}
 
 
-def _decoded(data: dict[str, list[list[str]]], releases: Releases) -> dict[str, Fields]:
+def _decode(data: dict[str, list[list[str]]], releases: Releases) -> dict[str, Fields]:
     by_class: dict[str, Fields] = {}
     for name, runs in data.items():
         for since, until, fields in runs:
@@ -76,7 +76,7 @@ def _decoded(data: dict[str, list[list[str]]], releases: Releases) -> dict[str, 
     return by_class
 
 
-def _encoded(known: dict[str, Fields], releases: Releases, first: int) -> str:
+def _encode(known: dict[str, Fields], releases: Releases, first: int) -> str:
     lines = []
     for name in sorted(known):
         grouped: dict[tuple[str, str], list[str]] = {}

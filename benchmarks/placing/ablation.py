@@ -29,7 +29,7 @@ def _restricted() -> None:
     from placewright.solver.model.engine import Status
     from placewright.solver.searching.tiers import TierSearch
 
-    TierSearch._narrowed = lambda self, fixed, limit: Status.UNKNOWN  # type: ignore[method-assign]
+    TierSearch._narrow = lambda self, fixed, limit: Status.UNKNOWN  # type: ignore[method-assign]
 
 
 def _cuts() -> None:

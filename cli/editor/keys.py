@@ -36,7 +36,7 @@ def suggestions(text: str, line: int, column: int, dialect: str) -> list[Suggest
     if key is None:
         keys = {name: node for parent in nodes for name, node in parent.get("properties", {}).items()}
         return [Suggestion(name, _meaning(root, node), True) for name, node in keys.items()]
-    values = [value for node in nodes for value in _expanded(root, node.get("properties", {}).get(key, {}))]
+    values = [value for node in nodes for value in _expand(root, node.get("properties", {}).get(key, {}))]
     words = [str(word) for value in values for word in (*value.get("enum", ()), *([value["const"]] if "const" in value else ()))]
     if any(_NAMES_COMPONENTS in value.get("description", "") for value in values):
         words += _COMPONENT.findall(text.partition("\ncomponents:")[2].partition("\n\n")[0])
@@ -59,7 +59,7 @@ def path_at(text: str, line: int, column: int) -> tuple[list[str], str | None]:
     lines = text.split("\n")
     row = lines[line][:column] if line < len(lines) else ""
     inner, rest = _in_braces(row)
-    path = _above(lines, line, row)
+    path = _list_above(lines, line, row)
     if inner is not None:
         key = re.search(r"([\w.-]+)\s*:\s*[^,{}]*$", rest.rpartition(",")[2])
         return [*path, *inner], key.group(1) if key else None
@@ -85,7 +85,7 @@ def _in_braces(row: str) -> tuple[list[str] | None, str]:
     return names, row[stack[-1][1] + 1 :]
 
 
-def _above(lines: Sequence[str], line: int, row: str) -> list[str]:
+def _list_above(lines: Sequence[str], line: int, row: str) -> list[str]:
     """Return the keys of the lines above that hold a line, outermost first."""
     path: list[str] = []
     indent = _indent(row)
@@ -118,17 +118,17 @@ def _schema(kind: str) -> Mapping[str, Any]:
     return schema(kind)
 
 
-def _expanded(root: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _expand(root: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield a node and all that it refers to or chooses from."""
     yield node
     if "$ref" in node:
-        yield from _expanded(root, root["definitions"][node["$ref"].rpartition("/")[2]])
+        yield from _expand(root, root["definitions"][node["$ref"].rpartition("/")[2]])
     for choice in (*node.get("anyOf", ()), *node.get("allOf", ())):
-        yield from _expanded(root, choice)
+        yield from _expand(root, choice)
 
 
 def _nodes_at(root: Mapping[str, Any], nodes: list[Mapping[str, Any]], path: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    expanded = [inner for node in nodes for inner in _expanded(root, node)]
+    expanded = [inner for node in nodes for inner in _expand(root, node)]
     if not path:
         yield from expanded
         return
@@ -140,4 +140,4 @@ def _nodes_at(root: Mapping[str, Any], nodes: list[Mapping[str, Any]], path: Seq
 
 
 def _meaning(root: Mapping[str, Any], node: Mapping[str, Any]) -> str:
-    return next((str(inner["description"]) for inner in _expanded(root, node) if "description" in inner), "")
+    return next((str(inner["description"]) for inner in _expand(root, node) if "description" in inner), "")

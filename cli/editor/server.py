@@ -117,20 +117,20 @@ def make_server(version: str) -> PlacementServer:
     server = PlacementServer(version)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
-    def opened(params: lsp.DidOpenTextDocumentParams) -> None:
+    def open_document(params: lsp.DidOpenTextDocumentParams) -> None:
         server.check(params.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
-    def changed(params: lsp.DidChangeTextDocumentParams) -> None:
+    def change_document(params: lsp.DidChangeTextDocumentParams) -> None:
         server.check(params.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
-    def saved(params: lsp.DidSaveTextDocumentParams) -> None:
+    def save_document(params: lsp.DidSaveTextDocumentParams) -> None:
         server.open.clear()  # files that others are composed of may have changed
         server.check(params.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
-    def closed(params: lsp.DidCloseTextDocumentParams) -> None:
+    def close_document(params: lsp.DidCloseTextDocumentParams) -> None:
         server.open.pop(params.text_document.uri, None)
         server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(params.text_document.uri, []))
 
@@ -139,12 +139,12 @@ def make_server(version: str) -> PlacementServer:
         return list(_actions(server.document(params.text_document.uri), params.text_document.uri, params.range))
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
-    def hovered(params: lsp.HoverParams) -> lsp.Hover | None:
+    def hover(params: lsp.HoverParams) -> lsp.Hover | None:
         words = _hover(server.document(params.text_document.uri), (params.position.line, params.position.character))
         return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, words)) if words else None
 
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions([" ", "{", ","]))
-    def completed(params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
+    def complete(params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
         document = server.document(params.text_document.uri)
         offset = document.offset((params.position.line, params.position.character))
         column = offset - (document.text.rfind("\n", 0, offset) + 1)

@@ -117,7 +117,7 @@ class ExtraOptions:
     def __init__(self, top: int, why: tuple[str, ...], limits: tuple[str, ...]) -> None:
         self._top, self._why, self._limits = top, why, limits
 
-    def limited(self, problem: Problem) -> Problem:
+    def limit(self, problem: Problem) -> Problem:
         """Return the problem with the caps of `--at-most`.
 
         Raises UnusableInput for an unknown component, accelerator or term.

@@ -31,7 +31,7 @@ AUTO, PLAIN, NONE = WAYS = ("auto", "plain", "none")
 
 
 @contextmanager
-def shown(way: str, for_program: bool = False, costs: Mapping[str, int] | None = None) -> Iterator[SearchLine]:
+def show_progress(way: str, for_program: bool = False, costs: Mapping[str, int] | None = None) -> Iterator[SearchLine]:
     """Yield the receivers of progress, on standard error; `costs` as in `standing`."""
     from ...report.progress import counting, standing
 

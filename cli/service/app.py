@@ -60,7 +60,7 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a connection of the ASGI server."""
-        answer = self._refused(scope) if scope["type"] == "http" else None
+        answer = self._refuse(scope) if scope["type"] == "http" else None
         if answer is not None:
             await answer.send(send)
         elif scope["type"] == "http" and scope["path"] in self._asked:
@@ -71,7 +71,7 @@ class Gate:
         else:
             await self._app(scope, receive, send)
 
-    def _refused(self, scope: Scope) -> JsonAnswer | None:
+    def _refuse(self, scope: Scope) -> JsonAnswer | None:
         headers = dict(scope["headers"])
         if self._key and scope["path"] not in OPEN:
             scheme, _, key = headers.get(b"authorization", b"").partition(b" ")

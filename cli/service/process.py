@@ -56,11 +56,11 @@ Answer = tuple[int, Any]
 """(HTTP status, body as JSON data)."""
 
 
-def answered(path: str, body: bytes) -> Answer:
+def answer(path: str, body: bytes) -> Answer:
     """Return the answer to a request; never raises for a fault of the request."""
     try:
         if path == "/solve":
-            return _solved(SolveBody.model_validate_json(body))
+            return _solve(SolveBody.model_validate_json(body))
         request = VerifyBody.model_validate_json(body)
         return 200, {"schema": 1, **report_to_data(verify(_reading(request)), request.placements)}
     except ValidationError as problem:
@@ -81,7 +81,7 @@ def _reading(request: VerifyBody) -> Reading:
     return read(Source(request.name, request.text), machines_of(request.cluster or None), request.dialect, request.level, composer)
 
 
-def _solved(request: SolveBody) -> Answer:
+def _solve(request: SolveBody) -> Answer:
     answer = solve(_reading(request), limit=request.limit, seed=request.seed, sandbox=False)
     if answer.plan is None:
         return 200, json.loads(without_plan(request.name, answer.verdict, answer.findings))
@@ -97,7 +97,7 @@ def main() -> None:
     encode = json.JSONEncoder(separators=(",", ":")).encode
     while head := source.readline():
         path, _, length = head.decode().partition(" ")
-        status, data = answered(path, source.read(int(length)))
+        status, data = answer(path, source.read(int(length)))
         body = encode(data).encode()
         target.write(b"%d %d\n" % (status, len(body)) + body)
         target.flush()

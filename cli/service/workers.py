@@ -110,7 +110,7 @@ class WorkerPool:
     async def start(self) -> None:
         """Start the processes."""
         for _ in range(self.count):
-            self._free.put_nowait(await self._started())
+            self._free.put_nowait(await self._start())
 
     async def ask(self, path: str, body: bytes, seconds: float) -> tuple[int, bytes]:
         """Return (status, body) of an answer. Raises Overloaded, TimedOut or Crashed.
@@ -160,9 +160,9 @@ class WorkerPool:
 
     async def _replace(self, worker: Worker) -> None:
         await worker.ended.wait()
-        self._free.put_nowait(await self._started())
+        self._free.put_nowait(await self._start())
 
-    async def _started(self) -> Worker:
+    async def _start(self) -> Worker:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONSAFEPATH": "1"}
         _, worker = await asyncio.get_running_loop().subprocess_exec(
             Worker, sys.executable, "-m", f"{__package__}.process", cwd=self._folder.name, env=environment, start_new_session=True, stderr=None,

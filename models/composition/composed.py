@@ -22,8 +22,8 @@ from ..text.interpolation import Interpolator
 from ..text.source import MAX_BYTES, Source
 from ..text.tree import MANDATORY, MapNode, Scalar, find, kind_of
 from .defaults import SELF, DefaultsEntry, DefaultsNode, GroupChoice, GroupChoices, option_of, word
-from .places import Added, Library, NamedPath, OutsideRoots, PathPart, SearchPath, part_of, searched
-from .settings import CommandSettings, RefusedSetting, Resolve, Unmergeable, apply_setting, embed, mark_unknown, merged, refused_by_hydra
+from .places import Added, Library, NamedPath, OutsideRoots, PathPart, SearchPath, part_of, read_search_path
+from .settings import CommandSettings, RefusedSetting, Resolve, Unmergeable, apply_setting, embed, find_hydra_refusal, mark_unknown, merge
 
 
 @dataclass
@@ -54,7 +54,7 @@ class GroupSettings:
                 groups._sort(setting, findings)
             elif looks_like:
                 message = f"there is no folder `{setting.key}`, so it is no group that could be chosen"
-                findings.append(_wrong(setting, message, search.why_not_found))
+                findings.append(_build_error(setting, message, search.why_not_found))
             else:
                 groups.value_settings.append(setting)
         return groups
@@ -63,21 +63,21 @@ class GroupSettings:
         key = setting.key if setting.package is None else f"{setting.key}@{setting.package}"
         option, value = option_of(setting.value), setting.value
         if setting.kind is DocumentKind.FORCE:
-            findings.append(_wrong(setting, "a group cannot be added with `++`", f"write `{setting.text[1:]}`"))
+            findings.append(_build_error(setting, "a group cannot be added with `++`", f"write `{setting.text[1:]}`"))
         elif setting.kind is DocumentKind.DELETE and value is not None and not isinstance(option, str):
-            findings.append(_wrong(setting, f"the option of `~{key}` must be a name, but it is {kind_of(value)}", f"write `~{key}`"))
+            findings.append(_build_error(setting, f"the option of `~{key}` must be a name, but it is {kind_of(value)}", f"write `~{key}`"))
         elif setting.kind is DocumentKind.DELETE:
             self.choices.deletions[key] = GroupChoice(option, setting.key_span, "PW012")
         elif value is None or option is None:
             message = f"what is chosen for the group `{key}` must be a name or a list of names, but it is {kind_of(value) if value else 'nothing'}"
-            findings.append(_wrong(setting, message, f"write `{key}=OPTION`; `~{key}` takes the group out"))
+            findings.append(_build_error(setting, message, f"write `{key}=OPTION`; `~{key}` takes the group out"))
         elif setting.kind is DocumentKind.ADD:
             self.appended.append(DefaultsEntry(setting.key, option, value.span, True, setting.package, appended=True))
         else:
             self.choices.overrides[key] = GroupChoice(option, value.span, "PW012")
 
 
-def _wrong(setting: Setting, message: str, help_: str) -> Finding:
+def _build_error(setting: Setting, message: str, help_: str) -> Finding:
     return error("PW012", "", message, setting.key_span, label="a group", help=help_)
 
 
@@ -127,15 +127,15 @@ class Walk:
         top = DefaultsNode(DefaultsEntry("", "", main.source.whole()), header=main.package)
         steps = self._below(top, main, {main.source.name: None}, appended)
         if not self.partial:
-            self.findings += self.choices.unused()
+            self.findings += self.choices.find_unused()
         return steps
 
     def _visit(self, node: DefaultsNode, trail: dict[str, Span | None], deferred: bool) -> list[Step]:
         """Return the merge steps of a subtree; `trail` has the parts above and their places."""
         entry = node.entry
-        if node.group == "hydra" or node.group.startswith("hydra/") or self.choices.deleted(node):
+        if node.group == "hydra" or node.group.startswith("hydra/") or self.choices.is_deleted(node):
             return []  # Hydra's own settings do not reach the program
-        if problem := self.choices.known(node):
+        if problem := self.choices.record_option(node):
             self.findings.append(problem)
         if entry.option is None:
             return []
@@ -152,7 +152,7 @@ class Walk:
             return [self._gap()]
         self._visits += 1
         if len(trail) >= MAX_LEVELS or self._visits > MAX_VISITS:
-            return [self._too_much(entry.span)]
+            return [self._report_excess(entry.span)]
         return self._below(replace(node, header=part.package), part, {**trail, name: entry.span}, (), deferred)
 
     def _below(
@@ -168,13 +168,13 @@ class Walk:
         self._override(children, deferred)
         children = [child for child in children if not child.entry.override]
         if not children:
-            if problem := self.choices.listed(node):
+            if problem := self.choices.record_leaf(node):
                 self.findings.append(problem)
             return [self_piece]
         steps: list[list[Step]] = [[]] * len(children)
         late = []
         for position in range(len(children) - 1, -1, -1):
-            child = self.choices.chosen(children[position])
+            child = self.choices.choose(children[position])
             if child.entry.is_self:
                 steps[position] = [self_piece]
             elif isinstance(child.entry.option, tuple):
@@ -186,7 +186,7 @@ class Walk:
             else:
                 steps[position] = self._visit(child, trail, deferred)
         for position, child in late:
-            resolved = self._resolved(child)
+            resolved = self._resolve(child)
             steps[position] = [self._gap()] if resolved is None else self._visit(resolved, trail, True)
         return _flat(steps)
 
@@ -216,7 +216,7 @@ class Walk:
                 message = f"`{child.key}` is after `override {last.key}`, which Hydra refuses: overrides are the end of a list"
                 self._refuse(message, entry.span, f"move it before `override {last.key}`", last.entry.span, "the override")
 
-    def _resolved(self, node: DefaultsNode) -> DefaultsNode | None:
+    def _resolve(self, node: DefaultsNode) -> DefaultsNode | None:
         """Fill in the choices in a node's name. None, with a note, if a choice is unknown."""
         entry = node.entry
         text = str(entry.option) if entry.keyed else "/".join(part for part in (entry.group, str(entry.option)) if part)
@@ -257,7 +257,7 @@ class Walk:
             if source.name not in self.texts:
                 self._length += len(source.text)
                 if len(self.texts) >= MAX_PARTS or self._length > MAX_TOTAL:
-                    return self._too_much(span)
+                    return self._report_excess(span)
             self.texts[source.name] = source
             return self.library.part(source)
         except UnusableInput as failure:
@@ -275,7 +275,7 @@ class Walk:
     def _refuse(self, message: str, span: Span, help_: str, origin: Span | None = None, origin_label: str = "") -> None:
         self.findings.append(error("PW013", "", message, span, help=help_, origin=origin, origin_label=origin_label))
 
-    def _too_much(self, span: Span) -> Gap:
+    def _report_excess(self, span: Span) -> Gap:
         if not any(finding.code == "PW002" for finding in self.findings):
             message = f"more than {MAX_PARTS} texts, {MAX_TOTAL:,} characters, {MAX_LEVELS} levels or {MAX_VISITS:,} entries of `defaults`"
             self.findings.append(error("PW002", "", message, span, help="real configurations are made of about ten texts"))
@@ -289,20 +289,20 @@ def _flat(steps: Iterable[list[Step]]) -> list[Step]:
 _HELP = "Name the folder that holds it with `--config-root DIR`"
 
 
-def composed(
+def compose(
     source: Source, main: Source | None, given: Sequence[Setting], command: CommandSettings, environment: Environment,
     roots: tuple[str, ...], library: Library, added: Added | None = None,
 ) -> Document:  # fmt: skip
-    """Compose a main file with settings; see `Composer.started`.
+    """Compose a main file with settings; see `Composer.compose_program`.
 
     `given` are the settings of a program's command line, `command` those of `--set`. Without a main
     file, settings alone make the tree.
     """
     findings, settings = list(command.findings), (*given, *command.settings)
-    findings += [finding for setting in settings if (finding := refused_by_hydra(setting)) is not None]
+    findings += [finding for setting in settings if (finding := find_hydra_refusal(setting)) is not None]
     searchpath = next((setting.value for setting in reversed(settings) if setting.key == "hydra.searchpath"), None)
     added, unfound, walk = added or Added(), list[Unchecked](), None
-    folders = [*searched(searchpath, environment, findings), *added.folders]
+    folders = [*read_search_path(searchpath, environment, findings), *added.folders]
     if folders:
         added_search, unfound = added.search(folders, roots)
     if main is None:
@@ -314,16 +314,16 @@ def composed(
         if appended:
             chosen = GroupSettings.of(appended, added_search, findings)
             walk = Walk(added_search, library, chosen.choices, findings)
-            root = _merged(source, root, walk.from_(PathPart(source, root), chosen.appended), environment, findings)
+            root = _merge(source, root, walk.from_(PathPart(source, root), chosen.appended), environment, findings)
     else:
         part = part_of(main)
         if searchpath is None:
-            folders = [*searched(find(main.root, "hydra.searchpath"), environment, findings), *folders]
+            folders = [*read_search_path(find(main.root, "hydra.searchpath"), environment, findings), *folders]
         search = SearchPath.of(os.path.dirname(main.name), folders, (*roots, *added.below) if added.folders else roots)
         chosen = GroupSettings.of(settings, search, findings)
         walk = Walk(search, library, chosen.choices, findings)
         empty = MapNode((), main.root.span, main.root.flow)
-        root = _merged(main, empty, walk.from_(part, chosen.appended), environment, findings)
+        root = _merge(main, empty, walk.from_(part, chosen.appended), environment, findings)
         value_settings = chosen.value_settings
     partial = main is None or walk is None or walk.partial
     for setting in value_settings:
@@ -346,7 +346,7 @@ def composed(
     return replace(document, settings=settings)
 
 
-def _merged(source: Source, root: MapNode, steps: Sequence[Step], environment: Environment, findings: list[Finding]) -> MapNode:
+def _merge(source: Source, root: MapNode, steps: Sequence[Step], environment: Environment, findings: list[Finding]) -> MapNode:
     for step in steps:
         if isinstance(step, Gap):
             root = mark_unknown(root)
@@ -361,7 +361,7 @@ def _merged(source: Source, root: MapNode, steps: Sequence[Step], environment: E
             message = f"`hydra.searchpath` is in `{step.part.source.name}`, but Hydra takes it from the first file alone"
             findings.append(error("PW013", "", message, misplaced.span, help=f"move it to `{source.name}`"))
         try:
-            root = merged(root, value, _follow(root, environment))
+            root = merge(root, value, _follow(root, environment))
         except Unmergeable as conflict:
             message = f"`{conflict}` is {kind_of(conflict.above)} here and {kind_of(conflict.below)} before, which Hydra cannot merge"
             places = {"origin": conflict.below.span, "origin_label": "what it was to be merged with"}

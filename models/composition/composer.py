@@ -58,9 +58,9 @@ class Composer:
         has_hydra = not isinstance(root, MapNode) or any(root.get(key) is not None for key in _HYDRA_KEYS) or _PACKAGE in source.text
         if not self.settings and not has_hydra:
             return Document(source, source.root, environment=environment, compose=self.compose)
-        return replace(self.started(source, source, (), environment), compose=self.compose)
+        return replace(self.compose_program(source, source, (), environment), compose=self.compose)
 
-    def started(
+    def compose_program(
         self, source: Source, main: Source | None, given: Sequence[Setting], environment: Environment, added: Added | None = None
     ) -> Document:
         """Compose the configuration of a program from a main file and settings.
@@ -70,6 +70,6 @@ class Composer:
         that they choose from `added` folders. `source` is the text that starts the program. Raises
         UnusableInput if the main file is not one YAML map within the limits.
         """
-        from .composed import composed
+        from .composed import compose
 
-        return composed(source, main, given, self._settings, environment, self.roots, self.library, added)
+        return compose(source, main, given, self._settings, environment, self.roots, self.library, added)

@@ -61,7 +61,7 @@ class GroupChoices:
         if not node.group.startswith("hydra/"):
             self.overrides.setdefault(node.key, GroupChoice(node.entry.option, node.entry.span))
 
-    def chosen(self, node: DefaultsNode) -> DefaultsNode:
+    def choose(self, node: DefaultsNode) -> DefaultsNode:
         """Return the node with the option chosen for it."""
         choice = self.overrides.get(node.key) if node.entry.keyed else None
         if choice is None:
@@ -69,7 +69,7 @@ class GroupChoices:
         choice.used = True
         return replace(node, entry=replace(node.entry, option=choice.option, span=choice.span))
 
-    def deleted(self, node: DefaultsNode) -> bool:
+    def is_deleted(self, node: DefaultsNode) -> bool:
         """Return True if the command line deletes the node."""
         choice = self.deletions.get(node.key) if node.entry.keyed else None
         if choice is None or choice.option not in (None, node.entry.option):
@@ -77,7 +77,7 @@ class GroupChoices:
         choice.used = True
         return True
 
-    def known(self, node: DefaultsNode) -> Finding | None:
+    def record_option(self, node: DefaultsNode) -> Finding | None:
         """Record the option of a node; return a Finding if it contradicts the group's option."""
         key, option = node.key, node.entry.option
         if not node.entry.keyed:
@@ -88,7 +88,7 @@ class GroupChoices:
         help_ = f"write `override {key}: {option}` to replace a choice that is made elsewhere"
         return error("PW013", "", message, node.entry.span, label="chosen again", help=help_)
 
-    def listed(self, node: DefaultsNode) -> Finding | None:
+    def record_leaf(self, node: DefaultsNode) -> Finding | None:
         """Record a node without defaults; return a Finding if the group repeats."""
         if not node.entry.keyed:
             return None
@@ -98,7 +98,7 @@ class GroupChoices:
         message = f"`{node.key}` is chosen twice, which Hydra refuses"
         return error("PW013", "", message, node.entry.span, label="chosen again", help="remove one of the two")
 
-    def unused(self) -> Iterator[Finding]:
+    def find_unused(self) -> Iterator[Finding]:
         """Yield a Finding for every override or deletion without a matching entry."""
         for action, choices in (("overridden", self.overrides), ("taken out", self.deletions)):
             for key, choice in choices.items():
@@ -156,7 +156,7 @@ def word(text: str, span: Span) -> DefaultsEntry:
     return DefaultsEntry(group or slash, name, span, package=_package(package) if "@" in text else None)
 
 
-def keyed(key: str, option: str | tuple[str, ...] | None, span: Span) -> DefaultsEntry:
+def build_entry(key: str, option: str | tuple[str, ...] | None, span: Span) -> DefaultsEntry:
     """Build the entry of a key such as ``override db@source`` and an option."""
     written, _, package = key.partition("@")
     *keywords, group = written.split(" ")
@@ -169,7 +169,7 @@ def read_entries(defaults: Value | None, findings: list[Finding]) -> list[Defaul
     if defaults is None:
         return []
     if not isinstance(defaults, ListNode):
-        findings.append(_wrong(f"`defaults` must be a list, but it is {kind_of(defaults)}", defaults))
+        findings.append(_build_error(f"`defaults` must be a list, but it is {kind_of(defaults)}", defaults))
         return []
     return [entry for item in defaults.items if (entry := _read(item, findings)) is not None]
 
@@ -178,7 +178,7 @@ def _read(item: Value, findings: list[Finding]) -> DefaultsEntry | None:
     if isinstance(item, Scalar) and isinstance(item.value, str):
         entry = word(item.text, item.span)
         if entry.is_self and entry.package is not None:
-            findings.append(_wrong("`_self_` is in its own package and takes no other", item))
+            findings.append(_build_error("`_self_` is in its own package and takes no other", item))
             return None
         return entry
     if isinstance(item, MapNode):
@@ -186,13 +186,13 @@ def _read(item: Value, findings: list[Finding]) -> DefaultsEntry | None:
         if len(pairs) == 1:
             key, value, flag = pairs[0].key.text, pairs[0].value, item.get("optional") if len(item.entries) > 1 else None
             if (option := option_of(value)) is None and not (isinstance(value, Scalar) and value.is_null):
-                findings.append(_wrong(f"what `{key}` chooses must be a name or a list of names, but it is {kind_of(value)}", value))
+                findings.append(_build_error(f"what `{key}` chooses must be a name or a list of names, but it is {kind_of(value)}", value))
                 return None
-            entry = keyed(key, option, item.span)
+            entry = build_entry(key, option, item.span)
             return replace(entry, optional=True) if isinstance(flag, Scalar) and flag.value is True else entry
-        findings.append(_wrong(f"an entry of `defaults` must have one key, but this one has {len(item.entries)}", item))
+        findings.append(_build_error(f"an entry of `defaults` must have one key, but this one has {len(item.entries)}", item))
         return None
-    findings.append(_wrong(f"an entry of `defaults` must be a word or a map, but it is {kind_of(item)}", item))
+    findings.append(_build_error(f"an entry of `defaults` must be a word or a map, but it is {kind_of(item)}", item))
     return None
 
 
@@ -210,7 +210,7 @@ def _package(text: str) -> str:
     return "" if name == "_here_" else name
 
 
-def _wrong(message: str, at: Value) -> Finding:
+def _build_error(message: str, at: Value) -> Finding:
     return error("PW013", "", message, at.span, label=kind_of(at), help=_FORMS)
 
 

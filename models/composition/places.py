@@ -114,7 +114,7 @@ class SearchPath:
         """Build the search path of a file; unknown or outside folders become `unseen` reasons."""
         real = tuple(dict.fromkeys(os.path.realpath(root) for root in (folder, *roots)))
         usable, unseen = [NamedPath(folder, folder)], []
-        for entry in (_below(folder, roots) for folder in searched):
+        for entry in (_resolve_below(folder, roots) for folder in searched):
             if isinstance(entry, str):
                 unseen.append(entry)
             elif is_below(os.path.realpath(entry.path), real):
@@ -158,7 +158,7 @@ class SearchPath:
         return "; ".join([f"it is not in {places}", *self.unseen, "`--config-root DIR` names another folder"])
 
 
-def _below(folder: NamedPath | str, roots: Sequence[str]) -> NamedPath | str:
+def _resolve_below(folder: NamedPath | str, roots: Sequence[str]) -> NamedPath | str:
     """Resolve a relative folder below the first root that contains it."""
     if isinstance(folder, str) or os.path.isabs(folder.path) or os.path.isdir(folder.path):
         return folder
@@ -196,7 +196,7 @@ class Added:
         return replace(whole, folders=tuple(folder for folder in candidates if folder not in absent)), unchecked
 
 
-def searched(value: Value | None, environment: Environment, findings: list[Finding]) -> list[NamedPath | str]:
+def read_search_path(value: Value | None, environment: Environment, findings: list[Finding]) -> list[NamedPath | str]:
     """Convert the entries of a search path into folders, or into reasons to skip."""
     if value is None or (isinstance(value, Scalar) and value.is_null):
         return []

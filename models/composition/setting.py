@@ -100,7 +100,7 @@ def tokens_of(text: str, position: int, span: Span) -> list[Token]:
         matches = [(name, match.end()) for name, pattern in _TOKENS.items() if (match := pattern.match(text, position))]
         if not matches:
             why = f"`{text[position]}` must be in quotes"
-            raise invalid_setting(text, why, span.part(position, position + 1), _quoted(tokens))
+            raise invalid_setting(text, why, span.part(position, position + 1), _suggest_quotes(tokens))
         name, end = max(matches, key=lambda candidate: candidate[1])
         if name == "int" and end - position > MAX_DIGITS:
             raise invalid_setting(
@@ -111,7 +111,7 @@ def tokens_of(text: str, position: int, span: Span) -> list[Token]:
     return tokens
 
 
-def _quoted(tokens: list[Token]) -> str:
+def _suggest_quotes(tokens: list[Token]) -> str:
     """Return help for an invalid letter after these tokens: quotes around the innermost value."""
     brackets = list[str]()
     for token in tokens:
@@ -152,7 +152,7 @@ class Values:
             why = "a sweep, which Hydra refuses without `--multirun`"
             raise invalid_setting(self.text, why, self.tokens[self.position].span, help_, edit)
         if self.position < len(self.tokens):
-            raise self._unexpected()
+            raise self._build_error()
         return value
 
     def _next(self) -> str:
@@ -160,11 +160,11 @@ class Values:
 
     def _take(self, kind: str) -> Token:
         if self._next() != kind:
-            raise self._unexpected()
+            raise self._build_error()
         self.position += 1
         return self.tokens[self.position - 1]
 
-    def _unexpected(self) -> UnusableInput:
+    def _build_error(self) -> UnusableInput:
         at_end = self.position >= len(self.tokens)
         span = self.span.part(len(self.text), len(self.text) + 1) if at_end else self.tokens[self.position].span
         why = "it ends too early" if at_end else f"`{self.tokens[self.position].text.strip()}` is not allowed here"
@@ -182,7 +182,7 @@ class Values:
             return self._cast(depth)
         if kind == "quoted":
             token = self._take(kind)
-            return as_scalar(_unquoted(token.text), token.span)
+            return as_scalar(_unquote(token.text), token.span)
         return self._primitive(_PIECES)
 
     def _list(self, depth: int) -> ListNode:
@@ -217,7 +217,7 @@ class Values:
         value = self._element(depth + 1)
         self._take(")")
         try:
-            return _converted(value, _CASTS[name.text])
+            return _convert(value, _CASTS[name.text])
         except (KeyError, OverflowError, TypeError, ValueError) as problem:
             raise invalid_setting(self.text, f"Hydra cannot take `{name.text}` of it", name.span, help_) from problem
 
@@ -231,19 +231,19 @@ class Values:
         while tokens and tokens[-1].kind == "space":
             tokens = tokens[:-1]
         if not tokens:
-            raise self._unexpected()
+            raise self._build_error()
         span = _from(tokens[0].span, tokens[-1].span)
         if len(tokens) == 1:
             return as_scalar(_plain(tokens[0]), span)
         return as_scalar("".join(token.text[1::2] if token.kind == "escape" else token.text for token in tokens), span)
 
 
-def _converted(value: Value, cast: Callable[[int | float | str], Plain]) -> Value:
+def _convert(value: Value, cast: Callable[[int | float | str], Plain]) -> Value:
     """Apply a cast to a value, or to each item of it."""
     if isinstance(value, ListNode):
-        return replace(value, items=tuple(_converted(item, cast) for item in value.items))
+        return replace(value, items=tuple(_convert(item, cast) for item in value.items))
     if isinstance(value, MapNode):
-        return replace(value, entries=tuple(replace(entry, value=_converted(entry.value, cast)) for entry in value))
+        return replace(value, entries=tuple(replace(entry, value=_convert(entry.value, cast)) for entry in value))
     plain = value.value
     if plain is None:
         raise TypeError("nothing has no cast")
@@ -262,7 +262,7 @@ def _plain(token: Token) -> Plain:
     return token.text[1::2] if token.kind == "escape" else token.text
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     """Return the text between quotes; backslashes escape only before a quote."""
     quote, inner = text[0], text[1:-1]
     return re.sub(rf"(\\+)(?={quote}|\Z)", lambda match: "\\" * (len(match[1]) // 2), inner)

@@ -34,7 +34,7 @@ class Unmergeable(Exception):
         super().__init__(".".join(path))
 
 
-def merged(below: MapNode, above: MapNode, follow: Resolve, path: Path = ()) -> MapNode:
+def merge(below: MapNode, above: MapNode, follow: Resolve, path: Path = ()) -> MapNode:
     """Merge `above`, with its places, onto `below`, whose keys come first. Raises Unmergeable."""
     entries = {entry.key.text: entry for entry in below}
     for entry in above:
@@ -52,7 +52,7 @@ def _value(below: Value, above: Value, follow: Resolve, path: Path) -> Value:
     if isinstance(below, Scalar) and holds_interpolation(below.text) and below.tag != UNRESOLVED:
         below, _ = follow(below, path)
     if isinstance(below, MapNode) and isinstance(above, MapNode):
-        return merged(below, above, follow, path)
+        return merge(below, above, follow, path)
     if isinstance(below, Scalar) or isinstance(below, ListNode) == isinstance(above, ListNode):
         return above
     raise Unmergeable(path, below, above)
@@ -128,19 +128,19 @@ def apply_setting(root: MapNode, setting: Setting, partial: bool, follow: Resolv
         current = follow(current, path)[0]  # Hydra compares what it refers to
     known = current is not None and not (isinstance(current, Scalar) and stands_for_another(current))
     if not path or (value is None and setting.kind is not DocumentKind.DELETE):
-        raise RefusedSetting(_wrong(setting, "it names no key", "write the key of a value, such as `cluster.num_nodes`"))
+        raise RefusedSetting(_build_error(setting, "it names no key", "write the key of a value, such as `cluster.num_nodes`"))
     if setting.kind is DocumentKind.DELETE:
         if current is None and partial:
             return root
         if current is None or _is_null(current):
-            raise RefusedSetting(_wrong(setting, f"there is no `{setting.key}` that could be deleted", _meant(root, setting)))
+            raise RefusedSetting(_build_error(setting, f"there is no `{setting.key}` that could be deleted", _suggest_key(root, setting)))
         if value is not None and known and plain(value) not in (None, plain(current)):
             why = f"`{setting.key}` has another value, so Hydra refuses to delete it"
-            raise RefusedSetting(_wrong(setting, why, f"write `~{setting.key}`", current.span))
+            raise RefusedSetting(_build_error(setting, why, f"write `~{setting.key}`", current.span))
         value = None
     elif setting.kind is DocumentKind.ADD and isinstance(value, Scalar) and known and current is not None and not _is_null(current):
         why = f"`{setting.key}` is there already, so Hydra refuses to add it"
-        raise RefusedSetting(_wrong(setting, why, f"write `{setting.text[1:]}` to change it", current.span))
+        raise RefusedSetting(_build_error(setting, why, f"write `{setting.text[1:]}` to change it", current.span))
     elif setting.kind is DocumentKind.CHANGE and not partial:
         _must_exist(root, path, setting)
     strict = setting.kind is DocumentKind.CHANGE and not partial
@@ -174,7 +174,7 @@ def _must_exist(root: MapNode, path: Path, setting: Setting) -> None:
     known = isinstance(owner, MapNode) and owner.entry(path[-1]) is not None
     if not known and not (isinstance(owner, ListNode) and path[-1].isdecimal() and int(path[-1]) < len(owner.items)):
         why = f"there is no `{setting.key}` in the configuration, so Hydra refuses it"
-        raise RefusedSetting(_wrong(setting, why, _meant(root, setting)))
+        raise RefusedSetting(_build_error(setting, why, _suggest_key(root, setting)))
 
 
 def _set(value: Value | None, path: Path, change: _Change) -> MapNode | ListNode:
@@ -183,7 +183,7 @@ def _set(value: Value | None, path: Path, change: _Change) -> MapNode | ListNode
     if isinstance(value, ListNode):
         if not name.isdecimal() or int(name) >= len(value.items):
             why = f"the list before `{name}` has {with_noun(len(value.items), 'item')}"
-            raise RefusedSetting(_wrong(setting, why, "name one of its items", value.span))
+            raise RefusedSetting(_build_error(setting, why, "name one of its items", value.span))
         items = list(value.items)
         old_item = items[int(name)]
         new_item = _set(old_item, path[1:], change) if len(path) > 1 else _put(old_item, change, path)
@@ -210,19 +210,19 @@ def _put(current: Value | None, change: _Change, path: Path) -> Value | None:
         new = next((entry.key for entry in value if current.entry(entry.key.text) is None), None) if change.strict else None
         if new is not None:
             why = f"there is no `{new.text}` in `{setting.key}`, so Hydra refuses it"
-            raise RefusedSetting(_wrong(setting, why, f"write `+{setting.text}` to add it", current.span, new.span))
+            raise RefusedSetting(_build_error(setting, why, f"write `+{setting.text}` to add it", current.span, new.span))
         try:
-            return merged(current, value, change.follow, path)
+            return merge(current, value, change.follow, path)
         except Unmergeable as problem:
             why = f"`{problem}` is {kind_of(problem.below)}, and cannot become {kind_of(problem.above)}"
-            raise RefusedSetting(_wrong(setting, why, f"give it {kind_of(problem.below)}", problem.below.span)) from None
+            raise RefusedSetting(_build_error(setting, why, f"give it {kind_of(problem.below)}", problem.below.span)) from None
     if isinstance(value, MapNode) or isinstance(current, MapNode):
         why = f"`{setting.key}` is {kind_of(current)}, and cannot become {kind_of(value)}"
-        raise RefusedSetting(_wrong(setting, why, f"give it {kind_of(current)}", current.span))
+        raise RefusedSetting(_build_error(setting, why, f"give it {kind_of(current)}", current.span))
     return value
 
 
-def _meant(root: MapNode, setting: Setting) -> tuple[str, Edit | None]:
+def _suggest_key(root: MapNode, setting: Setting) -> tuple[str, Edit | None]:
     """Return help and edit for a missing key."""
     owner: Value | None = root
     start = 0
@@ -248,7 +248,7 @@ def _is_null(value: Value) -> bool:
     return isinstance(value, Scalar) and (value.is_null or value.text == MANDATORY)
 
 
-def refused_by_hydra(setting: Setting) -> Finding | None:
+def find_hydra_refusal(setting: Setting) -> Finding | None:
     """Return the finding on a setting of Hydra itself that Hydra does not have.
 
     Source: Hydra, hydra/conf/__init__.py (HydraConf).
@@ -258,12 +258,16 @@ def refused_by_hydra(setting: Setting) -> Finding | None:
         return None
     for name, known in zip(names[1:], (_OF_HYDRA, _OF_HYDRA.get(names[1], "").split())):
         if known and name not in known:
-            return _wrong(setting, f"there is no `{owner}.{name}` in Hydra, so Hydra refuses it", f"write `+{setting.text}` to add it")
+            return _build_error(
+                setting, f"there is no `{owner}.{name}` in Hydra, so Hydra refuses it", f"write `+{setting.text}` to add it"
+            )
         owner = f"{owner}.{name}"
     return None
 
 
-def _wrong(setting: Setting, why: str, help_: str | tuple[str, Edit | None], origin: Span | None = None, at: Span | None = None) -> Finding:
+def _build_error(
+    setting: Setting, why: str, help_: str | tuple[str, Edit | None], origin: Span | None = None, at: Span | None = None
+) -> Finding:
     words, edit = help_ if isinstance(help_, tuple) else (help_, None)
     span = at or (setting.key_span if setting.key else setting.span)
     return error("PW012", "", why, span, help=words, edit=edit, origin=origin, origin_label="what is there")

@@ -39,7 +39,7 @@ class ScalarText:
             return self.scalar.span
         return self.scalar.span.part(self.shift + start, self.shift + max(end, start + 1 if self.text else start))
 
-    def replaced(self, text: str, in_flow: bool = False) -> Edit | None:
+    def replace(self, text: str, in_flow: bool = False) -> Edit | None:
         """Return the edit that replaces the text in its quotes. None if it is written elsewhere."""
         # written elsewhere, or a block scalar on lines of its own
         if self.scalar.origin is not None or "\n" in self.scalar.text:
@@ -131,7 +131,7 @@ class Notes:
 
     # -- edits
 
-    def renamed(self, entry: Entry, name: str) -> Edit:
+    def rename(self, entry: Entry, name: str) -> Edit:
         """Return the edit that renames a key and keeps the quotes."""
         span = entry.key.span
         quoted = self.document.text_of(span.file)[span.start : span.start + 1] in ("'", '"')
@@ -140,20 +140,20 @@ class Notes:
     def to_rename(self, owner: MapNode, entry: Entry, name: str) -> tuple[str, Edit | None]:
         """Return help and edit for a misnamed key, which is deleted if `name` exists too."""
         if owner.get(name) is not None:
-            return f"remove it: `{name}` is set too", self.removed(owner, entry)
-        return f"write `{name}`", self.renamed(entry, name)
+            return f"remove it: `{name}` is set too", self.remove(owner, entry)
+        return f"write `{name}`", self.rename(entry, name)
 
-    def removed(self, owner: MapNode, entry: Entry) -> Edit | None:
+    def remove(self, owner: MapNode, entry: Entry) -> Edit | None:
         """Return the edit that deletes an entry. None if it has other uses or cannot be cut."""
         if any(is_inside(entry.key.span, target) for target, _ in self.followed):
             return None
         return without_entry(self.document.text_of(entry.key.span.file), owner, entry)
 
-    def added(self, owner: MapNode, key: str, value: str) -> Edit | None:
+    def add(self, owner: MapNode, key: str, value: str) -> Edit | None:
         """Return the edit that adds an entry to a map, or None if impossible."""
         return with_entry(self.document.text_of(owner.span.file), owner, key, value)
 
-    def instead(self, value: Value, text: str) -> Edit | None:
+    def replace(self, value: Value, text: str) -> Edit | None:
         """Return the edit that replaces a value; None for a value from an interpolation."""
         if isinstance(value, Scalar) and value.origin is not None:
             return None
@@ -164,7 +164,7 @@ class Notes:
             return Edit(value.span, text if before[-1:].isspace() else f" {text}")
         return Edit(value.span, f": {text}")  # a key of a flow map without a colon
 
-    def joined(self, *edits: Edit) -> Edit:
+    def join(self, *edits: Edit) -> Edit:
         """Merge several edits into one, including edits of findings between them."""
         ordered = sorted(dict.fromkeys(edits), key=lambda edit: edit.span.start)
         first, last = ordered[0], ordered[-1]
@@ -195,9 +195,9 @@ class Notes:
             add = "Pass `--config-root DIR` with the folder of its `defaults`"
             self.unsure("PW101", subject, f"`{key}` is not in this file; it may come from `defaults`", True, add)
         else:
-            self.error("PW101", subject, f"`{subject}` has no `{key}`", owner, "here", help, self.added(*added) if added else None)
+            self.error("PW101", subject, f"`{subject}` has no `{key}`", owner, "here", help, self.add(*added) if added else None)
 
-    def wrong_type(self, subject: str, key: str, value: Value, wanted: str, help: str, edit: Edit | None = None) -> None:
+    def report_type(self, subject: str, key: str, value: Value, wanted: str, help: str, edit: Edit | None = None) -> None:
         """Report a value of a type that the framework does not accept."""
         self.error("PW105", subject, f"`{key}` must be {wanted}, but it is {kind_of(value)}", value, kind_of(value), help, edit)
 
@@ -231,7 +231,7 @@ class Notes:
             return text
         plain = "".join(str(decimal(letter)) if letter.isdecimal() else letter for letter in text.text)
         if plain != text.text:
-            edit = text.replaced(plain, in_flow)
+            edit = text.replace(plain, in_flow)
             message = f"`{text.text}` has digits that are not ASCII, which {self.framework} reads as `{plain}`"
             self.warn("PW118", subject, message, scalar, f"read as `{plain}`", f"write `{plain}`", edit)
         return ScalarText(plain, scalar, text.shift)
@@ -265,13 +265,13 @@ class Notes:
             fate = f"and misses `{close}`" if close in required else "silently"
             missed = () if refused else (f"{self.framework} ignores it{',' * (close in required)} {fate}",)
             message = f"{section} has no key `{entry.key.text}`"
-            help, edit = f"remove it; keys are {', '.join(f'`{name}`' for name in names)}", self.removed(value, entry)
+            help, edit = f"remove it; keys are {', '.join(f'`{name}`' for name in names)}", self.remove(value, entry)
             if not close and (existing := nearest(word, names)):
                 help = f"remove it: `{existing}` is set too"
             if close and rest:
-                help, edit = f"write `{close}: {rest}`: is a colon missing?", self.renamed(entry, f"{close}: {rest}")
+                help, edit = f"write `{close}: {rest}`: is a colon missing?", self.rename(entry, f"{close}: {rest}")
             elif close:
-                help, edit = f"write `{close}`", self.renamed(entry, close)
+                help, edit = f"write `{close}`", self.rename(entry, close)
             wrong = refused or close in required
             if close:
                 unset_names.remove(close)

@@ -169,7 +169,7 @@ class Settings:
         if not isinstance(value, Scalar) or not isinstance(number, int):
             if (path, "") not in self._said:
                 self._said.add((path, ""))
-                self.wrong_type(path, value, max(least, 1) if fits is None else fits)
+                self.report_type(path, value, max(least, 1) if fits is None else fits)
             return None
         if number < least:
             if (path, "") not in self._said:
@@ -181,16 +181,16 @@ class Settings:
             return None
         return Amount(int(number), path, value)
 
-    def wrong_type(self, path: str, value: Value, better: int) -> None:
+    def report_type(self, path: str, value: Value, better: int) -> None:
         """Report a value of the wrong type; fix texts and floats of a whole number."""
         written = value.text if isinstance(value, Scalar) and value.origin is None else ""
         got = value.value if isinstance(value, Scalar) else None
         number = str(int(got)) if written and isinstance(got, float) and got.is_integer() else written.removesuffix(".0")
         if number.isascii() and number.isdecimal() and len(number) < 10:
             help = f"write {int(number)} without quotes" if number == written else f"write `{int(number)}`"
-            self._notes.wrong_type(path, path, value, "a whole number", help, Edit(value.span, str(int(number))))
+            self._notes.report_type(path, path, value, "a whole number", help, Edit(value.span, str(int(number))))
         else:
-            self._notes.wrong_type(path, path, value, "a whole number", f"write a whole number such as `{better}`")
+            self._notes.report_type(path, path, value, "a whole number", f"write a whole number such as `{better}`")
 
     def flag(self, path: str, rule: str, default: bool = False) -> bool | None:
         """Return the truth of a value as in Python: every text but "" is true."""

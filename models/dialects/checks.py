@@ -71,7 +71,7 @@ class Facts:
         default = " (default)" if amount.span is None else ""
         return f"`{amount.name}` {amount.value}{default}"
 
-    def assigned(self, path: str, value: object) -> str:
+    def spell(self, path: str, value: object) -> str:
         """Return a setting as the user would type it."""
         return f"`{path}: {value}`"
 
@@ -200,7 +200,7 @@ class Divides(Comparison):
     def change_of(self, left: Number, right: Number) -> tuple[Number, Sequence[int]]:
         """See `Comparison.change_of`."""
         is_left = self.change == "left"
-        return (left, multiples_near(left.value, right.value)) if is_left else (right, near(right.value, divisors(left.value)))
+        return (left, multiples_near(left.value, right.value)) if is_left else (right, find_near(right.value, divisors(left.value)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -281,7 +281,7 @@ class Within(Check):
         kind = "above" if bound == -inf else "" if self.least == self.most else "at most" if number > self.most else "at least"
         wanted, scalar = f"{kind} {self.above if bound == -inf else bound}".strip(), value if isinstance(value, Scalar) else None
         left = facts.text(Amount(number, self.key, scalar, default.source if default else ""))  # type: ignore[arg-type]
-        help_ = self.help or (f"set {facts.assigned(self.key, bound)}" if bound != -inf else f"make it {wanted}")
+        help_ = self.help or (f"set {facts.spell(self.key, bound)}" if bound != -inf else f"make it {wanted}")
         edit = settings.becomes(self.key, str(bound)) if bound != -inf and not self.help else None
         text, at = (self.message or "{left} must be {right}").format(left=left, right=wanted), scalar.span if scalar else None
         self.report(facts, text, at, "too large" if number > self.most else "too small", help_, edit)
@@ -328,7 +328,7 @@ class Requires(Check):
         value = settings.at(self.key)
         wanted = str(self.value).lower() if isinstance(self.value, bool) else str(self.value)
         text = self.message or f"`{self.key}` must be {wanted}"
-        help_ = self.help or f"set {facts.assigned(self.key, wanted)}"
+        help_ = self.help or f"set {facts.spell(self.key, wanted)}"
         edit = settings.becomes(self.key, wanted) if isinstance(value, Scalar) and isinstance(value.value, (bool, int)) else None
         self.report(facts, text, value.span if value is not None else None, "", help_, edit)
 
@@ -364,7 +364,7 @@ def set_to(facts: Facts, amount: Amount | None, values: Sequence[int]) -> tuple[
         return "", None
     alternatives = "".join(f" or `{value}`" for value in values[1:])
     close = min(values, key=lambda value: abs(value - amount.value))
-    return f"set {facts.assigned(amount.name, values[0])}{alternatives}", amount.becomes(close)
+    return f"set {facts.spell(amount.name, values[0])}{alternatives}", amount.becomes(close)
 
 
 def multiples_near(value: int, step: int) -> list[int]:
@@ -373,7 +373,7 @@ def multiples_near(value: int, step: int) -> list[int]:
     return [multiple for multiple in (lower, lower + step) if multiple > 0]
 
 
-def near(value: int, values: Iterable[int]) -> list[int]:
+def find_near(value: int, values: Iterable[int]) -> list[int]:
     """Return the values next below and next above a number."""
     ordered = sorted(values)
     return [*[candidate for candidate in ordered if candidate < value][-1:], *[candidate for candidate in ordered if candidate > value][:1]]

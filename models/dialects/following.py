@@ -111,7 +111,7 @@ def with_dependent_degrees(job: Job, leaders: Sequence[str], job_with: JobWith) 
     return replace(job, planning=planning), ()
 
 
-def all_refused(job: Job, job_with: JobWith) -> tuple[Finding, ...]:
+def report_all_refused(job: Job, job_with: JobWith) -> tuple[Finding, ...]:
     """Return an error if the framework refuses every joint choice of degrees.
 
     The first accepted choice ends the reading; more than `MAX_CHOICES_READ` choices are not read.
@@ -162,12 +162,14 @@ def _with_note(job: Job, offered: Mapping[str, Sequence[Parallel]]) -> Workload 
     total, read = prod(len(job.choices[name]) for name in offered), prod(map(len, offered.values()))
     if job.planning.workload is None or read == total:
         return job.planning.workload
-    summary = "; ".join(f"`{name}` {_some(parallels)}" for name, parallels in offered.items() if len(parallels) < len(job.choices[name]))
+    summary = "; ".join(
+        f"`{name}` {_format_some(parallels)}" for name, parallels in offered.items() if len(parallels) < len(job.choices[name])
+    )
     note = f"degrees: {read} of {total:,} choices of all components together are planned, of the shortest times: {summary}"
     return replace(job.planning.workload, assumed=(*job.planning.workload.assumed, note))
 
 
-def _some(degrees: Sequence[Parallel]) -> str:
+def _format_some(degrees: Sequence[Parallel]) -> str:
     """Return the first `MOST_SHOWN` degrees as text, and the number of the rest."""
     more = len(degrees) - MOST_SHOWN
     return " or ".join(map(str, degrees[:MOST_SHOWN])) + (f" or {more} more" if more > 0 else "")

@@ -20,7 +20,7 @@ from ..resolving import with_models
 from ..text.document import Document
 from ..text.source import Source
 from ..text.tree import MapNode
-from .recognition import choose, dialect_named, is_meant_for, left_open
+from .recognition import choose, dialect_named, find_open_argument, is_meant_for
 from .released import mismatched_release, release_for
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def load(
     composer : folders for the `defaults` of the file, and command-line overrides; default: the
         file's own folder.
     """
-    return _first(load_all(path, machines, dialect, level, composer))
+    return _take_first(load_all(path, machines, dialect, level, composer))
 
 
 def load_all(
@@ -108,7 +108,7 @@ def read(
     source: Source, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> Reading:
     """Read a text; see `load`."""
-    return _first(read_all(source, machines, dialect, level, composer))
+    return _take_first(read_all(source, machines, dialect, level, composer))
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class ReadParameters:
         """Read a text as a version of the file, on other machines if given."""
         machines = self.machines if machines is None else machines
         readings = read_all(Source(self.name, text), machines, self.dialect, self.level, self.composer)
-        return _first(readings) if self.number is None else readings[min(self.number, len(readings) - 1)]
+        return _take_first(readings) if self.number is None else readings[min(self.number, len(readings) - 1)]
 
 
 def read_all(
@@ -186,7 +186,7 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
     document = None
     try:
         document = _on(machines, compose())
-        if (lacking := left_open(document)) is not None:
+        if (lacking := find_open_argument(document)) is not None:
             return Reading(document, "unknown", None, document.findings, (lacking, *document.unchecked))
         chosen, is_sure, strays, unsure = choose(document) if dialect == "auto" else (dialect_named(dialect), True, (), ())
         again, release = document.compose, release_for(chosen, document, composer.frameworks, composer.roots)
@@ -206,7 +206,7 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
         reading = Reading(document, "unknown" if dialect == "auto" else dialect, None, findings, document.unchecked)
     if not reading.findings:
         return reading
-    findings = document.environment.concealed(_with_file_names(reading))
+    findings = document.environment.conceal(_with_file_names(reading))
     return replace(reading, findings=tuple(map(_shell_quoting(source), findings)) if document.program else findings)
 
 
@@ -250,18 +250,18 @@ def _without_strays(reading: Reading, strays: tuple[Finding, ...]) -> Reading:
 
 def _shell_quoting(source: Source) -> Callable[[Finding], Finding]:
     """Return a function that adds shell quotes to the edits of a script."""
-    from ..script.arguments import fitted
+    from ..script.arguments import fit_edit
     from ..script.recognise import is_script
 
     shell = is_script(source)
 
-    def quoted(finding: Finding) -> Finding:
+    def quote(finding: Finding) -> Finding:
         edit = finding.edit
         if not shell or edit is None or edit.span.file != source.name or finding.code in _SHELL_TEXT_CODES:
             return finding
-        return replace(finding, edit=fitted(source.text, edit))
+        return replace(finding, edit=fit_edit(source.text, edit))
 
-    return quoted
+    return quote
 
 
 def _same(document: Document) -> Document:
@@ -272,7 +272,7 @@ def _empty(source: Source) -> Document:
     return Document(source, MapNode((), source.whole()))
 
 
-def _first(readings: Sequence[Reading]) -> Reading:
+def _take_first(readings: Sequence[Reading]) -> Reading:
     """Return the first reading, with a warning if there are several."""
     reading, program = readings[0], readings[0].document.program
     if program is None:

@@ -67,7 +67,7 @@ def _candidates(document: Document) -> dict[str, Signs]:
     return candidates
 
 
-def left_open(document: Document) -> Unchecked | None:
+def find_open_argument(document: Document) -> Unchecked | None:
     """Return what a script without evidence lacks if its argument names the configuration; else None."""
     program = document.program
     if program is None or not program.is_open or _candidates(document):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Callable, Iterator, Sequence
 
 from ..dialect_names import FRAMEWORKS
 from ..findings.finding import Finding, UnusableInput, error, warning
-from ..releases.choice import ReleaseChoice, newest, stated
-from ..releases.evidence import choose_by_keys, installed, ranges_from, release_beside
+from ..releases.choice import ReleaseChoice, newest, state_release
+from ..releases.evidence import choose_by_keys, find_installed, ranges_from, release_beside
 from ..releases.release import Range, Release, read_releases
 from ..text.document import Document
 from ..text.nearest import nearest
@@ -79,7 +79,7 @@ def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str],
         name, _, version = text.partition("==")
         name = name.strip().lower()
         table = read_releases(Path(__file__).parent / name / "facts" / "releases.json")
-        release = table.named(version)
+        release = table.find(version)
         if release is None:
             known = [entry.name for entry in table]
             close = _closest(version.strip(), known)
@@ -90,7 +90,7 @@ def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str],
             message = f"two releases of {table.framework} are stated: {stated_releases[name].name} and {release.name}"
             raise UnusableInput([error("PW015", "", message, help=f"state one of them, such as `--framework {name}=={release.name}`")])
         if name == dialect.NAME:
-            choice = stated(table, release)
+            choice = state_release(table, release)
     return choice or (dialect.release_of(document, roots) if dialect.RELEASES else None)
 
 
@@ -115,17 +115,17 @@ def infer_release(
     ``{"cluster.num_nodes": [["0.2", ""]], "**.strategy_name=deepspeed_train": [["", "0.3.0"]]}``
     """
     table = read_releases(file)
-    local = release_beside(table, document.source.name, roots) or installed(table)
+    local = release_beside(table, document.source.name, roots) or find_installed(table)
     if local is not None and local.is_stated:
         return local
-    keys = (shown or partial(_shown, file))(document)
+    keys = (shown or partial(_infer_release, file))(document)
     if local is None:
         return keys
     possible = tuple(release for release in local.possible if release in keys.possible) or local.possible
     return ReleaseChoice(table, possible[-1], local.reason, possible)
 
 
-def _shown(file: Path, document: Document) -> ReleaseChoice:
+def _infer_release(file: Path, document: Document) -> ReleaseChoice:
     table, ranges = read_releases(file), _evidence(file.parent / "evidence.json")
     return choose_by_keys(table, ranges, present_in(document.root)) if ranges else newest(table)
 

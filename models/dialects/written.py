@@ -25,7 +25,7 @@ Values = Mapping[str, Any]
 Data = dict[str, Any]
 
 
-def refused(name: str, why: str, help: str = "use the plan itself") -> UnusableInput:
+def refuse_writing(name: str, why: str, help: str = "use the plan itself") -> UnusableInput:
     """Build the error for an answer that cannot be written (PW603)."""
     return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help=help)])
 
@@ -46,13 +46,13 @@ def edits_of(source: Source, owner: MapNode, values: Values, path: str = "") -> 
         elif isinstance(here, MapNode) and isinstance(value, Mapping) and here.entries:
             edits += edits_of(source, here, value, f"{key}.")
         elif isinstance(here, MapNode) != isinstance(value, Mapping) or (not isinstance(here, (MapNode, ListNode)) and here.origin):
-            raise refused(key, f"`{key}` is written elsewhere, or in another form")
+            raise refuse_writing(key, f"`{key}` is written elsewhere, or in another form")
         elif plain(here) != value:
             edits.append(Edit(here.span, text_of(value, owner.flow or isinstance(here, MapNode), quotes_keys(source, owner))))
-    return edits + ([_added(source, owner, missing, path)] if missing else [])
+    return edits + ([_add_keys(source, owner, missing, path)] if missing else [])
 
 
-def _added(source: Source, owner: MapNode, values: Values, path: str) -> Edit:
+def _add_keys(source: Source, owner: MapNode, values: Values, path: str) -> Edit:
     """Return the edit that adds keys at the end of a map."""
     quoted, end = quotes_keys(source, owner), line_end(source.text)
     if owner is source.root and not owner.flow:
@@ -68,7 +68,7 @@ def _added(source: Source, owner: MapNode, values: Values, path: str) -> Edit:
     entries = [with_entry(source.text, owner, keys[key], text_of(value, owner.flow, quoted, line)) for key, value in values.items()]
     edits = [edit for edit in entries if edit is not None]
     if len(edits) < len(entries):
-        raise refused(path.rstrip("."), f"there is no place for {', '.join(f'`{path}{key}`' for key in values)}")
+        raise refuse_writing(path.rstrip("."), f"there is no place for {', '.join(f'`{path}{key}`' for key in values)}")
     return Edit(edits[0].span, "".join(edit.text for edit in edits).replace(f": {end}", f":{end}"))
 
 
@@ -87,14 +87,14 @@ def text_of(value: Any, flow: bool, quoted: bool = False, line: str = "") -> str
 
 def read_again(reading: Reading, edits: list[Edit], changed: Collection[str], read: Callable[[Document], Reading]) -> Problem | None:
     """Return the problem of the edited text. Refuse a change of values beside the `changed` paths."""
-    source = reading.source.edited(edits)
+    source = reading.source.edit(edits)
     try:
         values = _values(source.root, changed)
         problem = read(replace(reading.document.compose(source), release=reading.document.release)).problem
     except UnusableInput as broken:
-        raise refused("", f"with it, {broken}") from None
+        raise refuse_writing("", f"with it, {broken}") from None
     if values != _values(reading.source.root, changed):
-        raise refused("", "another value of it would change")
+        raise refuse_writing("", "another value of it would change")
     return problem
 
 
@@ -110,7 +110,7 @@ def check_places(assignment: Assignment, components: Mapping[str, Component], wi
         component = components.get(name)
         placed = component.runs if component is not None else None
         if name not in without and (placed is None or list(seats(placed)) != list(seats(runs))):
-            raise refused(name, f"the place of `{name}`, written down and read again, is another one")
+            raise refuse_writing(name, f"the place of `{name}`, written down and read again, is another one")
 
 
 def put(tree: Data, keys: Mapping[str, object]) -> Data:
@@ -124,7 +124,7 @@ def put(tree: Data, keys: Mapping[str, object]) -> Data:
     return tree
 
 
-def merged(text: str, keys: Mapping[str, object], without: tuple[str, ...] = ()) -> Data:
+def merge_keys(text: str, keys: Mapping[str, object], without: tuple[str, ...] = ()) -> Data:
     """Return the tree of a file with dotted keys set, `without` some sections."""
     return put({name: value for name, value in yaml.safe_load(text).items() if name not in without}, keys)
 
@@ -140,6 +140,6 @@ def flat(tree: Mapping[str, Any], before: str = "") -> dict[str, object]:
     return leaves
 
 
-def titled(title: str, tree: Data) -> str:
+def add_title(title: str, tree: Data) -> str:
     """Return a YAML text with a comment at its head."""
     return f"# {title}\n{to_yaml(tree)}"

@@ -92,15 +92,15 @@ def by_cause(findings: Iterable[Finding], shared: Sequence[Span] = ()) -> list[F
     where it is written.
     """
     groups: dict[object, list[Finding]] = {}
-    for finding in _over_nodes(findings):
+    for finding in _join_nodes(findings):
         cause = _cause(finding, shared)
         if any(member.subject == finding.subject for member in groups.get(cause, ())):
             cause = finding  # the same subject at another place has another fault
         groups.setdefault(cause, []).append(finding)
-    return [_listed(group) for group in groups.values()]
+    return [_list_group(group) for group in groups.values()]
 
 
-def _over_nodes(findings: Iterable[Finding]) -> Iterator[Finding]:
+def _join_nodes(findings: Iterable[Finding]) -> Iterator[Finding]:
     """Yield the findings; the same shared accelerators on several nodes are one."""
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
@@ -137,17 +137,17 @@ def _mask_subject(subject: str, text: str) -> str:
     return re.sub(rf"(?<![\w.]){re.escape(subject)}(?![\w.])", "@", text)
 
 
-def _listed(group: list[Finding]) -> Finding:
+def _list_group(group: list[Finding]) -> Finding:
     first, rest = group[0], group[1:]
     if not rest:
         return first
-    names = [_named(finding, first) for finding in rest[:MOST_LISTED]]
+    names = [_name_subject(finding, first) for finding in rest[:MOST_LISTED]]
     more = f" and {len(rest) - MOST_LISTED} more" if len(rest) > MOST_LISTED else ""
     subjects = tuple(name for finding in rest for name in (finding.subject, *finding.also))
     return replace(first, notes=(*first.notes, f"the same of {', '.join(names)}{more}"), also=subjects)
 
 
-def _named(finding: Finding, first: Finding) -> str:
+def _name_subject(finding: Finding, first: Finding) -> str:
     line = f" (line {finding.span.line})" if finding.span and first.span and finding.span.line != first.span.line else ""
     return f"`{finding.subject}`{line}"
 

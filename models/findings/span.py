@@ -36,7 +36,7 @@ class Span:
         """Return the characters `start` to `end` (exclusive), which must lie on the first line."""
         return Span(self.file, self.start + start, self.start + end, self.line, self.column + start, self.via)
 
-    def used_at(self, alias: Span) -> Span:
+    def use_at(self, alias: Span) -> Span:
         """Return the span of a value that comes through an alias."""
         return replace(self, via=(alias.start, alias.end, alias.line, alias.column))
 

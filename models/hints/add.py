@@ -18,10 +18,10 @@ from ..text.form import fill
 from ..text.nearest import nearest
 from ..text.tree import Entry, ListNode, MapNode, Value, find, kind_of
 from .amount import amount
-from .consistent import consistent, unlikely
+from .consistent import consistent, explain_unlikely
 from .forms import RACK, ComponentForm, OtherForm
-from .relations import unresolved
-from .times import by_model, duplicate_time, example, missing_counts, misspelt_models, misspelt_phases, timed
+from .relations import find_unresolved
+from .times import build_times, by_model, duplicate_time, example, missing_counts, misspelt_models, misspelt_phases
 
 Fields = dict[str, object]
 
@@ -178,7 +178,7 @@ def add_hints(
     faulty = {entry.key.text for entry in inner}
     for entry in inner:
         name = entry.key.text
-        if fault := unresolved(entry.value, f"the hints of `{name}` need", name):
+        if fault := find_unresolved(entry.value, f"the hints of `{name}` need", name):
             findings.append(fault)
             continue
         if not isinstance(entry.value, MapNode):
@@ -233,7 +233,7 @@ def _component(form: ComponentForm, name: str, written: Entry, cluster: Cluster,
         first = counts[0] if counts else (least, available)
         seconds = find(value, "seconds") or value
         raise UnusableInput(missing_counts(name, seconds, form.phase, cluster, noun, example(*first, form.parallel.choices()[0].replica)))
-    if (times := timed(form, least)) and (clash := duplicate_time(times)):
+    if (times := build_times(form, least)) and (clash := duplicate_time(times)):
         message = f"`{name}` has two times for {clash}"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="which?", help="write one of them, such as their mean")])
     if known and "amount" not in spans:
@@ -250,7 +250,7 @@ def _component(form: ComponentForm, name: str, written: Entry, cluster: Cluster,
     spans = {"name": written.key.span, **(known.spans if known else {}), **spans}
     changes |= {"node_groups": groups, "least": least, "most": most, "counts": counts, "per_process": per_process, "spans": spans}
     component = replace(known, **changes) if known else _new(name, **changes)
-    if impossible := unlikely(component, form.parallel.choices()):
+    if impossible := explain_unlikely(component, form.parallel.choices()):
         place = find(value, f"estimate.{impossible[1]}")
         raise UnusableInput([error("PW121", name, impossible[0], place.span if place else spans["estimate"], help=impossible[2])])
     return component

@@ -77,7 +77,7 @@ def amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> Amount
             )
         if accelerators or per_process:
             raise refuse(f"`{name}` asks for accelerators in a group that numbers nodes", "write `processes:`, or name another node group")
-        return _asked(1, processes)
+        return _build_amount(1, processes)
     if accelerators and processes and per_process is None and (total := _number(accelerators)) and (count := _number(processes)):
         if total % count:
             raise refuse(
@@ -91,11 +91,11 @@ def amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> Amount
         if not (both := intersection(accelerators, by_process)):
             request = f"{write_counts(accelerators)} accelerators and for {write_counts(by_process)} in processes of {per_process}"
             raise refuse(f"`{name}` asks for {request}", "write one of the two, or `accelerators_per_process` too")
-        return _asked(per_process, both)
-    return _asked(per_process, accelerators or by_process)
+        return _build_amount(per_process, both)
+    return _build_amount(per_process, accelerators or by_process)
 
 
-def _asked(per_process: int, counts: Counts | None) -> AmountHint:
+def _build_amount(per_process: int, counts: Counts | None) -> AmountHint:
     if not counts:
         return AmountHint(per_process, 1, UNBOUNDED)
     return AmountHint(per_process, counts[0][0], counts[-1][1], () if is_one_range(counts) else counts)

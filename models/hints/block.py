@@ -81,7 +81,7 @@ def hinted_entries(block: Value | None) -> dict[str, Entry]:
     return {entry.key.text: entry for entry in inner} if isinstance(inner, MapNode) else {}
 
 
-def said_of_plan(block: Value | None) -> frozenset[str]:
+def find_plan_keys(block: Value | None) -> frozenset[str]:
     """Return the keys of `plan` in the block `placewright`."""
     plan = block.get("plan") if isinstance(block, MapNode) else None
     return frozenset(entry.key.text for entry in plan) if isinstance(plan, MapNode) else frozenset()

@@ -29,10 +29,10 @@ UNNAMED = "PW127"
 def topology_of(component: Component, cluster: Cluster) -> Iterator[Finding]:
     """Yield faults of a component's demands on the topology."""
     for keep in component.keep:
-        if keep.domains == 1 and not named(cluster, keep.level):
+        if keep.domains == 1 and not has_level(cluster, keep.level):
             yield _unnamed_level(component.name, keep.level, f"`keep` of {keep.unit} holds by itself", keep.span)
     for spread in component.spread:
-        if not named(cluster, spread.level) and (spread.domains > 1 or spread.percent < 100):
+        if not has_level(cluster, spread.level) and (spread.domains > 1 or spread.percent < 100):
             yield _unnamed_level(component.name, spread.level, "`spread` cannot be kept", spread.span, Severity.ERROR)
         for keep in component.keep:
             if keep.unit == WHOLE and keep.required and keep.level == spread.level and keep.domains < spread.domains:
@@ -75,7 +75,7 @@ def _offload_faults(component: Component) -> Iterator[Finding]:
         yield error("PW121", name, message, span, help="write less, or more `memory`")
 
 
-def named(cluster: Cluster, level: str) -> bool:
+def has_level(cluster: Cluster, level: str) -> bool:
     """Return True if any node names a domain of the level."""
     if level == NUMA:
         return any(alike.node.numa_domains > 1 for alike in cluster.alike)
@@ -166,7 +166,7 @@ def _relation(
     if len(set(relation.components)) < len(relation.components):
         yield error("PW121", name, f"`{name}` names itself in {key}", relation.span, help="name another component")
     elif relation.kind in BETWEEN_DOMAINS:
-        if not named(cluster, relation.level):
+        if not has_level(cluster, relation.level):
             so, severity = ("cannot be apart", Severity.ERROR) if relation.kind == APART else ("are near by themselves", Severity.WARNING)
             yield _unnamed_level(name, relation.level, f"`{name}` and `{relation.components[1]}` {so}", relation.span, severity)
     elif relation.kind != NOT_FEWER:
@@ -240,7 +240,7 @@ def _unnamed_phases(component: Component) -> Iterator[Finding]:
             yield warning("PW121", component.name, message, component.span("phase"), label=f"not `{phase}`", help=help_)
 
 
-def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, str, str] | None:
+def explain_unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, str, str] | None:
     """Return (message, key, help) of an estimate impossible with all `choices` of degrees."""
     estimate = component.estimate
     if estimate is None:

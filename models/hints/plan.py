@@ -35,8 +35,8 @@ from ..text.form import Form, ValueKind, as_items, fill, form_of, key, list_of, 
 from ..text.nearest import nearest
 from ..text.tree import ListNode, MapNode, Scalar, Value, find
 from ..text.values import Boolean, Count, OneOfValues, Rate, Word, count_key, or_list
-from .consistent import UNNAMED, named
-from .relations import unknown, unresolved
+from .consistent import UNNAMED, has_level
+from .relations import find_unresolved, unknown
 from .seconds import Duration
 from .times import example
 
@@ -192,7 +192,7 @@ def _phases(component: Component) -> tuple[str, ...]:
     return tuple(f"{component.name}.{phase}" for phase in component.timed.phases if phase) if component.timed else ()
 
 
-def _once(phases: tuple[str, ...]) -> tuple[str, ...]:
+def _check_once(phases: tuple[str, ...]) -> tuple[str, ...]:
     """Return the phases; raise Advised if a phase occurs twice."""
     if repeated := next((phase for phase in phases if phases.count(phase) > 1), None):
         raise Advised(f"`{repeated}` appears twice", "write each phase once")
@@ -255,7 +255,7 @@ class PlanForm(Form):
     cost_model = key(OneOfValues("cost model", MODELS), default=STREAM)
     batches = count_key(32, "in how many batches an iteration is handed on", default=1)
     phases = key(
-        list_of(Word, 1, unpack=as_items, check=_once), default=PHASES, title="the order of the phases",
+        list_of(Word, 1, unpack=as_items, check=_check_once), default=PHASES, title="the order of the phases",
         description="names such as `[generate, infer, train]`",
     )  # fmt: skip
     scope = key(
@@ -334,7 +334,7 @@ def read_plan(
     form, timed = PlanForm(), {component.name: component.timed for component in components if component.timed}
     most, readable = cluster.total() if cluster is not None and cluster.counted else UNBOUNDED, True
     if written is not None:
-        if fault := unresolved(written, f"`{key}` needs"):
+        if fault := find_unresolved(written, f"`{key}` needs"):
             findings.append(fault)
             return None
         try:
@@ -401,7 +401,7 @@ def _unused_bandwidths(form: BandwidthForm, spans: Mapping[str, Span], key: str,
         if not getattr(form, level):
             message = f"`{key}.bandwidth.{level}` is nothing, so that traffic at this level takes no time"
             yield warning("PW121", "", message, span, label="not used", help="write an amount such as `50GiB`, or drop it")
-        elif cluster is not None and not named(cluster, level):
+        elif cluster is not None and not has_level(cluster, level):
             message = f"no node names its {level}: nothing crosses it, so that `{key}.bandwidth.{level}` changes nothing"
             help_ = f"give the nodes of the cluster `topology: {{{level}: {level[0]}1}}`"
             yield warning(UNNAMED, "", message, span, label="not named by any node", help=help_)

@@ -30,7 +30,7 @@ def entries(
         findings.append(error("PW105", "", message, written.span, label=kind_of(written), help=f"write `{section}: [{example}]`"))
         return
     for position, item in enumerate(written.items):
-        if fault := unresolved(item, f"`{section}.{position}` needs"):
+        if fault := find_unresolved(item, f"`{section}.{position}` needs"):
             findings.append(fault)
             continue
         try:
@@ -39,7 +39,7 @@ def entries(
             findings += problem.findings
 
 
-def unresolved(value: Value, needing: str, subject: str = "") -> Finding | None:
+def find_unresolved(value: Value, needing: str, subject: str = "") -> Finding | None:
     """Return the fault of text (`needing`: its subject and verb) with an interpolation left open."""
     scalar = next((leaf for leaf in leaves(value) if leaf.tag == UNRESOLVED), None)
     message = f"{needing} a value that is not known here: `{scalar.text}`" if scalar else ""
@@ -92,7 +92,7 @@ def read_preference(written: Value | None, findings: list[Finding], key: str = "
     """Return the preference of the key; the default if missing or, with findings, faulty."""
     if written is None:
         return Preference()
-    if fault := unresolved(written, f"`{key}` needs"):
+    if fault := find_unresolved(written, f"`{key}` needs"):
         findings.append(fault)
         return Preference()
     alone = MapNode((Entry(Scalar("order", "", written.span), written),), written.span) if isinstance(written, Scalar) else written

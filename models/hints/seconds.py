@@ -70,13 +70,13 @@ def duration(value: object) -> int:
         seconds = Decimal(str(value))
     except InvalidOperation:
         message = f"{shown_value(value)} is no number of seconds"
-        raise (Advised(message, advice) if (advice := _meant(str(value))) else ValueError(message)) from None
+        raise (Advised(message, advice) if (advice := _correct_unit(str(value))) else ValueError(message)) from None
     if not (seconds.is_finite() and 0 < seconds <= LONGEST):
         raise ValueError(f"{shown_value(value)} seconds are no time: more than 0 are meant, and at most {LONGEST:,}")
     return max(1, int((seconds * SECOND).to_integral_value()))
 
 
-def _meant(text: str) -> str:
+def _correct_unit(text: str) -> str:
     """Return the correction of a time with a unit: ``write `90` `` for `1.5min`; else ""."""
     from decimal import Decimal
 
@@ -104,7 +104,7 @@ def rows_of(value: object) -> object:
         if not value:
             raise ValueError(_NOTHING)
         return value
-    return _alone(value, ())
+    return _read_alone(value, ())
 
 
 def _map_rows(value: dict[object, object]) -> list[dict[str, object]]:
@@ -116,10 +116,10 @@ def _map_rows(value: dict[object, object]) -> list[dict[str, object]]:
         raise Faults([_beside_counts(str(key)) for key, is_count in zip(value, counts) if not is_count])
     if all(counts):
         return _count_rows(value, ())
-    return _all(value, "phase", _phase_rows, ())
+    return _read_all(value, "phase", _phase_rows, ())
 
 
-def _all(value: dict[object, object], named: str, rows_below: RowsOf, place: tuple[str, ...]) -> list[dict[str, object]]:
+def _read_all(value: dict[object, object], named: str, rows_below: RowsOf, place: tuple[str, ...]) -> list[dict[str, object]]:
     """Return the rows of all entries, with their key as `named`. Raises Faults of all entries."""
     rows, faults = list[dict[str, object]](), list[FormFault]()
     for entry, inner in value.items():
@@ -134,24 +134,24 @@ def _all(value: dict[object, object], named: str, rows_below: RowsOf, place: tup
 
 def _phase_rows(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
     if isinstance(value, dict) and value and not any(_is_count(str(inner), below) for inner, below in value.items()):
-        return _all(value, "accelerator", _model_rows, place)
-    return _counted(value, place, "counts (`8`) or models (`H100`)")
+        return _read_all(value, "accelerator", _model_rows, place)
+    return _read_counts(value, place, "counts (`8`) or models (`H100`)")
 
 
 def _model_rows(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
     model = place[-1]
     if model in PHASES or not re.fullmatch(NAME_PATTERN, model) or not (set(model) - _OF_NUMBERS or _is_count(model)):
         raise _key_fault(f"`{model[:40]}` is neither a count of accelerators nor a model of these", place)
-    return _counted(value, place, "counts of accelerators, such as `8`")
+    return _read_counts(value, place, "counts of accelerators, such as `8`")
 
 
-def _counted(value: object, place: tuple[str, ...], expected: str) -> list[dict[str, object]]:
+def _read_counts(value: object, place: tuple[str, ...], expected: str) -> list[dict[str, object]]:
     """Return the rows of seconds, or of a map from counts; `expected` describes its keys."""
     counts = value.items() if isinstance(value, dict) else ()
     strange = next((str(count) for count, below in counts if not _is_count(str(count), below)), None)
     if strange is not None:
         raise _key_fault(f"keys are {expected}", (*place, strange))
-    return _count_rows(value, place) if isinstance(value, dict) else _alone(value, place)
+    return _count_rows(value, place) if isinstance(value, dict) else _read_alone(value, place)
 
 
 def _count_rows(value: dict[object, object], place: tuple[str, ...]) -> list[dict[str, object]]:
@@ -160,10 +160,10 @@ def _count_rows(value: dict[object, object], place: tuple[str, ...]) -> list[dic
         raise _fault(_NOTHING, place)
     if zero := next((str(key) for key in value if not int(str(key))), ""):
         raise _key_fault(f"nothing is measured on {zero} accelerators", (*place, zero))
-    return _all(value, "accelerators", _alone, place)
+    return _read_all(value, "accelerators", _read_alone, place)
 
 
-def _alone(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
+def _read_alone(value: object, place: tuple[str, ...]) -> list[dict[str, object]]:
     """Return the only row of a number of seconds in the short form."""
     try:
         duration(value)
@@ -209,7 +209,7 @@ class MeasuredForm(Form):
     ep = count_key(2, "the expert parallel size that it ran with; any")
     dp = count_key(2, "data parallel ranks inside one replica that it ran with; any")
 
-    def measured(self, amount: int) -> Measured:
+    def build_measured(self, amount: int) -> Measured:
         """Return the measurement; `amount` is the component's number of accelerators."""
         named = {name: degree for name in DEGREES if (degree := getattr(self, name))}
         parallel = Parallel(**named) if named else None

@@ -91,8 +91,8 @@ def by_model(form: ComponentForm, cluster: Cluster) -> ComponentForm:
         return form
     models = {row.phase for row in form.seconds if row.phase not in form.phase and is_model(row.phase, cluster)}
     named = (row.accelerator is None and row.phase in models for row in form.seconds)
-    rows = (row.changed(phase="", accelerator=row.phase) if is_named else row for row, is_named in zip(form.seconds, named))
-    return form.changed(seconds=tuple(rows))
+    rows = (row.change(phase="", accelerator=row.phase) if is_named else row for row, is_named in zip(form.seconds, named))
+    return form.change(seconds=tuple(rows))
 
 
 def misspelt_models(form: ComponentForm, name: str, seconds: Value | None, cluster: Cluster) -> Iterator[Finding]:
@@ -102,13 +102,13 @@ def misspelt_models(form: ComponentForm, name: str, seconds: Value | None, clust
         close = nearest(model, present) if model not in present else None
         if close is None or (memory_of(model) is not None and model.upper() != close.upper()):
             continue
-        span = _where(seconds, model)
+        span = _find_model(seconds, model)
         edit = Edit(span, close) if span is not None and span.length == len(model) else None
         message = f"`seconds` of `{name}` names the model `{model}`, of which there are no accelerators"
         yield warning("PW121", name, message, span, label="of no use here", help=f"write `{close}`, if that is meant", edit=edit)
 
 
-def _where(seconds: Value | None, model: str) -> Span | None:
+def _find_model(seconds: Value | None, model: str) -> Span | None:
     """Return the first place of a model in `seconds`: a key or a row."""
     if isinstance(seconds, MapNode):
         keys = [*seconds, *(inner for entry in seconds if isinstance(entry.value, MapNode) for inner in entry.value)]
@@ -150,13 +150,13 @@ def _keys(value: Value) -> Iterator[Scalar]:
             yield entry.key
 
 
-def timed(form: ComponentForm, count: int) -> TimedComponent | None:
+def build_times(form: ComponentForm, count: int) -> TimedComponent | None:
     """Return the times of a component; a time without a count holds for `count` accelerators."""
     if form.seconds is None:
         return None
     alone = form.phase[0] if len(form.phase) == 1 else ""
-    rows = (row if row.phase else row.changed(phase=alone) for row in form.seconds)
-    return TimedComponent(tuple(row.measured(count) for row in rows), form.scaling, form.samples or 0)
+    rows = (row if row.phase else row.change(phase=alone) for row in form.seconds)
+    return TimedComponent(tuple(row.build_measured(count) for row in rows), form.scaling, form.samples or 0)
 
 
 def example(least: int = 1, most: int = UNBOUNDED, step: int = 1) -> str:

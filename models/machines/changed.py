@@ -35,10 +35,10 @@ def without_nodes(cluster: Cluster, lost: Collection[int]) -> Cluster:
     """Return the cluster without the nodes of some ranks; a declared group may become empty."""
     left = ranks_left(cluster, lost)
     nodes = tuple(replace(node, rank=left[node.rank]) for node in cluster.nodes if node.rank in left)
-    return Cluster(nodes, tuple(_less(group, left) for group in cluster.declared), cluster.counted)
+    return Cluster(nodes, tuple(_reduce(group, left) for group in cluster.declared), cluster.counted)
 
 
-def _less(group: NodeGroup, left: dict[int, int]) -> NodeGroup:
+def _reduce(group: NodeGroup, left: dict[int, int]) -> NodeGroup:
     software = tuple(
         EnvConfig(_ranks(config.node_ranks, left), config.env_vars, config.python_interpreter_path)
         for config in group.env_configs

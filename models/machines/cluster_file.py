@@ -17,7 +17,7 @@ from ..text.values import Count, Index, Mebibytes, Name, RankText, Word, text_or
 from .cluster import Cluster
 from .node import GENERIC, Alike, Hardware, Node, Nodes, accelerators, numbered_nodes
 from .node_group import CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
-from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES, SHORTHAND_PATTERN, AsDeclared, parts_of, read_shorthand, written
+from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES, SHORTHAND_PATTERN, AsDeclared, parts_of, read_shorthand, write_shorthand
 
 _NOT_TO_BE_USED = (
     "unavailable", "unusable", "unhealthy", "broken", "faulty", "bad", "used", "in_use", "busy", "occupied", "reserved", "exclude", "excluded",
@@ -307,7 +307,7 @@ def _ranks_to_data(ranks: Sequence[int], full: bool) -> object:
 
 def shorthand_of(cluster: Cluster) -> str | None:
     """Return a shorthand such as ``2x8xH100+1x0``, or None if facts of nodes would be lost."""
-    text = written(parts_of(cluster, _model))
+    text = write_shorthand(parts_of(cluster, _model))
     try:
         reread = read_shorthand(text)
     except ValueError:

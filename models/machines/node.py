@@ -229,7 +229,7 @@ class Nodes(Sequence[Node]):
                 return tuple(self[position] for position in positions)
             first = self.alike[0].node.rank if self.alike else 0
             return self._cut(range(first + positions.start, first + positions.stop))
-        position, offset = self._where(index)
+        position, offset = self._locate(index)
         return self.alike[position].at(offset)
 
     def _cut(self, ranks: range) -> Nodes:
@@ -237,10 +237,10 @@ class Nodes(Sequence[Node]):
 
     def name(self, index: int) -> str:
         """Return the name of a node without building the node."""
-        position, offset = self._where(index)
+        position, offset = self._locate(index)
         return self.alike[position].name(offset)
 
-    def _where(self, index: int) -> tuple[int, int]:
+    def _locate(self, index: int) -> tuple[int, int]:
         position = index + len(self) if index < 0 else index
         if not 0 <= position < len(self):
             raise IndexError(f"node {index} of {len(self)}")
@@ -260,7 +260,7 @@ class Nodes(Sequence[Node]):
     def __repr__(self) -> str:
         return f"Nodes({list(self.alike)!r})"
 
-    def changed(self, nodes: Iterable[Node]) -> Nodes:
+    def replace(self, nodes: Iterable[Node]) -> Nodes:
         """Return the nodes with some replaced, by rank."""
         stretches: list[Alike] = []
         done = self.alike[0].node.rank if self.alike else 0

@@ -39,7 +39,7 @@ def looks_like_shorthand(text: str) -> bool:
     return bool(_AS_DECLARED.fullmatch(text)) or all(re.match(r"[0-9]+x[0-9]", part.strip()) for part in text.split("+"))
 
 
-def meant(text: str) -> str | None:
+def correct_shorthand(text: str) -> str | None:
     """Return the shorthand that was probably meant, such as `1x8xH100` for `8xH100`; else None."""
     joined = re.sub(r"\s*[*X\u00d7]\s*|\s+x\s*|\s*x\s+", "x", text.strip())
     return (
@@ -52,7 +52,7 @@ def meant(text: str) -> str | None:
 def read_shorthand(text: str) -> Cluster | AsDeclared:
     """Return the cluster of a shorthand. Raises ValueError with a sentence for a person."""
     if match := _AS_DECLARED.fullmatch(text.strip()):
-        return AsDeclared(_bounded(int(match[1])), match[2] or GENERIC)
+        return AsDeclared(_check_count(int(match[1])), match[2] or GENERIC)
     nodes: list[Alike] = []
     rank = 0
     for part in text.split("+"):
@@ -66,7 +66,7 @@ def read_shorthand(text: str) -> Cluster | AsDeclared:
             raise ValueError(
                 f"{int(match[2]):,} accelerators on one node are too many; write `1x{part.strip()}` for {count} of the model {match[2]}"
             )
-        devices = accelerators(_bounded(int(match[2])), match[3] or GENERIC)
+        devices = accelerators(_check_count(int(match[2])), match[3] or GENERIC)
         nodes.append(numbered_nodes(Node(rank, "", devices), count))
         rank += count
     return Cluster(Nodes(nodes))
@@ -84,7 +84,7 @@ def parts_of(cluster: Cluster, model_of: Callable[[Node], str]) -> list[tuple[in
     return parts
 
 
-def written(parts: list[tuple[int, int, str]]) -> str:
+def write_shorthand(parts: list[tuple[int, int, str]]) -> str:
     """Return the shorthand of parts; a generic model is left out."""
     return "+".join(f"{nodes}x{count}" + (f"x{model}" if model not in ("", GENERIC) else "") for nodes, count, model in parts)
 
@@ -94,10 +94,10 @@ def in_one_word(cluster: Cluster) -> str:
     parts = parts_of(cluster, lambda node: node.accelerator_model or GENERIC)
     if len(parts) > MAX_PARTS:
         return f"{with_noun(len(cluster.nodes), 'node', ',')}, {with_noun(cluster.total(), 'accelerator', ',')}"
-    return written(parts)
+    return write_shorthand(parts)
 
 
-def _bounded(count: int) -> int:
+def _check_count(count: int) -> int:
     if count > MAX_ACCELERATORS_PER_NODE:
         raise ValueError(f"{count:,} accelerators on one node are more than {MAX_ACCELERATORS_PER_NODE:,}")
     return count

@@ -84,7 +84,7 @@ def _per_number(bits: int) -> int | float:
     return bits // 8 if bits % 8 == 0 else bits / 8
 
 
-def estimated(
+def estimate_memory(
     component: Component, card: ModelCard | None, parallel: Parallel, accelerators: int, capacity: int | None = None
 ) -> Estimated | None:
     """Return the estimate for given degrees and accelerators; None without input.
@@ -100,11 +100,11 @@ def estimated(
     estimate, optimizer = component.estimate, optimizer_of(component)
     serves = optimizer == NONE and (role_of(component) == ROLLOUT or bool(estimate.sequences or estimate.utilization))
     size = capacity if estimate.utilization else None
-    return _estimated(estimate, card, parallel, accelerators, size, optimizer, serves, estimate.written)
+    return _estimate(estimate, card, parallel, accelerators, size, optimizer, serves, estimate.written)
 
 
 @lru_cache(maxsize=65_536)
-def _estimated(
+def _estimate(
     estimate: MemoryInput, card: ModelCard | None, parallel: Parallel, accelerators: int, capacity: int | None, optimizer: str, serves: bool,
     written: tuple[str, ...],
 ) -> Estimated | None:  # fmt: skip
@@ -119,7 +119,13 @@ def _estimated(
         worst, low, high = at_the_worst([(*moment, *of_process, allocator(moment)) for moment in moments(work, of_model)])
     certain = 0 if card is not None and card.assumed else mebibytes(term.low for term in of_model if term.certain)
     return Estimated(
-        tuple(worst), tuple(_missing(work)), tuple(_assumed(work, card, "recompute" in written)), estimate.offload, low, high, certain
+        tuple(worst),
+        tuple(_missing(work)),
+        tuple(_list_assumptions(work, card, "recompute" in written)),
+        estimate.offload,
+        low,
+        high,
+        certain,
     )
 
 
@@ -141,7 +147,7 @@ def _missing(work: Work) -> list[str]:
     return sentences
 
 
-def _assumed(work: Work, card: ModelCard | None, says_recompute: bool) -> list[str]:
+def _list_assumptions(work: Work, card: ModelCard | None, says_recompute: bool) -> list[str]:
     """Return sentences on the assumptions of the estimate."""
     sentences = [f"the model is taken for `{card.name}`, by the last part of its path"] if card is not None and card.assumed else []
     if not work.shape.parameters:

@@ -32,7 +32,7 @@ _KERNELS = (0.85, 1.25)
 """Norms and gates as one kernel each; or in 32 bits, with key-value heads repeated."""
 
 
-def gathered(work: Work) -> Iterator[MemoryTerm]:
+def list_gathered(work: Work) -> Iterator[MemoryTerm]:
     """Yield weights whole for a moment: two layers, and embedding and head throughout.
 
     Low: one layer. High: a third one, and the gradients of one that are not yet divided.
@@ -58,7 +58,7 @@ def moments(work: Work, states: Sequence[MemoryTerm]) -> Iterator[Moment]:
     of the paper, of 1F1B). tp ranks divide activations, with sequence parallelism (section 4.2.2).
     """
     shape, tokens, stages = work.shape, work.tokens, work.parallel.pp
-    counted, whole = bool(tokens and shape.hidden and shape.layers), tuple(gathered(work))
+    counted, whole = bool(tokens and shape.hidden and shape.layers), tuple(list_gathered(work))
     if work.optimizer == NONE:
         layer = _kept_term(work, "activations", ACTIVATIONS_PAPER, "{} tokens x {} bytes of one layer", tokens, layer_bytes(work))
         yield (*states, *whole, *([layer.of(_KERNELS), *_logits(work)] if counted else ()))
@@ -67,12 +67,12 @@ def moments(work: Work, states: Sequence[MemoryTerm]) -> Iterator[Moment]:
     if not counted:
         yield (*states, *whole)
         return
-    yield (*_during_loss(work, states), *whole, *_kept(work, 1), *_logits(work))
+    yield (*_during_loss(work, states), *whole, *_list_kept(work, 1), *_logits(work))
     if stages > 1:
-        yield (*states, *whole, *_kept(work, stages))
+        yield (*states, *whole, *_list_kept(work, stages))
     if work.estimate.recompute == FULL:
         again = _kept_term(work, "one layer again", ACTIVATIONS_PAPER, "{} tokens x {} bytes", tokens, layer_bytes(work))
-        yield (*states, *whole, *_kept(work, stages), again.of(_KERNELS))
+        yield (*states, *whole, *_list_kept(work, stages), again.of(_KERNELS))
 
 
 def _during_loss(work: Work, states: Sequence[MemoryTerm]) -> Iterator[MemoryTerm]:
@@ -121,7 +121,7 @@ def _logits(work: Work) -> Iterator[MemoryTerm]:
     yield _kept_term(work, "logits", source, words, tokens, work.shape.vocabulary, size).of(spread)
 
 
-def _kept(work: Work, batches: int) -> Iterator[MemoryTerm]:
+def _list_kept(work: Work, batches: int) -> Iterator[MemoryTerm]:
     """Yield the activations that the layers of a stage store for some micro batches."""
     tokens = work.tokens
     layers = f"{{}} {plural('layer', work.stage_layers)}"

@@ -114,7 +114,7 @@ def read_model_config(path: str | Path) -> ModelCard:
         value = json.loads(text)
     except (ValueError, RecursionError):
         raise _unusable("PW003", f"the model's configuration `{path}` is not JSON") from None
-    if isinstance(value, dict) and (invalid := _wrong(value)):
+    if isinstance(value, dict) and (invalid := _find_invalid(value)):
         raise _unusable("PW003", f"the model's configuration `{path}` says {invalid}, which is no number of 0 or more")
     card = card_of(str(path), value) if isinstance(value, dict) else ModelCard(str(path))
     if not card.heads and not card.layers:
@@ -143,7 +143,7 @@ def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
     return replace(ModelCard.of(name, numbers), multimodal=inner is not None or any(config.get(key) for key in _OTHER_PARTS))
 
 
-def _wrong(config: Mapping[str, object]) -> str:
+def _find_invalid(config: Mapping[str, object]) -> str:
     """Return an invalid number like `num_hidden_layers: -3`; else "". Lists are not read."""
     configs = (config, *(inner for key in _TEXT if isinstance(inner := config.get(key), dict)))
     entries = ((key, part[key]) for part in configs for keys in KEYS.values() for key in keys if key in part)

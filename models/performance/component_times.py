@@ -129,12 +129,12 @@ def _rows(
             run = ModelRun(shape, parallel, count, speed, near, expert_tp=component.estimate.expert_tp if component.estimate else 0)
             seconds = phase_seconds(component, run, batch, beside[0]).plus(moving_seconds(component, run, beside[1]))
             seconds = seconds if factor is None else _LEFT.times(seconds.likely * factor)
-            words = f"{'estimated' if factor is None else 'fitted'}, {_shown(seconds.low)} to {_shown(seconds.high)} seconds (docs/performance.md)"
+            words = f"{'estimated' if factor is None else 'fitted'}, {_format(seconds.low)} to {_format(seconds.high)} seconds (docs/performance.md)"
             low, likely, high = (max(1, ceil(bound * SECOND)) for bound in seconds)
             yield Measured(count, likely, phase, parallel, model, assumed=words, bounds=(low, high))
 
 
-def _shown(seconds: float) -> str:
+def _format(seconds: float) -> str:
     return f"{seconds:.3g}" if seconds < 1000 else f"{seconds:.0f}"
 
 

@@ -45,7 +45,7 @@ class FittedTime:
         return self.measured / self.estimated
 
 
-def fitted(problem: Problem, measured: dict[str, tuple[float, int]], benchmarks: Sequence[Benchmark]) -> Iterator[FittedTime]:
+def fit_times(problem: Problem, measured: dict[str, tuple[float, int]], benchmarks: Sequence[Benchmark]) -> Iterator[FittedTime]:
     """Yield what the metrics say of each component with one count and an estimated time."""
     has_inference = any(role_of(component) == INFERENCE for component in problem.components)
     for component in problem.components:
@@ -63,7 +63,7 @@ def fitted(problem: Problem, measured: dict[str, tuple[float, int]], benchmarks:
 
 def _row(problem: Problem, component: Component) -> Measured | None:
     """Return the estimate for a component's count and degrees; None while open."""
-    amount = problem.given().amount(component.name) or (component.least if component.least == component.most else 0)
+    amount = problem.build_given().amount(component.name) or (component.least if component.least == component.most else 0)
     rows = component.timed.measured if component.timed else ()
     return next((row for row in rows if row.bounds and row.accelerators == amount and row.holds_with(component.parallel)), None)
 

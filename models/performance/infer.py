@@ -17,7 +17,9 @@ def infer_seconds(run: ModelRun, batch: SequenceBatch, micro_batches: float = in
     """
     reached = run.efficiency.infer_experts if run.shape.experts else run.efficiency.infer
     seconds = run.forward(batch, reached, run.efficiency.infer).times(run.efficiency.imbalance)
-    return seconds.plus(communicated(run, batch, 1)).plus(launched(run, micro_batches)).times(staged(run, micro_batches))
+    return (
+        seconds.plus(time_communication(run, batch, 1)).plus(launched(run, micro_batches)).times(compute_stage_factor(run, micro_batches))
+    )
 
 
 def launched(run: ModelRun, passes: float) -> Interval:
@@ -26,7 +28,7 @@ def launched(run: ModelRun, passes: float) -> Interval:
     return run.efficiency.expert_layer.times(layers * passes if run.shape.experts and passes < inf else 0.0)
 
 
-def staged(run: ModelRun, micro_batches: float) -> float:
+def compute_stage_factor(run: ModelRun, micro_batches: float) -> float:
     """Return what pipeline stages multiply the time by: layers of the fullest over the mean, and the bubble.
 
     The bubble is (pp - 1) / micro batches of the work (arXiv 2104.04473, section 2.2).
@@ -35,9 +37,9 @@ def staged(run: ModelRun, micro_batches: float) -> float:
     return -(-layers // pp) * pp / layers * (1 + (pp - 1) / micro_batches)
 
 
-def communicated(run: ModelRun, batch: SequenceBatch, passes: int) -> Interval:
+def time_communication(run: ModelRun, batch: SequenceBatch, passes: int) -> Interval:
     """Return the seconds in which ranks exchange activations, in so many passes forward or backward."""
-    return reduced(run, batch, 2 * passes).plus(exchanged(run, batch, 2 * passes)).plus(split(run, batch, passes))
+    return time_all_reduce(run, batch, 2 * passes).plus(time_all_to_all(run, batch, 2 * passes)).plus(split(run, batch, passes))
 
 
 def split(run: ModelRun, batch: SequenceBatch, times: int) -> Interval:
@@ -54,14 +56,14 @@ def split(run: ModelRun, batch: SequenceBatch, times: int) -> Interval:
     return batch.tokens.times(of_rank).over(run.own_link(cp * run.parallel.tp))
 
 
-def reduced(run: ModelRun, batch: SequenceBatch, times: int) -> Interval:
+def time_all_reduce(run: ModelRun, batch: SequenceBatch, times: int) -> Interval:
     """Return the seconds of so many all-reduces of activations a layer among tp ranks."""
     tp, replicas = run.parallel.tp, run.accelerators / (run.parallel.tp * run.parallel.pp)
     a_token = run.ring(float(run.shape.hidden * HALF), tp)
     return batch.tokens.times(a_token).times(times * run.shape.layers / run.parallel.pp / replicas)
 
 
-def exchanged(run: ModelRun, batch: SequenceBatch, times: int) -> Interval:
+def time_all_to_all(run: ModelRun, batch: SequenceBatch, times: int) -> Interval:
     """Return the seconds of so many all-to-alls a layer among expert parallel ranks.
 
     Each token goes to its active experts, a share (ep - 1) / ep of them elsewhere: GShard, arXiv

@@ -50,14 +50,14 @@ class Assignment:
         """Return the node ranks of the component, as ascending ranges."""
         return merge([repeat.node_ranks for repeat in self.repeats(component)])
 
-    def held(self, component: str, kind: str = ACCELERATOR) -> int:
+    def count_held(self, component: str, kind: str = ACCELERATOR) -> int:
         """Return the number of resources of a kind; shared resources count once."""
         repeats = self.repeats(component)
         if sum(repeat.nodes for repeat in repeats) > sum(map(len, self.node_ranges(component))):
             return sum(mask.bit_count() for (_, mask_kind), mask in self.masks(component).items() if mask_kind == kind)
         return sum(repeat.mask(kind).bit_count() * repeat.nodes for repeat in repeats)
 
-    def held_together(self, components: Iterable[str], kind: str = ACCELERATOR) -> int:
+    def count_held_together(self, components: Iterable[str], kind: str = ACCELERATOR) -> int:
         """Return the number of resources that components hold together, each counted once."""
         union: dict[int, int] = {}
         for component in components:
@@ -103,7 +103,7 @@ def seats(runs: Iterable[Run]) -> Iterator[tuple[int, list[tuple[Seat, str, str]
     for run in runs:
         for rank in run.ranks:
             entries_of_rank = entries.setdefault(rank, [])
-            entries_of_rank += [((run.node, index), run.kind, run.node_group) for index in run.held_by(rank)]
+            entries_of_rank += [((run.node, index), run.kind, run.node_group) for index in run.list_held(rank)]
             if not run.each:
                 entries_of_rank.append(((run.node, -1), run.kind, run.node_group))
     for rank in sorted(entries):
@@ -116,7 +116,7 @@ def compress(processes: Iterable[tuple[int, Iterable[Seat]]], kind: str = ACCELE
     open_run = False
     for rank, resources in processes:
         pieces = list(_progressions(tuple(resources)))
-        if len(pieces) == 1 and open_run and (longer := _extended(runs[-1], rank, pieces[0])):
+        if len(pieces) == 1 and open_run and (longer := _extend(runs[-1], rank, pieces[0])):
             runs[-1] = longer
             continue
         for node, first, per_process, step in pieces:
@@ -125,7 +125,7 @@ def compress(processes: Iterable[tuple[int, Iterable[Seat]]], kind: str = ACCELE
     return tuple(runs)
 
 
-def _extended(run: Run, rank: int, piece: tuple[int, int, int, int]) -> Run | None:
+def _extend(run: Run, rank: int, piece: tuple[int, int, int, int]) -> Run | None:
     """Return the run extended by a process if the process fits the pattern, else None."""
     node, first, per_process, step = piece
     if (run.node, run.each, run.ranks.stop) != (node, per_process, rank) or (per_process > 1 and run.step != step):

@@ -6,7 +6,7 @@ import re
 from typing import Callable, Iterator
 
 from ..machines.node_group import NODE, Numbering
-from .placement_text import Numbered, PlacementText, RankRange, joined, read_placement, united, write_placement
+from .placement_text import Numbered, PlacementText, RankRange, join, read_placement, unite, write_placement
 
 _PIECE = re.compile(r"(\d{1,18})(?:\s*-\s*(\d{1,18}))?\s*(?::\s*(?:(\d{1,18})(?:\s*-\s*(\d{1,18}))?)?)?", re.ASCII)
 _ALL = re.compile(r"(?<![^,])\s*all(?=\s*(?:[,:]|$))", re.IGNORECASE)
@@ -17,7 +17,7 @@ Good = Callable[[PlacementText], bool]
 """Predicate on a faultless text: True if the text keeps the rules about nodes."""
 
 
-def corrected(text: str, numbered: Numbered, numbering: Numbering | None = None, good: Good = lambda placement: True) -> str | None:
+def correct_text(text: str, numbered: Numbered, numbering: Numbering | None = None, good: Good = lambda placement: True) -> str | None:
     """Return the corrected text; None if no correction is known.
 
     Ranges are turned round, cut to existing ranks, put in order, made divisible; with a
@@ -45,7 +45,7 @@ def _candidates(pieces: list[RankRange], numbered: Numbered, numbering: Numberin
     if numbering is None:
         return
     for start in dict.fromkeys((valid[0].start if valid else 0, 0)):
-        yield list(joined(_on_single_nodes(valid, start, numbering), united))
+        yield list(join(_on_single_nodes(valid, start, numbering), unite))
     # More processes for the same resources, as few as possible first.
     sizes = [piece.resources // piece.processes for piece in valid]
     for per_process in range(max(sizes, default=1) - 1, 0, -1):

@@ -135,7 +135,7 @@ def _blocks(runs: Sequence[Run]) -> Iterator[_Block]:
         return
     for repeat in repeats:
         run = repeat.runs[0]
-        resources = tuple(tuple(member.held_by(rank)) for member in repeat.runs for rank in member.ranks)
+        resources = tuple(tuple(member.list_held(rank)) for member in repeat.runs for rank in member.ranks)
         yield _Block(run.ranks.start, repeat.node_ranks, run.kind, run.node_group, resources)
 
 
@@ -150,7 +150,7 @@ def _torn(runs: Iterable[Run]) -> Iterator[_Block]:
         for rank in run.ranks:
             runs_by_rank.setdefault(rank, []).append(run)
     for rank, own_runs in sorted(runs_by_rank.items(), key=lambda item: item[0]):
-        resources = tuple(index for run in own_runs if run.node == own_runs[0].node for index in run.held_by(rank))
+        resources = tuple(index for run in own_runs if run.node == own_runs[0].node for index in run.list_held(rank))
         yield _Block(rank, range(own_runs[0].node, own_runs[0].node + 1), own_runs[0].kind, own_runs[0].node_group, (resources,))
 
 

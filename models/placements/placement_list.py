@@ -82,7 +82,7 @@ class _ListReader:
         if sum(map(len, ranks)) > most:
             self._fault("PW102", f"more than {MAX_PROCESSES:,} processes are not read", "ranks", "too many")
             return
-        indices = self._held(min(alike.node.count(entry.kind) for span in nodes for alike, _ in self.cluster.alike_among(span)))
+        indices = self._read_indices(min(alike.node.count(entry.kind) for span in nodes for alike, _ in self.cluster.alike_among(span)))
         if indices is None:
             return
         all_ranks = [rank for span in ranks for rank in span] if len(ranks) > 1 else ranks[0]
@@ -117,7 +117,7 @@ class _ListReader:
             if not indices:
                 yield Run(block, node, entry.kind, 0, 0, 1, 0, entry.label)
             elif len(ranks) > len(indices):
-                yield from _shared(pairs, node, len(ranks) // len(indices), indices, entry)
+                yield from _build_shared_runs(pairs, node, len(ranks) // len(indices), indices, entry)
             else:
                 per_process = len(indices) // len(ranks)
                 dealt = (
@@ -125,7 +125,7 @@ class _ListReader:
                 )
                 yield from compress(dealt, entry.kind, entry.label)
 
-    def _held(self, count: int) -> list[int] | None:
+    def _read_indices(self, count: int) -> list[int] | None:
         """Return the local indices in order; [] for the node itself; None if faulty."""
         entry = self.entry
         if entry.indices is None:
@@ -172,7 +172,7 @@ class _ListReader:
         self.faults.append(ListFault(code, message, self.position, key, label, help, better))
 
 
-def _shared(pairs: list[tuple[int, int]], node: int, share: int, indices: list[int], entry: ListedPlacement) -> Iterator[Run]:
+def _build_shared_runs(pairs: list[tuple[int, int]], node: int, share: int, indices: list[int], entry: ListedPlacement) -> Iterator[Run]:
     """Yield runs of ranks; every `share` consecutive ranks hold the same resource."""
     for index, sharers in groupby(pairs, lambda pair: indices[pair[0] // share]):
         ranks = [rank for _, rank in sharers]

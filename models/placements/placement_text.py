@@ -32,7 +32,7 @@ def is_counted(cluster: Cluster, labels: tuple[str, ...]) -> bool:
     return cluster.counted or all(cluster.groups[label].kind != ACCELERATOR for label in labels)
 
 
-def numbered(cluster: Cluster, labels: tuple[str, ...], most: int | None = None) -> Numbered:
+def number_groups(cluster: Cluster, labels: tuple[str, ...], most: int | None = None) -> Numbered:
     """Return the joint numbering of groups, cut at `most`."""
     kind = cluster.kind(labels)
     unit = {ACCELERATOR: "accelerator", NODE: "node"}.get(kind, kind)
@@ -52,16 +52,16 @@ def runs_over(pairs: Iterable[RankRange], numbering: Numbering, kinds: dict[str,
     """Return the runs over any numbering; `kinds` maps a label to the kind of resource."""
     repeats: list[Repeat] = []
     rank = 0
-    for pair in joined(pairs, united):
+    for pair in join(pairs, unite):
         if pair.processes > pair.resources:
-            repeats += _shared(pair, rank, numbering, kinds)
+            repeats += _repeat_shared(pair, rank, numbering, kinds)
         else:
-            repeats += _divided(pair, rank, numbering, kinds)
+            repeats += _repeat_divided(pair, rank, numbering, kinds)
         rank += pair.processes
     return Runs(repeats)
 
 
-def joined(pieces: Iterable[P], both: Callable[[P, P], P | None]) -> Iterator[P]:
+def join(pieces: Iterable[P], both: Callable[[P, P], P | None]) -> Iterator[P]:
     """Yield the pieces, merging neighbours while `both` returns a piece instead of None."""
     current: P | None = None
     for piece in pieces:
@@ -73,14 +73,14 @@ def joined(pieces: Iterable[P], both: Callable[[P, P], P | None]) -> Iterator[P]
         yield current
 
 
-def united(first: RankRange, second: RankRange) -> RankRange | None:
+def unite(first: RankRange, second: RankRange) -> RankRange | None:
     """Return two pairs merged if the second continues with the same share, else None."""
     if second.start != first.stop or second.resources * first.processes != first.resources * second.processes:
         return None
     return RankRange(first.start, second.stop, first.processes + second.processes)
 
 
-def _shared(pair: RankRange, rank: int, numbering: Numbering, kinds: dict[str, str]) -> Iterator[Repeat]:
+def _repeat_shared(pair: RankRange, rank: int, numbering: Numbering, kinds: dict[str, str]) -> Iterator[Repeat]:
     share = pair.processes // pair.resources
     for stretch, first, count in numbering.wide_pieces(pair.start, pair.stop):
         kind = kinds[stretch.label]
@@ -93,7 +93,7 @@ def _shared(pair: RankRange, rank: int, numbering: Numbering, kinds: dict[str, s
         rank += share * count * stretch.nodes
 
 
-def _divided(pair: RankRange, rank: int, numbering: Numbering, kinds: dict[str, str]) -> Iterator[Repeat]:
+def _repeat_divided(pair: RankRange, rank: int, numbering: Numbering, kinds: dict[str, str]) -> Iterator[Repeat]:
     per_process, carried = pair.resources // pair.processes, 0
     for wide, first, count in numbering.wide_pieces(pair.start, pair.stop):
         kind = kinds[wide.label]
@@ -308,7 +308,7 @@ class _TextReader:
 
     def _segment(self, start: int, stop: int, ranks: range | None) -> None:
         """Add a pair for resources `start` to `stop` (exclusive) and written process ranks."""
-        repeated = self._held(start, stop)
+        repeated = self._record_range(start, stop)
         if repeated is not None:
             self._fault("PW108", f"{self.numbered.unit} {repeated} is named twice in one placement", self._place("resources"), "again here")
         elif start < self.last[0]:
@@ -332,7 +332,7 @@ class _TextReader:
         self.first = False
         self.found.pairs.append(RankRange(start, stop, count))
 
-    def _held(self, start: int, stop: int) -> int | None:
+    def _record_range(self, start: int, stop: int) -> int | None:
         """Return the first resource that was named before; else record all and return None."""
         if not self.held or start >= self.held[-1][1]:
             self.held.append((start, stop))

@@ -49,7 +49,7 @@ class Run:
         """Resources of all processes, shared ones counted per process."""
         return len(self.ranks) * self.each
 
-    def held_by(self, rank: int) -> range:
+    def list_held(self, rank: int) -> range:
         """Return the local resources of a process."""
         first = self.first + (rank - self.ranks.start) * self.pitch
         return range(first, first + self.each * self.step, self.step) if self.each else range(0)

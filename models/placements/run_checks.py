@@ -35,7 +35,7 @@ class Claims:
         return tuple(part for part in parts if part)
 
 
-def carried(plan: Plan, cluster: Cluster) -> Assignment:
+def carry_over(plan: Plan, cluster: Cluster) -> Assignment:
     """Return a plan's placement on equally named nodes; processes on lost nodes have none."""
     ranks = {node.name: node.rank for node in cluster.nodes}
     runs = {}

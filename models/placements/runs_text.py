@@ -10,7 +10,7 @@ from ..findings.wording import with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, NODE
 from ..ranks import write_ranks
-from .placement_text import RankRange, joined, united, write_placement
+from .placement_text import RankRange, join, unite, write_placement
 from .run import Run, repeats_of
 
 Data = dict[str, object]
@@ -64,7 +64,7 @@ def placement_text(name: str, runs: Sequence[Run], cluster: Cluster, labels: tup
             raise _inexpressible(name, f"the processes from {rank} on share {with_noun(per_process, 'resource')} each")
         pairs.append(RankRange(first, first + per_process, count))
         rank += count
-    pairs, rank = list(joined(pairs, united)), 0
+    pairs, rank = list(join(pairs, unite)), 0
     for before, after in zip(pairs, pairs[1:]):
         rank += before.processes
         if after.start < before.stop:
@@ -95,34 +95,34 @@ def _inexpressible(name: str, why: str, otherwise: str = "launch from the plan i
 
 def placement_list(runs: Sequence[Run], grouped: bool) -> list[Data]:
     """Return list entries as data, one for equal nodes; `grouped` entries name their group."""
-    return [_entry(ranks, nodes, run, resources, grouped) for ranks, nodes, run, resources in joined(_pieces(runs), _merged_on_node)]
+    return [_entry(ranks, nodes, run, resources, grouped) for ranks, nodes, run, resources in join(_pieces(runs), _merge_on_node)]
 
 
 def _pieces(runs: Sequence[Run]) -> Iterator[Piece]:
     for repeat in repeats_of(runs):
-        resources = [index for run in repeat.runs for index in _held(run)]
+        resources = [index for run in repeat.runs for index in _list_held(run)]
         shapes = {(run.each, 0 if run.pitch else len(run.ranks)) for run in repeat.runs}
         if repeat.nodes > 1 and len(shapes) == 1 and all(map(_equal_shares, repeat.runs)) and len(set(resources)) == len(resources):
             yield repeat.ranks, repeat.node_ranks, repeat.runs[0], resources
             continue
         for run in repeat:
             for ranks in [run.ranks] if _equal_shares(run) else [range(rank, rank + 1) for rank in run.ranks]:
-                resources = _held(run) if len(ranks) > 1 else list(run.held_by(ranks.start))
+                resources = _list_held(run) if len(ranks) > 1 else list(run.list_held(ranks.start))
                 yield ranks, range(run.node, run.node + 1), run, resources
 
 
 def _equal_shares(run: Run) -> bool:
     """Return True if the processes divide resources, or share a single one."""
-    resources = _held(run)
+    resources = _list_held(run)
     return len(set(resources)) == len(resources) and bool(run.pitch or run.each <= 1 or len(run.ranks) == 1)
 
 
-def _held(run: Run) -> list[int]:
+def _list_held(run: Run) -> list[int]:
     """Return the resources of a run in process order; shared ones once."""
-    return [index for rank in (run.ranks if run.pitch else run.ranks[:1]) for index in run.held_by(rank)]
+    return [index for rank in (run.ranks if run.pitch else run.ranks[:1]) for index in run.list_held(rank)]
 
 
-def _merged_on_node(left: Piece, right: Piece) -> Piece | None:
+def _merge_on_node(left: Piece, right: Piece) -> Piece | None:
     """Return neighbours on a node with equal shares as a single piece, else None."""
     (ranks, nodes, run, held), (next_ranks, next_nodes, next_run, next_held) = left, right
     same = ranks.stop == next_ranks.start and nodes == next_nodes and len(nodes) == 1

@@ -42,7 +42,7 @@ class Design:
         """Accelerators used by planned components."""
         return sum(block.accelerators for block in self.blocks)
 
-    def used(self, question: PlanningProblem) -> int:
+    def count_used(self, question: PlanningProblem) -> int:
         """Return a lower bound on accelerators in use, shared ones included.
 
         As many shared accelerators as possible lie below planned blocks. By max-flow min-cut: for
@@ -57,7 +57,7 @@ class Design:
 
     def all_accelerators(self, question: PlanningProblem) -> int:
         """Return the accelerators of all components, planned or not; a lower bound if shared."""
-        return self.used(question) + question.given.held
+        return self.count_used(question) + question.given.held
 
     def blocks_of(self, component: str) -> tuple[int, ...]:
         """Return the indices of the blocks of a component."""

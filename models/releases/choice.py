@@ -53,7 +53,7 @@ class ReleaseChoice:
         return f"{self.release} ({self.reason})"
 
 
-def stated(table: ReleaseTable, release: Release, reason: str = "stated") -> ReleaseChoice:
+def state_release(table: ReleaseTable, release: Release, reason: str = "stated") -> ReleaseChoice:
     """Build the choice of a release named by the user or by a file beside."""
     return ReleaseChoice(table, release, reason, (release,))
 

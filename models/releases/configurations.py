@@ -42,7 +42,7 @@ class Configurations:
         self.folder = folder
         self.releases = releases
         self._files: dict[str, dict[str, Any]] = {}
-        self._cached_known_in = lru_cache(maxsize=4096)(self._known_in)
+        self._cached_known_in = lru_cache(maxsize=4096)(self._find_releases)
 
     @cached_property
     def index(self) -> Mapping[str, Mapping[str, Any]]:
@@ -58,16 +58,16 @@ class Configurations:
         entry = self.index.get(name)
         if entry is None or not self.releases.has(entry["releases"], release):
             return None
-        base, choices = entry.get("base"), self.releases.chosen(entry.get("choices", {}), release)
+        base, choices = entry.get("base"), self.releases.select(entry.get("choices", {}), release)
         if not base:
             return self._root(name, release, chosen or {})
-        implied = self._implied(base, chosen) if chosen else set()
+        implied = self._find_implied(base, chosen) if chosen else set()
         lacking = {group for group, option in choices.items() if option is REMOVED}
         options = {**{group: option for group, option in choices.items() if group not in implied}, **(chosen or {})}
         options = {group: option for group, option in options.items() if group not in lacking}
         composed = self.compose(base, release, options) or Composed({}, {})
         composed.made = {group: option for group, option in composed.made.items() if group not in lacking}
-        change(composed.keys, self.releases.chosen(entry["keys"], release))
+        change(composed.keys, self.releases.select(entry["keys"], release))
         return composed
 
     def path(self, name: str, release: int) -> str:
@@ -88,11 +88,11 @@ class Configurations:
             masks[group] = (masks.get(group, 0) | self.releases.mask(runs)) & ~without
         return masks
 
-    def known_in(self, name: str, key: str) -> int:
+    def find_releases(self, name: str, key: str) -> int:
         """Return the bits of the releases with a key, or keys below, under any options."""
         return self._cached_known_in(name, key)
 
-    def _known_in(self, name: str, key: str) -> int:
+    def _find_releases(self, name: str, key: str) -> int:
         every, newest = self.mask(name), len(self.releases.names) - 1
         known, tables = 0, []
         for table, mask in self._tables(name):
@@ -107,7 +107,7 @@ class Configurations:
                     known |= self.releases.mask([run for run in runs if len(run) < 4]) & mask
         return known & every
 
-    def valued_in(self, name: str, key: str) -> int:
+    def find_valued(self, name: str, key: str) -> int:
         """Return the bits of the releases with a non-null default for a key or below."""
         entry, valued = self.index.get(name), 0
         if entry is None:
@@ -115,7 +115,7 @@ class Configurations:
         keys = entry["keys"] if entry.get("base") else self._file(name)["keys"]
         runs = keys.get(key, ())
         if entry.get("base"):
-            valued = self.valued_in(entry["base"], key) & ~self.releases.mask(runs)
+            valued = self.find_valued(entry["base"], key) & ~self.releases.mask(runs)
         valued |= self.releases.mask([run for run in runs if len(run) < 4 and (len(run) == 2 or run[2] is not None)])
         return valued & self.mask(name)
 
@@ -142,11 +142,11 @@ class Configurations:
             return self.options_with(base, release, key)
         options: Mapping[str, Mapping[str, Any]] = self._file(f"{name}.options")
         facts_by_choice = {choice: facts for choice, facts in options.items() if self.releases.has(facts["releases"], release)}
-        giving = [choice for choice, facts in facts_by_choice.items() if key in self.releases.chosen(facts["keys"], release)]
-        giving = [choice for choice in giving if self.releases.chosen(options[choice]["keys"], release)[key] is not REMOVED]
+        giving = [choice for choice, facts in facts_by_choice.items() if key in self.releases.select(facts["keys"], release)]
+        giving = [choice for choice in giving if self.releases.select(options[choice]["keys"], release)[key] is not REMOVED]
         implying = [
             choice for choice, facts in facts_by_choice.items()
-            if any(f"{group}={option}" in giving for group, option in self.releases.chosen(facts.get("choices", {}), release).items())
+            if any(f"{group}={option}" in giving for group, option in self.releases.select(facts.get("choices", {}), release).items())
         ]  # fmt: skip
         return [*implying, *giving]
 
@@ -164,18 +164,18 @@ class Configurations:
         for option in options.values():
             yield option["keys"], self.releases.mask(option["releases"])
 
-    def _implied(self, name: str, groups: Container[str]) -> set[str]:
+    def _find_implied(self, name: str, groups: Container[str]) -> set[str]:
         """Return the groups whose option is implied by an option of `groups`."""
         base = self.index[name].get("base")
         if base:
-            return self._implied(base, groups)
+            return self._find_implied(base, groups)
         options: Mapping[str, Mapping[str, Any]] = self._file(f"{name}.options")
         return {group for choice, facts in options.items() if choice.partition("=")[0] in groups for group in facts.get("choices", ())}
 
     def _root(self, name: str, release: int, chosen: Mapping[str, str | None]) -> Composed:
         """Compose a configuration without base."""
         entry, releases = self.index[name], self.releases
-        composed = Composed(releases.chosen(self._file(name)["keys"], release), releases.chosen(entry.get("choices", {}), release))
+        composed = Composed(releases.select(self._file(name)["keys"], release), releases.select(entry.get("choices", {}), release))
         overrides = {group: option for group, option in chosen.items() if composed.made.get(group, option) != option}
         if not overrides:
             return composed
@@ -186,12 +186,12 @@ class Configurations:
             if facts is None or not releases.has(facts["releases"], release):
                 composed.open.add(package_of(group))
             else:
-                implied.update(releases.chosen(facts.get("choices", {}), release))
+                implied.update(releases.select(facts.get("choices", {}), release))
         steps = {group: option for group, option in implied.items() if group not in chosen}
         for group, option in {**steps, **overrides}.items():
             facts = options.get(f"{group}={option}")
             if facts is not None and option is not None and composed.made.get(group) != option:
-                change(composed.keys, releases.chosen(facts["keys"], release))
+                change(composed.keys, releases.select(facts["keys"], release))
                 composed.made[group] = option
         return composed
 

@@ -9,7 +9,7 @@ from functools import reduce
 from operator import or_
 from typing import Iterable, Iterator, Mapping, Sequence
 
-from .choice import ReleaseChoice, newest, stated
+from .choice import ReleaseChoice, newest, state_release
 from .release import Range, Release, ReleaseTable
 
 MAX_ABOVE = 8
@@ -32,7 +32,7 @@ def release_beside(table: ReleaseTable, file: str, roots: Sequence[str] = ()) ->
         for above in _with_parents(place, MAX_ABOVE):
             release = _from_checkout(table, above)
             if release is not None:
-                return stated(table, release, f"checkout {os.path.basename(above)}")
+                return state_release(table, release, f"checkout {os.path.basename(above)}")
     for above in _with_parents(folder, NEAR) if folder else ():
         choice = _from_requirements(table, above)
         if choice is not None:
@@ -74,29 +74,29 @@ def _from_requirements(table: ReleaseTable, folder: str) -> ReleaseChoice | None
     text = text_at(folder, table.required) if table.required else ""
     values = dict(reversed(_LINE.findall(text)))
     for name in ("TAG", "ROLLING_VERL_COMMIT", "VERL_COMMIT", "COMMIT", "REPRODUCTION_COMMIT"):
-        release = table.named(values[name]) if name in values else None
+        release = table.find(values[name]) if name in values else None
         if release is not None:
-            return stated(table, release, table.required)
+            return state_release(table, release, table.required)
         between = table.commits.get(values.get(name, "")[:10])
         if between is not None:
             possible = tuple(candidate for candidate in table if candidate.name in between)
             return ReleaseChoice(table, possible[-1], f"{table.required}, between {' and '.join(between)}", possible)
-    if text and (release := _pinned(table, values.get("PIP_INSTALL", ""))) is not None:
-        return stated(table, release, table.required)
+    if text and (release := _find_pin(table, values.get("PIP_INSTALL", ""))) is not None:
+        return state_release(table, release, table.required)
     for name in PINNED:
-        release = _pinned(table, text_at(folder, name))
+        release = _find_pin(table, text_at(folder, name))
         if release is not None:
-            return stated(table, release, name)
+            return state_release(table, release, name)
     return None
 
 
-def _pinned(table: ReleaseTable, text: str) -> Release | None:
+def _find_pin(table: ReleaseTable, text: str) -> Release | None:
     """Return the release that a text pins: ``verl==0.6.1``, or ``verl @ git+...@v0.6.1``."""
     name = re.escape(table.package)
     match = re.search(rf"(?<![\w.-]){name}(?:\[[^\]\n]*\])?\s*(?:==\s*([\w.+]+)|@\s*git\+[^\s\"']*@([\w.]+))", text)
     if match is None:
         return None
-    return of_version(table, match[1]) if match[1] else table.named(match[2])
+    return of_version(table, match[1]) if match[1] else table.find(match[2])
 
 
 def choose_by_keys(table: ReleaseTable, ranges: Mapping[str, Sequence[Range]], present: Iterable[str]) -> ReleaseChoice:
@@ -142,7 +142,7 @@ def ranges_from(data: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, tuple[
     return {name: tuple(Range(*run[:2]) for run in runs) for name, runs in data.items()}
 
 
-def installed(table: ReleaseTable) -> ReleaseChoice | None:
+def find_installed(table: ReleaseTable) -> ReleaseChoice | None:
     """Find the release of the package installed beside this program, without importing it."""
     for folder in dict.fromkeys(sys.path):
         try:
@@ -154,13 +154,13 @@ def installed(table: ReleaseTable) -> ReleaseChoice | None:
             if name.startswith(start) and name.endswith((".dist-info", ".egg-info")):
                 release = of_version(table, name[len(start) :].rpartition(".")[0].partition("-py")[0])
                 if release is not None:
-                    return stated(table, release, "installed")
+                    return state_release(table, release, "installed")
     return None
 
 
 def of_version(table: ReleaseTable, text: str) -> Release | None:
     """Return the known release of a version, or the older of two around it. Else None."""
-    exact = table.named(text.partition("+")[0])
+    exact = table.find(text.partition("+")[0])
     if exact is not None:
         return exact
     numbers = _numbers(text)

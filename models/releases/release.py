@@ -99,7 +99,7 @@ class ReleaseTable:
         """Newest known release."""
         return self.releases[-1]
 
-    def named(self, name: str) -> Release | None:
+    def find(self, name: str) -> Release | None:
         """Return the release of a version, alias or commit (seven characters or more), or None."""
         text = name.strip().removeprefix("v")
         if text in self._by_name:
@@ -163,7 +163,7 @@ class Releases:
         """Return True if a release has the fact."""
         return any(self.covers(run, index) for run in runs)
 
-    def chosen(self, table: Mapping[str, Sequence[Run]], index: int) -> dict[str, Any]:
+    def select(self, table: Mapping[str, Sequence[Run]], index: int) -> dict[str, Any]:
         """Return the facts of a table in a release, with their values."""
         starts, ends, facts = self._starts, self._ends, {}
         for key, runs in table.items():
@@ -194,7 +194,7 @@ class Releases:
                 continue
             value = column[index]
             if last is None or not same(last[1], value):
-                runs.append([self.names[index] if place else "", "", *_stored(value)])
+                runs.append([self.names[index] if place else "", "", *_read_stored(value)])
             runs[-1][1] = self.names[known[place + 1]] if place + 1 < len(known) else ""
             last = (index, value)
         return runs
@@ -205,6 +205,6 @@ def same(first: Any, second: Any) -> bool:
     return type(first) is type(second) and first == second
 
 
-def _stored(value: Any) -> list[Any]:
+def _read_stored(value: Any) -> list[Any]:
     """Return the entries of a run after its range."""
     return [] if value is UNSTORED_VALUE else [None, "removed"] if value is REMOVED else [value]

@@ -97,7 +97,7 @@ class Arguments:
 
     def option(self, name: str) -> str:
         """Return the value of an option; "" if unknown or secret."""
-        return shown(self.options.get(name))
+        return show_text(self.options.get(name))
 
     def _setting(self, word: WordText) -> None:
         plain, head = word.plain, _KEY.match(word.plain)
@@ -115,7 +115,7 @@ class Arguments:
             self._open(key.plain, value, mapped, why)
         elif setting := self._read(plain, key.plain, value, mapped):
             if value.secret:
-                setting = replace(setting, text=self._written(setting.span))
+                setting = replace(setting, text=self._read_source(setting.span))
                 if setting.value is not None:
                     self.environment.places[setting.value.span] = setting.text
             elif setting.value is not None and value.assumed:
@@ -127,7 +127,7 @@ class Arguments:
         try:
             return mapped.setting(read_setting(text, Span("", 0, len(text), 1, 1)))
         except UnusableInput as problem:
-            self._refused(key, value, mapped, problem.findings)
+            self._report_refused(key, value, mapped, problem.findings)
             return None
 
     def _add(self, setting: Setting, is_claimed: bool) -> None:
@@ -135,7 +135,7 @@ class Arguments:
         free = not is_claimed and setting.kind is not DocumentKind.DELETE
         self.settings.append(replace(setting, kind=DocumentKind.FORCE) if free else setting)
 
-    def _refused(self, key: str, value: WordText, mapped: Mapped, findings: Sequence[Finding]) -> None:
+    def _report_refused(self, key: str, value: WordText, mapped: Mapped, findings: Sequence[Finding]) -> None:
         """Report a setting that Hydra refuses; a placeholder to fill in is a warning."""
         start, written = len(key) + 1, value.plain[:80]
         if value.secret:
@@ -161,12 +161,12 @@ class Arguments:
         if setting is None:
             return
         span = mapped.span(start, max(start + 1, end))
-        written = self._written(span)
+        written = self._read_source(span)
         scalar = Scalar(plain if plain and not value.secret else written, UNRESOLVED, span, mapped.origin(start, end))
         self.reasons[span] = why
         self._add(replace(setting, value=scalar, text=f"{key}={written}"), self.hydra and not value.perhaps)
 
-    def _written(self, span: Span) -> str:
+    def _read_source(self, span: Span) -> str:
         return self.source.text[span.start : span.end][:80]
 
     def _leave_unchecked(self, why: str, add: str, decides: bool = True) -> None:
@@ -198,7 +198,7 @@ class Arguments:
             self.findings.append(error("PW012", "", message, span, label="refused", help=help_, notes=(note,)))
         else:
             add = f"{help_[0].upper()}{help_[1:]}, or name the folder of a fork with `--config-root DIR`"
-            self._leave_unchecked(f"{message}`{self._written(span)}`; a fork may take it", add)
+            self._leave_unchecked(f"{message}`{self._read_source(span)}`; a fork may take it", add)
 
     def refuse_positional(self, program: str) -> None:
         """Report words that are neither settings nor options, as Hydra refuses them."""
@@ -209,7 +209,7 @@ class Arguments:
                 why = f"an argument that may hold more settings is not known: {why_open(word) or 'it is empty'}"
                 self._leave_unchecked(why, "Write its settings in the script", not word.known)
             elif self.hydra and span.start >= line_end:
-                written, is_option, edit = self._written(span), word.plain.startswith("--"), None
+                written, is_option, edit = self._read_source(span), word.plain.startswith("--"), None
                 message = (
                     f"`{written}` is {'no option of Hydra' if is_option else 'neither an option nor a setting'}, so `{program}` refuses it"
                 )
@@ -229,7 +229,7 @@ class Arguments:
                 self.findings.append(error("PW012", "", message, span, label=label, help=help_, edit=edit))
 
 
-def shown(text: WordText | None) -> str:
+def show_text(text: WordText | None) -> str:
     """Return a text that may be shown; "" if unknown or from the environment."""
     return text.plain if text is not None and text.certain else ""
 
@@ -290,15 +290,15 @@ class Mapped:
     def setting(self, setting: Setting) -> Setting:
         """Move a setting of the plain text to its places in the script."""
         value = None if setting.value is None else self._value(setting.value)
-        return replace(setting, value=value, span=self._moved(setting.span), key_span=self._moved(setting.key_span))
+        return replace(setting, value=value, span=self._move(setting.span), key_span=self._move(setting.key_span))
 
     def _value(self, value: Value) -> Value:
-        span = self._moved(value.span)
+        span = self._move(value.span)
         if isinstance(value, Scalar):
             return replace(value, span=span, origin=self.origin(value.span.start, value.span.end))
         if isinstance(value, ListNode):
             return ListNode(tuple(map(self._value, value.items)), span)
-        entries = (Entry(replace(entry.key, span=self._moved(entry.key.span)), self._value(entry.value)) for entry in value)
+        entries = (Entry(replace(entry.key, span=self._move(entry.key.span)), self._value(entry.value)) for entry in value)
         return MapNode(tuple(entries), span, value.flow)
 
     def finding(self, finding: Finding) -> Finding:
@@ -306,17 +306,17 @@ class Mapped:
 
         Its edit is quoted as the shell needs.
         """
-        span, edit = None if finding.span is None else self._moved(finding.span), finding.edit
+        span, edit = None if finding.span is None else self._move(finding.span), finding.edit
         if edit is None:
             help_ = _QUOTES if self._shell and "in quotes" in finding.help else finding.help
             return replace(finding, span=span, help=help_)
         if self.origin(edit.span.start, edit.span.end) is not None:
-            return replace(finding, span=span, edit=None, help=f"write `{quoted(edit.text)}` where the value comes from")
-        moved = Edit(self._moved(edit.span), edit.text)
-        moved = fitted(self._source.text, moved) if self._shell else moved
+            return replace(finding, span=span, edit=None, help=f"write `{quote(edit.text)}` where the value comes from")
+        moved = Edit(self._move(edit.span), edit.text)
+        moved = fit_edit(self._source.text, moved) if self._shell else moved
         return replace(finding, span=span, edit=moved, help=f"write `{moved.text}`")
 
-    def _moved(self, span: Span) -> Span:
+    def _move(self, span: Span) -> Span:
         moved = self.span(span.start, span.end)
         if span.end > span.start:
             return moved
@@ -328,15 +328,15 @@ class Mapped:
 # -- edits that keep a script valid: new text is quoted as its place needs
 
 
-def fitted(script: str, edit: Edit) -> Edit:
+def fit_edit(script: str, edit: Edit) -> Edit:
     """Quote the text of an edit for its place."""
     around = NONE if _PLAIN.fullmatch(edit.text) else _quotes_at(script, edit.span.start)
     if around == SINGLE:
         return replace(edit, text=edit.text.replace("'", "'\\''"))
-    return replace(edit, text=_SPECIAL.sub(r"\\\1", edit.text) if around == DOUBLE else quoted(edit.text))
+    return replace(edit, text=_SPECIAL.sub(r"\\\1", edit.text) if around == DOUBLE else quote(edit.text))
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Quote a text as a word of a command, or as part of a word."""
     if _PLAIN.fullmatch(text):
         return text

@@ -37,7 +37,7 @@ class NotComputed(Exception):
     """Expression without a value; the message is a reason, as the end of a sentence."""
 
 
-def calculated(text: str, lookup: Callable[[str], int], assign: Callable[[str, int], None]) -> int:
+def calculate(text: str, lookup: Callable[[str], int], assign: Callable[[str, int], None]) -> int:
     """Compute an expression, with variables through `lookup` and `assign`. Raises NotComputed."""
     try:
         return [_step(step, lookup, assign) for step in text.split(",")][-1]
@@ -74,22 +74,22 @@ def _computed(text: str, lookup: Callable[[str], int]) -> int:
 def _value(node: ast.AST, lookup: Callable[[str], int]) -> int:
     """Compute a node of an expression. Raises NotComputed, LookupError or ZeroDivisionError."""
     if isinstance(node, ast.Constant) and type(node.value) is int:
-        return _wrapped(node.value)
+        return _wrap(node.value)
     if isinstance(node, ast.Name):
         return lookup(node.id)
     if isinstance(node, ast.UnaryOp) and not (isinstance(node.operand, ast.BinOp) and isinstance(node.operand.op, ast.Pow)):
-        return _wrapped(_OPERATE[type(node.op)](0, _value(node.operand, lookup)))
+        return _wrap(_OPERATE[type(node.op)](0, _value(node.operand, lookup)))
     if isinstance(node, ast.BoolOp):
         values = (_value(operand, lookup) for operand in node.values)
         return int(all(values) if isinstance(node.op, ast.And) else any(values))
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         return int(_OPERATE[type(node.ops[0])](_value(node.left, lookup), _value(node.comparators[0], lookup)))
     if isinstance(node, ast.BinOp):
-        return _wrapped(_OPERATE[type(node.op)](_value(node.left, lookup), _value(node.right, lookup)))
+        return _wrap(_OPERATE[type(node.op)](_value(node.left, lookup), _value(node.right, lookup)))
     raise NotComputed(_NOT_FOLLOWED)
 
 
-def _wrapped(value: int) -> int:
+def _wrap(value: int) -> int:
     """Wrap a value to a signed number of 64 bits."""
     value &= (1 << 64) - 1
     return value - (1 << 64) if value >> 63 else value

@@ -42,7 +42,7 @@ class Truth:
         """Build a truth that depends on texts."""
         return Truth(value, why, frozenset(name for text in texts for name in text.unset | text.assumed))
 
-    def negated(self) -> Truth:
+    def negate(self) -> Truth:
         """Return the negation."""
         return Truth(None if self.value is None else not self.value, self.why, self.depends)
 
@@ -54,7 +54,7 @@ class Truth:
 
     def either(self, following: Truth) -> Truth:
         """Return the disjunction."""
-        return self.negated().both(following.negated()).negated()
+        return self.negate().both(following.negate()).negate()
 
 
 HOLDS = Truth(True)
@@ -111,7 +111,7 @@ def _split(operands: Sequence[Operand], separator: str) -> list[list[Operand]]:
 def _single(test: Sequence[Operand], expander: Expander) -> Truth:
     """Evaluate `! test`, `a = b`, `-n a` or `a`. Raises NotComputed."""
     if len(test) > 1 and test[0].sign == "!":
-        return _single(test[1:], expander).negated()
+        return _single(test[1:], expander).negate()
     if test and test[0].parts and test[0].sign[0] == "(":
         raise NotComputed("parentheses are not followed")
     match test:
@@ -120,15 +120,15 @@ def _single(test: Sequence[Operand], expander: Expander) -> Truth:
         case [Operand(sign="-n"), operand]:
             return _nonempty(operand.text)
         case [Operand(sign="-z"), operand]:
-            return _nonempty(operand.text).negated()
+            return _nonempty(operand.text).negate()
         case [Operand(sign=sign), operand] if len(sign) == 2 and sign[0] == "-":
             return Truth.of(None, operand.text, why="files are not looked at")
         case [left, Operand(sign=sign), right] if sign in _COMPARING:
-            return _compared(left.text, sign, right, expander)
+            return _compare(left.text, sign, right, expander)
     raise NotComputed("")
 
 
-def _compared(left: WordText, sign: str, operand: Operand, expander: Expander) -> Truth:
+def _compare(left: WordText, sign: str, operand: Operand, expander: Expander) -> Truth:
     """Evaluate a comparison of two words. Raises NotComputed."""
     right = operand.text
     if not left.known or not right.known:

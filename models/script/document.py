@@ -21,13 +21,13 @@ from ..text.document import Document, DocumentKind, Program, ShellMachine
 from ..text.environment import Environment, taken_as_not_set
 from ..text.source import Source
 from ..text.tree import MapNode, Scalar, find
-from .arguments import Arguments, Mapped, line_end_of, shown
+from .arguments import Arguments, Mapped, line_end_of, show_text
 from .follow import Follower
 from .launch import LaunchCommand, Started, launch_of, script_call, stated
 from .machine import machine_of, slurm_machine
 from .pieces import VariableValue, WordPiece, WordText
 from .program import StartedProgram, readable_folders
-from .recognise import COMMAND_LINE, DOTTED_SETTING, listed, task_script
+from .recognise import COMMAND_LINE, DOTTED_SETTING, read_list, task_script
 from .state import LimitExceeded, State
 from .syntax import Script, Unreadable
 
@@ -133,17 +133,17 @@ def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
     values, readable = Environment.of(composer.allowed).values, readable_folders(source, composer).roots
     for doubting in (False, True):
         script = read_script(source, values, doubting, composer.command, readable)
-        programs = _chosen(script, composer)
+        programs = _choose_programs(script, composer)
         if programs or script.findings:
             break
     if not programs:
-        raise UnusableInput(script.findings or [_nothing(script)])
+        raise UnusableInput(script.findings or [_report_no_program(script)])
     findings = (replace(finding, severity=Severity.WARNING, notes=(_UNREACHED,)) for finding in script.findings)
     script = replace(script, findings=tuple(findings))
     return tuple(_document(script, program, number, len(programs)) for number, program in enumerate(programs, 1))
 
 
-def _chosen(script: InterpretedScript, composer: Composer) -> list[StartedProgram]:
+def _choose_programs(script: InterpretedScript, composer: Composer) -> list[StartedProgram]:
     """Return the programs to check: configured ones, else found ones, else those named `main`."""
     found = [launch for started in script.started if (launch := launch_of(started))]
     again = {(launch.started.place, launch.name, launch.arguments): launch for launch in reversed(found)}
@@ -155,7 +155,7 @@ def _chosen(script: InterpretedScript, composer: Composer) -> list[StartedProgra
     )
 
 
-def _nothing(script: InterpretedScript) -> Finding:
+def _report_no_program(script: InterpretedScript) -> Finding:
     """Build the error for a script that starts no program with settings."""
     source, span = script.source, script.source.whole()
     message = f"`{source.name}` starts no program with settings"
@@ -218,7 +218,7 @@ def _document(script: InterpretedScript, started: StartedProgram, number: int, c
         return documents[min(number, len(documents)) - 1]
 
     main = composer.library.source(started.found.path, started.found.name) if started.found else None
-    document = _composed(source, words, program, composer, again, main, started.added)
+    document = _compose_command(source, words, program, composer, again, main, started.added)
     findings = (*script.findings, *words.findings, *lost, *document.findings)
     return replace(document, findings=findings, unchecked=(*script.unchecked, *words.unchecked, *document.unchecked, *unchecked))
 
@@ -231,13 +231,13 @@ def _unset(name: str, must_be_set: bool) -> Unchecked:
     return Unchecked("PW122", "", why, True, f"Pass `--allow-env {name}`, or write its settings in the script")
 
 
-def _composed(
+def _compose_command(
     source: Source, words: Arguments, program: Program, composer: Composer, again: Callable[[Source], Document],
     main: Source | None = None, added: Added | None = None,
 ) -> Document:  # fmt: skip
     """Compose the settings of a command, with its program."""
     program = replace(program, config_path=words.option("config-path"), config_name=words.option("config-name"))
-    document = composer.started(source, main, words.settings, words.environment, added)
+    document = composer.compose_program(source, main, words.settings, words.environment, added)
     return replace(document, program=program, reasons=words.reasons, assumed=words.assumed, compose=again)
 
 
@@ -249,8 +249,8 @@ def _options(words: Sequence[WordText], arguments: Arguments) -> tuple[tuple[str
         name, equals, _ = word.plain.partition("=")
         if name.startswith("-"):
             is_separate = not equals and rest and not rest[0].plain.startswith("-")
-            options.append((name, shown(rest.pop(0) if is_separate else word.cut(len(name) + 1))))
-    options += [(f"--{name}", shown(value)) for name, value in arguments.options.items()]
+            options.append((name, show_text(rest.pop(0) if is_separate else word.cut(len(name) + 1))))
+    options += [(f"--{name}", show_text(value)) for name, value in arguments.options.items()]
     return tuple(options)
 
 
@@ -302,7 +302,7 @@ def document_of_arguments(texts: Sequence[str], composer: Composer) -> Document:
 def document_of_settings(source: Source, composer: Composer) -> Document:
     """Build the configuration made by a file of settings. Raises UnusableInput."""
     words = list[WordText]()
-    for item in listed(source) or ():
+    for item in read_list(source) or ():
         at = source.text.find(item.text, item.span.start, item.span.end)
         place = (at, at + len(item.text))
         words.append(_text(item, item.text) if at < 0 else WordText.of(item.text, place, exact=True))  # -1: it has escapes
@@ -319,7 +319,7 @@ def _of_settings(source: Source, words: Sequence[WordText], composer: Composer, 
     arguments.refuse_positional("Hydra")
     command = source.span(0, len(source.text.rstrip()))
     program = Program("", source.whole(), command=command, complete=source.name != NAME)
-    document = _composed(source, arguments, program, composer, again)
+    document = _compose_command(source, arguments, program, composer, again)
     findings, unchecked = (*arguments.findings, *document.findings), (*arguments.unchecked, *document.unchecked)
     return replace(document, findings=findings, unchecked=unchecked)
 

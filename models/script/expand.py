@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Iterable, Sequence
 
 from ..record import dataclass
-from .arithmetic import NotComputed, calculated
-from .pieces import Place, WordPiece, WordText, bounded, derived, joined
+from .arithmetic import NotComputed, calculate
+from .pieces import Place, WordPiece, WordText, bound, derive, join
 from .state import State
 from .syntax import Inner, Literal, Parameter, Part, Script, Word
 
@@ -104,7 +104,7 @@ class Expander(ABC):
         if has_braces(word.parts):
             words = _alternatives("".join(part.text if isinstance(part, Literal) and not part.quoted else "{" for part in word.parts))
             if words is None:
-                return [WordText.unknown(self.script.shown(word.place), place, "braces that make several words are not followed")]
+                return [WordText.unknown(self.script.show(word.place), place, "braces that make several words are not followed")]
             self.state.budget.spend(len(words))
             return [WordText.of(text, place) for text in words if text]
         self._spread(fields, word.parts)
@@ -113,7 +113,7 @@ class Expander(ABC):
         self.state.budget.spend(1 + len(word.parts) // 2 + len(texts) // 50 + sum(map(_cost, texts)))
         if any(isinstance(part, Literal) and not part.quoted and _GLOB.search(part.text) for part in word.parts):
             texts = [text if "=" in text.plain else self._unknown(word, "it stands for the names of files") for text in texts]
-        return [bounded(text, place) for text in texts]
+        return [bound(text, place) for text in texts]
 
     def separated(self, text: WordText) -> list[WordText]:
         """Split a text into fields. Raises NotComputed if the separators are unknown."""
@@ -124,7 +124,7 @@ class Expander(ABC):
     def text(self, parts: Sequence[Part]) -> WordText:
         """Expand parts without splitting, as in an assignment."""
         place = self._place(parts[0]) if parts else (0, 0)
-        whole = joined(map(self._text, parts), place=place)
+        whole = join(map(self._text, parts), place=place)
         self.state.budget.spend(1 + _cost(whole))
         return whole
 
@@ -158,13 +158,13 @@ class Expander(ABC):
 
         def assign(name: str, number: int) -> None:
             """Set a variable to a number."""
-            self.state.assign(name, derived(str(number), sources, place))
+            self.state.assign(name, derive(str(number), sources, place))
 
         try:
             self.state.budget.spend(1 + len(text.plain) // 50)
             if not text.known:
                 raise NotComputed(text.why_unknown)
-            return derived(str(calculated(text.plain, lookup, assign)), sources, place)
+            return derive(str(calculate(text.plain, lookup, assign)), sources, place)
         except NotComputed:
             self.state.unsure(set(ASSIGNED.findall(text.plain)), place, f"`{text.plain[:40]}` is not followed")
             raise
@@ -199,7 +199,7 @@ class Expander(ABC):
                         continue
                     inner = _Fields()
                     self._spread(inner, part.arguments[0], True)
-                    fields.add_all([text.used_at(place).assuming(names, place) for text in inner.all()], "")
+                    fields.add_all([text.use_at(place).assuming(names, place) for text in inner.all()], "")
                 else:
                     fields.add(self._text(part), signs)
             except NotComputed as problem:
@@ -225,7 +225,7 @@ class Expander(ABC):
 
     def _inner(self, part: Inner) -> WordText:
         """Expand a sum, a command or a home folder. Raises NotComputed."""
-        shown = self.script.shown(part.place)
+        shown = self.script.show(part.place)
         if part.kind == "tilde":
             raise NotComputed("`~` is a folder of the machine where the script runs")
         if part.kind == "sum":
@@ -250,13 +250,13 @@ class Expander(ABC):
         parts = {child.type: child for child in node.children}
         if not {"heredoc_start", "heredoc_body"} <= parts.keys():
             return None
-        inside, start = self.script.range(parts["heredoc_body"]), self.script.written(parts["heredoc_start"])
+        inside, start = self.script.range(parts["heredoc_body"]), self.script.read(parts["heredoc_start"])
         is_quoted = any(sign in start for sign in "'\"\\")
         text = self.script.origin.cut(*inside) if is_quoted else self.text(self.script.parts(*inside, True))
         if "<<-" not in parts:
             return text
         lines = re.finditer(r"^\t*([^\n]*\n?)", text.plain, re.MULTILINE)
-        return joined(text.cut(*line.span(1)) for line in lines)
+        return join(text.cut(*line.span(1)) for line in lines)
 
     # -- parameters
 
@@ -264,24 +264,24 @@ class Expander(ABC):
         """Expand a parameter. Raises NotComputed."""
         place = self._place(part)
         if not part.name:
-            raise NotComputed(f"`{self.script.shown(part.place)}` is of a form that is not followed")
+            raise NotComputed(f"`{self.script.show(part.place)}` is of a form that is not followed")
         if part.length and (part.index in ("@", "*") or part.name in "@*"):
             texts = self.state.elements(part.name, place)
             if any(not text.known for text in texts):
                 raise NotComputed("how many elements there are is not known")
-            return derived(str(len(texts)), texts, place)
+            return derive(str(len(texts)), texts, place)
         if part.is_list:
             between = self._separators[:1] if "*" in (part.name, part.index) else " "
-            return joined(self._elements(part), between, place)
+            return join(self._elements(part), between, place)
         if part.takes_default:
             value, names = self._value_or_default(part)
-            return value if value is not None else self.text(part.arguments[0]).used_at(place).assuming(names, place)
+            return value if value is not None else self.text(part.arguments[0]).use_at(place).assuming(names, place)
         value, names = self._value(part)
         if value is None:
             return WordText.of("0" if part.length else "", place, unset=names)
         if part.length and value.known:
-            return derived(str(len(value.plain)), [value], place)
-        return self._changed(value, part) if part.operator else value
+            return derive(str(len(value.plain)), [value], place)
+        return self._apply_operator(value, part) if part.operator else value
 
     def _value(self, part: Parameter) -> tuple[WordText | None, frozenset[str]]:
         """Return the value of a parameter; None and the name if it is not set."""
@@ -292,7 +292,7 @@ class Expander(ABC):
             if isinstance(entry, WordText) and not entry.known:
                 index = 0
             index += len(elements) if index < 0 else 0
-            return (elements[index].used_at(place) if 0 <= index < len(elements) else None), nothing
+            return (elements[index].use_at(place) if 0 <= index < len(elements) else None), nothing
         value = self.state.scalar(name, place)
         if value is not None or name in self.state.variables:
             return value, nothing
@@ -323,14 +323,14 @@ class Expander(ABC):
             self.state.assign(part.name, self.text(part.arguments[0]).assuming(names, self._place(part)))
         return None, names
 
-    def _changed(self, value: WordText, part: Parameter) -> WordText:
+    def _apply_operator(self, value: WordText, part: Parameter) -> WordText:
         """Apply the operator of a parameter to a value. Raises NotComputed."""
         sign, arguments, place = part.operator, part.arguments, self._place(part)
         if not value.known:
             raise NotComputed(value.why_unknown)
         self.state.budget.spend(1 + len(value.plain) // 100)
         if sign[0] in "#%":
-            return value.cut(*_stripped(value.plain, sign, self.pattern(arguments[0])))
+            return value.cut(*_strip(value.plain, sign, self.pattern(arguments[0])))
         if sign[0] == "/":
             old, new = (self.text(argument) for argument in (*arguments, ())[:2])
             pattern, anchor = self.pattern(arguments[0]), old.plain[:1] if not arguments[0] or not arguments[0][0].quoted else ""
@@ -340,16 +340,16 @@ class Expander(ABC):
                 raise NotComputed(new.why_unknown)
             if old.plain in ("#", "%"):
                 whole = new.plain + value.plain if old.plain == "#" else value.plain + new.plain
-                return derived(whole, [value, new], place)
+                return derive(whole, [value, new], place)
             text, count = re.subn(translate(pattern)[:-2], lambda _: new.plain, value.plain, count=sign == "/")
             if count > MAX_WORDS:
                 raise NotComputed("replacing more than a few thousand times is not followed")
-            return bounded(derived(text, [value, new], place) if old.plain else value, place)
+            return bound(derive(text, [value, new], place) if old.plain else value, place)
         if sign[0] not in "^," or arguments[0]:
-            raise NotComputed(f"`{self.script.shown(part.place)}` is of a form that is not followed")
+            raise NotComputed(f"`{self.script.show(part.place)}` is of a form that is not followed")
         end = 1 if len(sign) == 1 else len(value.plain)
         head, tail = value.plain[:end], value.plain[end:]
-        return derived((head.upper() if sign[0] == "^" else head.lower()) + tail, [value], place)
+        return derive((head.upper() if sign[0] == "^" else head.lower()) + tail, [value], place)
 
     def _elements(self, part: Parameter) -> list[WordText]:
         """Return the elements of a list, or those of `${@:offset:length}`. Raises NotComputed."""
@@ -360,7 +360,7 @@ class Expander(ABC):
         if part.takes_default:
             raise NotComputed("a default for a whole list is not followed")
         if part.operator != ":":
-            return [self._changed(text, part) for text in texts]
+            return [self._apply_operator(text, part) for text in texts]
         numbers = [int(self.calculate(self.text(argument), place).plain) for argument in part.arguments]
         start = numbers[0] - (part.name in "@*")  # arguments count from 1
         if start < 0 or min(numbers) < 0:
@@ -414,7 +414,7 @@ def fits(text: str, pattern: str, tries: int = 1) -> bool:
     return re.match(translate(pattern), text) is not None
 
 
-def _stripped(text: str, sign: str, pattern: str) -> tuple[int, int]:
+def _strip(text: str, sign: str, pattern: str) -> tuple[int, int]:
     """Return the range left by `${X#pattern}`, `##`, `%` or `%%`. Raises NotComputed."""
     size, is_prefix = len(text), sign[0] == "#"
     ends = range(size + 1) if is_prefix == (len(sign) == 1) else range(size, -1, -1)

@@ -16,7 +16,7 @@ from .arithmetic import NotComputed
 from .conditions import HOLDS, Truth, evaluate_sum
 from .expand import ASSIGNED, Expander, fits
 from .launch import Started
-from .pieces import Place, VariableValue, WordText, joined, merged
+from .pieces import Place, VariableValue, WordText, join, merge_values
 from .state import INPUT, OUTPUT, LimitExceeded
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class ControlFlow(Expander):
                 break
             self.script.check(node)
             if following is not None and following.type == "&":
-                self.aside().statement(node)
+                self.fork().statement(node)
                 truth = HOLDS
             elif node.is_named and node.type != "comment":
                 truth = self.statement(node)
@@ -88,7 +88,7 @@ class ControlFlow(Expander):
         yield
         self.branches.pop()
 
-    def aside(self) -> Self:
+    def fork(self) -> Self:
         """Return an interpreter for a subshell, whose variables are lost."""
         return replace(self, state=self.state.copy(), broken=False)
 
@@ -96,9 +96,9 @@ class ControlFlow(Expander):
         """Add to what is read by the enclosing `$(...)`, pipe or file, if any."""
         before = self.state.text_of(OUTPUT)
         if before is not None and text.pieces:
-            self.state.variables[OUTPUT] = joined([before, text])
+            self.state.variables[OUTPUT] = join([before, text])
 
-    def _either(self, why: str, place: Place, branch: Callable[[], Truth], alternative: Callable[[], Truth] = lambda: HOLDS) -> Truth:
+    def _run_either(self, why: str, place: Place, branch: Callable[[], Truth], alternative: Callable[[], Truth] = lambda: HOLDS) -> Truth:
         """Interpret two uncertain branches; different variables become unknown.
 
         Returns how the first branch ends.
@@ -129,7 +129,7 @@ class ControlFlow(Expander):
         if self.state.ended or truth.value == (not is_and):
             return truth
         if truth.value is None:
-            following = self._either(truth.why, self.script.place(node), lambda: self.statement(node))
+            following = self._run_either(truth.why, self.script.place(node), lambda: self.statement(node))
         else:
             with self._within(truth):
                 following = self.statement(node)
@@ -141,7 +141,7 @@ class ControlFlow(Expander):
 
     def _piped(self, nodes: Sequence[Node], text: WordText | None) -> Truth:
         for child in nodes:
-            shell = self.aside()
+            shell = self.fork()
             shell.state.put(INPUT, text)
             shell.state.put(OUTPUT, WordText())
             shell.statement(child)
@@ -149,8 +149,8 @@ class ControlFlow(Expander):
         self.print(text or WordText())
         return UNKNOWN
 
-    def _negated(self, node: Node) -> Truth:
-        return self.statement(node.named_children[-1]).negated()
+    def _negate(self, node: Node) -> Truth:
+        return self.statement(node.named_children[-1]).negate()
 
     def _if(self, node: Node) -> Truth:
         """Interpret `if` with all further conditions."""
@@ -173,7 +173,7 @@ class ControlFlow(Expander):
         if self.state.ended:
             return truth
         if truth.value is None:
-            self._either(truth.why, place, lambda: self.statements(body), lambda: self._branch(rest, place))
+            self._run_either(truth.why, place, lambda: self.statements(body), lambda: self._branch(rest, place))
             return UNKNOWN
         with self._within(truth):
             if not truth.value:
@@ -193,14 +193,14 @@ class ControlFlow(Expander):
         if not any(item.children[-1].type in (";&", ";;&") for item in items):
             return self._branch(branches, place)
         for _, arm in branches:
-            self._either("`;&` is not followed", place, partial(self.statements, arm))
+            self._run_either("`;&` is not followed", place, partial(self.statements, arm))
         return UNKNOWN
 
     def _fits(self, node: Node, item: Node) -> Truth:
         """Return whether a pattern of a `case` arm matches."""
         value = node.child_by_field_name("value")
         place = self.script.range(value) if value is not None else (0, 0)
-        subject, why = self.text(self.script.parts(*place)), f"it depends on `{self.script.shown(place)}`, which is not known"
+        subject, why = self.text(self.script.parts(*place)), f"it depends on `{self.script.show(place)}`, which is not known"
         if not subject.known or (self.state.doubting and subject.unset):
             return Truth(None, f"{why}: {subject.why_unknown}")
         try:
@@ -226,7 +226,7 @@ class ControlFlow(Expander):
 
     def _for(self, node: Node, body: Sequence[Node], place: Place) -> None:
         """Interpret the body for each known word, and once for an unknown word."""
-        name, kinds = self.script.written(node.named_children[0]), [child.type for child in node.children]
+        name, kinds = self.script.read(node.named_children[0]), [child.type for child in node.children]
         words = self.state.elements("@", place)
         if "in" in kinds:
             at = kinds.index("in")
@@ -241,8 +241,8 @@ class ControlFlow(Expander):
                 begin()
                 self.statements(body)
             else:
-                self._once(body, place, f"it depends on a loop over what is not known: {word.why_unknown}", begin)
-            if self._left():
+                self._run_loop_once(body, place, f"it depends on a loop over what is not known: {word.why_unknown}", begin)
+            if self._has_left():
                 break
 
     def assign(self, name: str, value: WordText) -> None:
@@ -265,7 +265,7 @@ class ControlFlow(Expander):
                 break
             with self._within(truth):
                 self.statements(body)
-            if self._left() or self.broken:
+            if self._has_left() or self.broken:
                 return
             if header:
                 self.sum_of(header[2])
@@ -274,29 +274,29 @@ class ControlFlow(Expander):
         if truth.value is not False and not self.state.ended:
             assigned = {name for place in header for name in ASSIGNED.findall(self.script.text[slice(*place)])}
             begin = lambda: self.state.unsure(assigned, place, _OFTEN)  # noqa: E731
-            self._once(body, place, truth.why or f"the loop has more than {MAX_TURNS} turns", begin)
+            self._run_loop_once(body, place, truth.why or f"the loop has more than {MAX_TURNS} turns", begin)
 
     def sum_of(self, inside: Place) -> Truth:
         """Evaluate `((...))`, or a part of `for ((a; b; c))`; an empty one holds."""
-        text, shown = self.text(self.script.parts(*inside, True)), self.script.shown(inside)
+        text, shown = self.text(self.script.parts(*inside, True)), self.script.show(inside)
         return evaluate_sum(text, self.script.origin.place(*inside), self, shown) if shown else HOLDS
 
     def _loop_condition(self, node: Node) -> Truth:
         """Evaluate the condition of `while` or `until`."""
         truth = self.statements(node.children_by_field_name("condition"))
-        return truth.negated() if node.children[0].type == "until" else truth
+        return truth.negate() if node.children[0].type == "until" else truth
 
-    def _once(self, body: Sequence[Node], place: Place, why: str, begin: Callable[[], None] = lambda: None) -> None:
+    def _run_loop_once(self, body: Sequence[Node], place: Place, why: str, begin: Callable[[], None] = lambda: None) -> None:
         """Interpret a loop body with an unknown number of turns."""
         before = dict(self.state.variables)
 
         def turn() -> Truth:
             begin()
             truth = self.statements(body)
-            self._left()
+            self._has_left()
             return truth
 
-        self._either(why, place, turn)
+        self._run_either(why, place, turn)
         self._unsettle(before, place, why)
 
     def _unsettle(self, before: Mapping[str, VariableValue], place: Place, why: str) -> None:
@@ -304,10 +304,10 @@ class ControlFlow(Expander):
         variables = self.state.variables
         for name in before.keys() | variables.keys():
             if before.get(name) != variables.get(name):
-                value = merged(before.get(name), variables.get(name), name, place, why)
+                value = merge_values(before.get(name), variables.get(name), name, place, why)
                 variables[name] = [*value, WordText.unknown(f"${name}", place, why, perhaps=True)] if isinstance(value, list) else value
 
-    def _left(self) -> bool:
+    def _has_left(self) -> bool:
         """Return True if the loop ends after this turn; `continue` begins the next turn."""
         ended = self.state.ended
         if ended in ("break", "continue"):

@@ -17,7 +17,7 @@ from .conditions import HOLDS, Operand, Truth, evaluate_sum, evaluate_test
 from .expand import has_braces
 from .flow import UNKNOWN, ControlFlow
 from .launch import Started, inherited, launch_of, launches_in, nested_text, script_call, shell_call, stated
-from .pieces import Place, VariableValue, WordText, joined
+from .pieces import Place, VariableValue, WordText, join
 from .printing import printed
 from .state import INPUT, OUTPUT, LimitExceeded
 from .syntax import CLOSERS, NAME, Script, Unreadable, check_depth
@@ -65,7 +65,7 @@ class Follower(ControlFlow):
         """Interpret `{ ...; }`, `( ... )` or `(( ... ))`."""
         if node.children[0].type == "((":
             return self._condition(node)
-        shell = self.aside() if node.type == "subshell" else self
+        shell = self.fork() if node.type == "subshell" else self
         truth = shell.statements(node.children[1:-1])
         self._take_output(shell)
         return truth
@@ -77,7 +77,7 @@ class Follower(ControlFlow):
 
     def captured(self, script: Script) -> WordText:
         """Return what a script within `$(...)` prints, without the line ends at its end."""
-        shell = self.aside()
+        shell = self.fork()
         shell.script, shell.started, shell.state.variables[OUTPUT] = script, [], WordText()
         shell._enter()
         try:
@@ -91,7 +91,7 @@ class Follower(ControlFlow):
     def _condition(self, node: Node) -> Truth:
         """Evaluate `[ ... ]`, `[[ ... ]]` or `(( ... ))`."""
         (start, end), kind = self.script.range(node), node.children[0].type
-        inside, shown = (start + len(kind), end - len(kind)), self.script.shown((start, end))
+        inside, shown = (start + len(kind), end - len(kind)), self.script.show((start, end))
         if kind == "((":
             return self.sum_of(inside)
         words = list(self.script.words(*inside))
@@ -107,7 +107,7 @@ class Follower(ControlFlow):
     def _function(self, node: Node) -> Truth:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is not None and body is not None:
-            self.state.functions[self.script.written(name)] = (self.script, body)
+            self.state.functions[self.script.read(name)] = (self.script, body)
         return HOLDS
 
     # -- assignments
@@ -118,7 +118,7 @@ class Follower(ControlFlow):
         return HOLDS
 
     def _target(self, node: Node) -> str:
-        return self.script.written(node.children[0]).partition("[")[0]
+        return self.script.read(node.children[0]).partition("[")[0]
 
     def _assign(self, node: Node) -> None:
         """Interpret `NAME=value`, `NAME+=value` or `NAME=(...)`."""
@@ -136,7 +136,7 @@ class Follower(ControlFlow):
             return
         text = text.assuming(frozenset(name for name in self.assumed if name[0] == "$"), place)
         before = old[0] if isinstance(old, list) and old else old
-        state.assign(name, joined([before, text], place=place) if isinstance(before, WordText) else text)
+        state.assign(name, join([before, text], place=place) if isinstance(before, WordText) else text)
 
     def _array(self, name: str, inside: Place, place: Place, old: VariableValue | None) -> VariableValue:
         """Return the value of `NAME=(...)` or `NAME+=(...)`."""
@@ -150,10 +150,10 @@ class Follower(ControlFlow):
 
     def _declare(self, node: Node) -> Truth:
         """Interpret `export`, `declare`, `local` and similar commands."""
-        command, flags, names, place = self.script.written(node).split()[0], "", set[str](), self.script.place(node)
+        command, flags, names, place = self.script.read(node).split()[0], "", set[str](), self.script.place(node)
         for child in node.named_children:
             if child.type == "variable_assignment":
-                self._declared(command, self._target(child), flags)
+                self._declare_command(command, self._target(child), flags)
                 self._assign(child)
                 names.add(self._target(child))
                 if has_braces(self.script.parts(*self.script.range(child))):  # of a command, they make several assignments
@@ -164,7 +164,7 @@ class Follower(ControlFlow):
                 if name.startswith("-"):
                     flags += name
                 elif text.cut(0, len(name)).known and name.isidentifier():
-                    self._declared(command, name, flags)
+                    self._declare_command(command, name, flags)
                     names.add(name)
                     if equals:
                         self.state.assign(name, text.cut(len(name) + 1))
@@ -175,7 +175,7 @@ class Follower(ControlFlow):
             self.state.unsure(names, place, f"what `{command} {flags}` makes is not followed")
         return HOLDS
 
-    def _declared(self, command: str, name: str, flags: str) -> None:
+    def _declare_command(self, command: str, name: str, flags: str) -> None:
         """Make a variable local or exported."""
         if command in ("local", "declare", "typeset") and self.state.calls:
             self.state.outer.setdefault(name, self.state.variables.get(name))
@@ -193,7 +193,7 @@ class Follower(ControlFlow):
 
     # -- commands
 
-    def _redirected(self, node: Node) -> Truth:
+    def _redirect(self, node: Node) -> Truth:
         """Interpret a statement with another input or output."""
         body, parts, before = node.child_by_field_name("body"), [*node.children], self.state.saved(INPUT, OUTPUT)
         for child in node.children:
@@ -212,7 +212,7 @@ class Follower(ControlFlow):
         self.state.restore(before if outputs or pipe is not None else {INPUT: before[INPUT]})
         for file, appends in outputs:
             start = self.state.text_of(file) if appends else WordText()
-            self.state.put(file, None if start is None or text is None else joined([start, text]))
+            self.state.put(file, None if start is None or text is None else join([start, text]))
         if pipe is not None:
             return self._piped(pipe.named_children, text)
         for sign, part in zip(parts, parts[1:]):
@@ -227,17 +227,17 @@ class Follower(ControlFlow):
         name, kinds = part.child_by_field_name("destination"), [child.type for child in part.children]
         if part.type == "herestring_redirect":
             text = self.text(self.script.parts(*self.script.range(part.named_children[-1])))
-            self.state.put(INPUT, joined([text, WordText.of("\n", self.script.place(part))]))
-        if part.type != "file_redirect" or name is None or (kinds[0] == "file_descriptor" and self.script.written(part)[:1] != "1"):
+            self.state.put(INPUT, join([text, WordText.of("\n", self.script.place(part))]))
+        if part.type != "file_redirect" or name is None or (kinds[0] == "file_descriptor" and self.script.read(part)[:1] != "1"):
             return None
         start, end = self.script.range(name)
         if kinds[-1] == "process_substitution":
             inner = Script(self.script.text[start + 2 : end - 1], self.script.origin.cut(start + 2, end - 1), self.script.time)
-            self.state.put(INPUT, joined([self.captured(inner), WordText.of("\n", (0, 0))]) if kinds[-2] == "<" else None)
+            self.state.put(INPUT, join([self.captured(inner), WordText.of("\n", (0, 0))]) if kinds[-2] == "<" else None)
             return None if kinds[-2] == "<" else (NOWHERE, False)
         file = self.text(self.script.parts(start, end))
         if kinds[-2] == "<":
-            self.state.put(INPUT, self.state.written(file))
+            self.state.put(INPUT, self.state.find_written(file))
             return None
         return (self.state.file(file) if kinds[-2] != ">&" else "") or NOWHERE, ">>" in kinds[-2]
 
@@ -260,7 +260,7 @@ class Follower(ControlFlow):
 
     def _carried_out(self, node: Node, words: Sequence[WordText]) -> Truth:
         """Carry out a command: a function, a builtin, a nested text or a program."""
-        place, shown, state = self.script.place(node), self.script.shown(self.script.range(node)), self.state
+        place, shown, state = self.script.place(node), self.script.show(self.script.range(node)), self.state
         name, *following = (word.plain if word.known else "" for word in words)
         if name == "time" and following and following[0] in state.functions:
             name, words = following[0], words[1:]
@@ -275,16 +275,16 @@ class Follower(ControlFlow):
         if self._is_self_call(words):
             raise LimitExceeded(f"`{shown}` begins the script itself again, without an end")
         if name in ("eval", "source", "."):
-            return self._included(name, words[1:], place)
+            return self._include(name, words[1:], place)
         if name in CLOSERS:
             raise Unreadable(f"`{name}` has no beginning", place[0])
         why = f"it depends on how `{shown}` ends"
         if name == "trap" and len(words) > 2 and launches_in(words[1].plain):
-            self._either(f"it depends on whether `{words[2].plain}` comes", place, lambda: self.aside()._evaluate(words[1]))
+            self._run_either(f"it depends on whether `{words[2].plain}` comes", place, lambda: self.fork()._evaluate(words[1]))
             return HOLDS
-        inner = nested_text(words, state.text_of(INPUT), state.written)
+        inner = nested_text(words, state.text_of(INPUT), state.find_written)
         if inner is not None:
-            shell = self.aside()
+            shell = self.fork()
             shell.state.become_child(*inherited(words))
             shell.state.variables |= stated(words)
             shell.state.call(inner[1])
@@ -300,7 +300,7 @@ class Follower(ControlFlow):
         for word in words[1:]:
             if name == "tee" and word.plain[:1] != "-":
                 state.put(state.file(word), state.text_of(INPUT))
-            elif name in _CHANGING and state.written(word) is not None:
+            elif name in _CHANGING and state.find_written(word) is not None:
                 state.put(state.file(word), WordText.unknown(word.plain, place, f"`{name}` changes it"))
         return HOLDS if name in _SUCCEEDING else Truth(None, why)
 
@@ -394,10 +394,10 @@ class Follower(ControlFlow):
 
     # -- texts, functions, exits
 
-    def _included(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
+    def _include(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
         """Interpret `eval` of a known text, or `source` of a file written by the script."""
         file, state = words[0].plain if words else "", self.state
-        text = joined(words, " ", place) if name == "eval" else state.written(words[0]) if words else None
+        text = join(words, " ", place) if name == "eval" else state.find_written(words[0]) if words else None
         if text is not None and any(not piece.unknown and piece.text.strip() for piece in text.pieces):
             return self._evaluate(text)
         if name != "eval" and words and not _SETUP_FILES.search(file) and (path := self._readable(words[0])):
@@ -480,7 +480,7 @@ class Follower(ControlFlow):
 _STATEMENTS = {
     "list": Follower._list,
     "pipeline": Follower._pipeline,
-    "negated_command": Follower._negated,
+    "negated_command": Follower._negate,
     "if_statement": Follower._if,
     "case_statement": Follower._case,
     "for_statement": Follower._loop,
@@ -494,6 +494,6 @@ _STATEMENTS = {
     "variable_assignments": Follower._assignments,
     "declaration_command": Follower._declare,
     "unset_command": Follower._unset,
-    "redirected_statement": Follower._redirected,
+    "redirected_statement": Follower._redirect,
     "command": Follower._command,
 }

@@ -9,7 +9,7 @@ from typing import Callable, Mapping, Sequence
 
 from ..record import dataclass
 from . import facts
-from .pieces import Place, WordText, joined
+from .pieces import Place, WordText, join
 
 _PYTHON = re.compile(r"(?:.*/)?(?:python|python[23](?:\.[0-9]+)?|pypy3?)")
 _TORCHRUN = re.compile(r"(?:.*/)?(?:torchrun|accelerate|deepspeed)")
@@ -81,7 +81,7 @@ def launch_of(started: Started) -> LaunchCommand | None:
     words = started.words
     python = _interpreter(words)
     if python is None:
-        return _submitted(started) or _behind(started)
+        return _parse_submission(started) or _behind(started)
     word, before = words[python], [base(word.plain) for word in words[:python]]
     launcher, start, is_torchrun = "", python + 1, word.known and _TORCHRUN.fullmatch(word.plain) is not None
     if before and words[0].known:  # with its subcommands, such as `ray job submit`
@@ -95,7 +95,7 @@ def launch_of(started: Started) -> LaunchCommand | None:
         position = _program(words, start, True)
     if position is None:
         return None
-    inner = _launched(words, position)
+    inner = _find_program(words, position)
     if inner is not None:
         launcher, position = launcher or words[position].plain, inner
     program, arguments = words[position], words[position + 1 :]
@@ -118,7 +118,7 @@ def _through_shell(word: WordText) -> WordText:
     if match is None or not word.known:
         return word
     at = match.start()
-    return joined([word.cut(0, at), WordText.unknown(word.plain[at:], word.place(at), "`ray job submit` gives it to a shell again")])
+    return join([word.cut(0, at), WordText.unknown(word.plain[at:], word.place(at), "`ray job submit` gives it to a shell again")])
 
 
 def _with_input(options: Sequence[WordText], arguments: Sequence[WordText], end: int) -> tuple[WordText, ...]:
@@ -128,10 +128,10 @@ def _with_input(options: Sequence[WordText], arguments: Sequence[WordText], end:
     if not marks:
         return (*arguments, WordText.unknown("xargs", (end - 1, end), why))
     cuts = [(word, word.plain.find(marks[-1])) for word in arguments]
-    return tuple(joined([word.cut(0, at), WordText.unknown(marks[-1], word.place(at), why)]) if at >= 0 else word for word, at in cuts)
+    return tuple(join([word.cut(0, at), WordText.unknown(marks[-1], word.place(at), why)]) if at >= 0 else word for word, at in cuts)
 
 
-def _launched(words: Sequence[WordText], position: int) -> int | None:
+def _find_program(words: Sequence[WordText], position: int) -> int | None:
     """Return the index of the program that a launching module starts, before its first setting."""
     if not _LAUNCHING.fullmatch(words[position].plain):
         return None
@@ -149,7 +149,7 @@ def base(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _submitted(started: Started) -> LaunchCommand | None:
+def _parse_submission(started: Started) -> LaunchCommand | None:
     """Parse `CLIENT run --entry=FILE.py --user_params="ARGUMENTS"`, used by scripts of ROLL."""
     options = {word.plain.partition("=")[0]: word for word in started.words if "=" in word.plain}
     entry, params = options.get("--entry"), options.get("--user_params")
@@ -269,7 +269,7 @@ def nested_text(
         rest = [*words[1:]]
         while rest and rest[0].plain.startswith("-"):
             rest = rest[2 if rest[0].plain in _WITH_VALUE["ssh"] else 1 :]
-        text = joined(rest[1:], " ", rest[1].place()) if len(rest) > 1 else stdin
+        text = join(rest[1:], " ", rest[1].place()) if len(rest) > 1 else stdin
         return (text, ()) if text is not None else None
     if (call := shell_call(words)) is not None:
         at, is_text = call

@@ -52,7 +52,7 @@ class WordPiece:
         first = self.frames[-1][0]
         return replace(self, text=self.text[start:end], frames=(*self.frames[:-1], (first + start, first + end)))
 
-    def used_at(self, place: Place) -> WordPiece:
+    def use_at(self, place: Place) -> WordPiece:
         """Return a copy for a place where a variable with this text is named."""
         frames = (place, *self.frames)[:MAX_FRAMES]
         return replace(self, frames=frames, exact=self.exact and len(frames) > len(self.frames))
@@ -159,9 +159,9 @@ class WordText:
         places = [piece.frames[0] for piece in self.cut(start, end).pieces]
         return (places[0][0], max(last for _, last in places)) if places else (0, 0)
 
-    def used_at(self, place: Place) -> WordText:
+    def use_at(self, place: Place) -> WordText:
         """Return a copy for a place where a variable with this text is named."""
-        return WordText(tuple(piece.used_at(place) for piece in self.pieces))
+        return WordText(tuple(piece.use_at(place) for piece in self.pieces))
 
     def assuming(self, names: frozenset[str], place: Place) -> WordText:
         """Return a copy that also depends on unset variables."""
@@ -175,24 +175,24 @@ VariableValue = Union[WordText, list[WordText]]
 """Value of a variable: a text, or the elements of an array, which are never changed in place."""
 
 
-def joined(texts: Iterable[WordText], between: str = "", place: Place = (0, 0)) -> WordText:
+def join(texts: Iterable[WordText], between: str = "", place: Place = (0, 0)) -> WordText:
     """Concatenate texts."""
     pieces: list[WordPiece] = []
     for position, text in enumerate(texts):
         if position and between:
             pieces.append(WordPiece(between, (place,)))
         pieces += text.pieces
-    return bounded(WordText(tuple(pieces)), place)
+    return bound(WordText(tuple(pieces)), place)
 
 
-def bounded(text: WordText, place: Place) -> WordText:
+def bound(text: WordText, place: Place) -> WordText:
     """Return the text, or an unknown text if the size limit is exceeded."""
     if len(text.pieces) > MAX_PIECES or sum(len(piece.text) for piece in text.pieces) > MAX_LENGTH:
         return WordText.unknown("...", place, f"the text becomes longer than {MAX_LENGTH:,} characters")
     return text
 
 
-def derived(value: str, sources: Iterable[WordText], place: Place) -> WordText:
+def derive(value: str, sources: Iterable[WordText], place: Place) -> WordText:
     """Build a text computed from other texts, with their origins and dependencies."""
     whole = WordText(tuple(piece for source in sources for piece in source.pieces))
     inner = next((piece.frames[1:] for piece in whole.pieces if len(piece.frames) > 1), ())
@@ -212,7 +212,7 @@ def alike(first: VariableValue | None, second: VariableValue | None) -> bool:
     return (first.plain, first.unset, first.assumed, first.secret) == (second.plain, second.unset, second.assumed, second.secret)
 
 
-def merged(first: VariableValue | None, second: VariableValue | None, name: str, place: Place, why: str) -> VariableValue:
+def merge_values(first: VariableValue | None, second: VariableValue | None, name: str, place: Place, why: str) -> VariableValue:
     """Merge the values of a variable after two branches; only the common beginning is known.
 
     Of an array the common beginning stays; every later setting `key=value` has an unknown value.
@@ -225,7 +225,7 @@ def merged(first: VariableValue | None, second: VariableValue | None, name: str,
             common = common[: common.rfind(" ") + 1]  # whole words are common
         head = first.cut(0, len(common))
         if common.strip() and alike(head, second.cut(0, len(common))):
-            return joined([head, unknown], "" if common[-1].isspace() else " ", place)
+            return join([head, unknown], "" if common[-1].isspace() else " ", place)
     if isinstance(first, WordText) or isinstance(second, WordText):
         return unknown
     left, right = first or [], second or []

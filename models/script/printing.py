@@ -9,7 +9,7 @@ import os
 import re
 from typing import Sequence
 
-from .pieces import Place, WordText, derived, joined
+from .pieces import Place, WordText, derive, join
 from .state import INPUT, State
 
 MAX_NUMBERS = 4_096
@@ -23,30 +23,30 @@ def printed(name: str, words: Sequence[WordText], state: State, place: Place) ->
     plain, operands = [word.plain for word in words], [word for word in words if word.plain[:1] != "-"]
     if name == "echo":
         is_open = plain[:1] == ["-n"]
-        text = joined(words[is_open:], " ", place)
-        return None if text.plain.startswith("-") else text if is_open else joined([text, end])
+        text = join(words[is_open:], " ", place)
+        return None if text.plain.startswith("-") else text if is_open else join([text, end])
     if name == "cat":
-        texts = [text for text in (map(state.written, words) if words else [stdin]) if text is not None]
-        return joined(texts) if len(texts) == max(len(words), 1) else None
+        texts = [text for text in (map(state.find_written, words) if words else [stdin]) if text is not None]
+        return join(texts) if len(texts) == max(len(words), 1) else None
     if name in ("pwd", "realpath", "readlink"):
         path = state.folder if name == "pwd" else state.absolute(operands[0].path.rstrip("/")) if operands else ""
         return WordText.unknown(name, place, _PATH, path)
     if name in ("dirname", "basename") and operands:
         part = _part_of_path(name, operands)
-        return joined([derived(part, operands, place), end]) if operands[0].certain else WordText.unknown(name, place, _PATH, part)
+        return join([derive(part, operands, place), end]) if operands[0].certain else WordText.unknown(name, place, _PATH, part)
     if not all(word.known for word in words):
         return None
     if name == "seq":
         numbers = _counted(plain)
-        return None if numbers is None else joined([derived(numbers, words, place), end] if numbers else [])
+        return None if numbers is None else join([derive(numbers, words, place), end] if numbers else [])
     if stdin is None or not stdin.known:
         return None
     if name == "tr" and len(words) == 2:
         old, new = (plain[1], "") if plain[0] == "-d" else (plain[0], plain[1].replace("\\n", "\n"))
-        return derived(stdin.plain.replace(old, new), [stdin], place) if len(old) == 1 and len(new) < 2 else None
+        return derive(stdin.plain.replace(old, new), [stdin], place) if len(old) == 1 and len(new) < 2 else None
     if (name, plain) in (("wc", ["-l"]), ("wc", ["-w"])):
         count = stdin.plain.count("\n") if plain == ["-l"] else len(stdin.plain.split())
-        return joined([derived(str(count), [stdin], place), end])
+        return join([derive(str(count), [stdin], place), end])
     return None
 
 

@@ -20,7 +20,7 @@ from ..text.files import is_below, text_of
 from ..text.nearest import nearest
 from ..text.source import Source
 from . import facts
-from .arguments import Arguments, shown
+from .arguments import Arguments, show_text
 from .launch import LaunchCommand
 from .pieces import WordText
 
@@ -158,7 +158,7 @@ class StartedProgram:
     def configuration(self) -> str:
         """Name of the configuration; "" if unknown."""
         name = self._option("name")
-        return self._hydra_arguments.get("config_name", "") if name is None else shown(name)
+        return self._hydra_arguments.get("config_name", "") if name is None else show_text(name)
 
     @cached_property
     def _path(self) -> str:

@@ -47,7 +47,7 @@ def is_settings(source: Source) -> bool:
     lines = (line for text in source.lines if (line := text.strip()) and not line.startswith("#"))
     first = next(lines, "")
     if first.startswith(("- ", "[")):
-        return listed(source) is not None
+        return read_list(source) is not None
     if source.name.endswith(YAML):
         return False
     every = [first, *lines]
@@ -73,7 +73,7 @@ def task_script(source: Source) -> Scalar | None:
     return script if isinstance(script, Scalar) and isinstance(text, str) and _PROGRAM_START.search(text) else None
 
 
-def listed(source: Source) -> tuple[Scalar, ...] | None:
+def read_list(source: Source) -> tuple[Scalar, ...] | None:
     """Return the texts of a YAML list of settings, or None.
 
     Hydra writes such a list as `overrides.yaml`.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Mapping, Sequence
 
 from ..record import dataclass
 from . import facts
-from .pieces import Place, VariableValue, WordPiece, WordText, alike, merged
+from .pieces import Place, VariableValue, WordPiece, WordText, alike, merge_values
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -101,7 +101,7 @@ class State:
         value = self.variables.get(name)
         if value is not None:
             text = value if isinstance(value, WordText) else value[0] if value else None
-            return text.used_at(place) if text is not None else None
+            return text.use_at(place) if text is not None else None
         if name in self.environment:
             return WordText((WordPiece(self.environment[name], (place,), secret=True),))
         if name in _PRESET:
@@ -140,7 +140,7 @@ class State:
             return WordText.of(str(len(arguments)), place, assumed=frozenset[str]() if self.given else frozenset({"$#"}))
         if name.isdecimal() and name != "0":
             index = int(name[:6]) - 1
-            return arguments[index].used_at(place) if index < len(arguments) else None
+            return arguments[index].use_at(place) if index < len(arguments) else None
         path = self.script if name == "0" else ""
         return WordText.unknown(f"${name}", place, f"`${name}` is known only where the script runs", path)
 
@@ -148,7 +148,7 @@ class State:
         """Return the elements of an array at a place, or all arguments."""
         value = self.arguments if name in "@*" else self.variables.get(name)
         if isinstance(value, list):
-            return [text.used_at(place) for text in value]
+            return [text.use_at(place) for text in value]
         text = self.scalar(name, place)
         return [] if text is None else [text]
 
@@ -177,7 +177,7 @@ class State:
         """Return the name of a file among the variables; "" if unknown."""
         return f"/{os.path.normpath(file.plain)}" if file.known and file.plain else ""
 
-    def written(self, file: WordText) -> WordText | None:
+    def find_written(self, file: WordText) -> WordText | None:
         """Return the text that the script itself writes into a file, or None."""
         return self.text_of(self.file(file)) if file.known and file.plain else None
 
@@ -211,7 +211,7 @@ class State:
             if (current, incoming) in ((None, []), ([], None)):
                 self.unsure({name}, place, why)
             elif not alike(current, incoming):
-                self.variables[name] = merged(incoming, current, name, place, why)
+                self.variables[name] = merge_values(incoming, current, name, place, why)
         self.exported &= branch.exported
         self.outer = {**branch.outer, **self.outer}
         self.functions = {**branch.functions, **self.functions}

@@ -207,11 +207,11 @@ class Script:
         """Return the place of a node in the file."""
         return self.origin.place(*self.range(node))
 
-    def written(self, node: Node) -> str:
+    def read(self, node: Node) -> str:
         """Return the source text of a node."""
         return self.text[slice(*self.range(node))]
 
-    def shown(self, place: Place) -> str:
+    def show(self, place: Place) -> str:
         """Return the text at a place, shortened to one line."""
         return " ".join(self.text[slice(*place)].split())[:60]
 
@@ -334,7 +334,7 @@ class Script:
         """Return the part at a dollar, and its end."""
         text, after = self.text, self.text[start + 1 : start + 2]
         if after == "{":
-            return self._braced(start, quoted, depth)
+            return self._read_braced(start, quoted, depth)
         if after == "(":
             position, is_sum = start + 2, False
             if text.startswith("(", position):
@@ -356,7 +356,7 @@ class Script:
             return Literal(text, (start, start + 1), quoted), start + 1
         return Parameter(name[0], (start, name.end()), quoted), name.end()
 
-    def _braced(self, start: int, quoted: bool, depth: int) -> tuple[Parameter, int]:
+    def _read_braced(self, start: int, quoted: bool, depth: int) -> tuple[Parameter, int]:
         """Return the parameter at `${...}`, and its end."""
         text, head = self.text, _HEAD.match(self.text, start + 2)
         position, index = head.end() if head else start + 2, None

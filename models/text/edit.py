@@ -27,16 +27,16 @@ def plain_or_quoted(text: str) -> str:
         value = read_yaml("", text)
         if isinstance(value, Scalar) and value.text == text and str(value.value) == text and not value.is_null:
             return text
-    return _quoted(text)
+    return _quote(text)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def in_flow_map(text: str) -> str:
     """Return the text as a YAML scalar within brackets: quoted with a comma or a colon."""
-    return _quoted(text) if "," in text or ":" in text else plain_or_quoted(text)
+    return _quote(text) if "," in text or ":" in text else plain_or_quoted(text)
 
 
 def indent_of(span: Span) -> str:

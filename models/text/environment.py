@@ -28,7 +28,7 @@ class Environment:
         """Return the named variables of this process."""
         return Environment({name: os.environ[name] for name in names if name in os.environ})
 
-    def also(self, names: Collection[str]) -> Environment:
+    def extend(self, names: Collection[str]) -> Environment:
         """Return a copy with further variables; the places are shared."""
         return replace(self, values={**Environment.of(names).values, **self.values}) if names else self
 
@@ -37,11 +37,11 @@ class Environment:
         """Return True if a value is a number or ranks; findings would show other text."""
         return _PLAIN.fullmatch(value) is not None
 
-    def concealed(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    def conceal(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """Return the findings without values from the environment."""
-        return tuple(self._concealed(finding) for finding in findings)
+        return tuple(self._conceal(finding) for finding in findings)
 
-    def _concealed(self, finding: Finding) -> Finding:
+    def _conceal(self, finding: Finding) -> Finding:
         text = self.places.get(finding.span) if finding.span else None
         if text is None:
             return finding

@@ -38,7 +38,7 @@ def write_whole(path: str | Path, text: str) -> None:
     if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
         target.write_text(text, encoding="utf-8", newline="")
         return
-    staged = _staged(target, text.encode())
+    staged = _stage(target, text.encode())
     try:
         _install(staged, target.resolve())
     except BaseException:
@@ -55,7 +55,7 @@ def write_together(changes: Mapping[str, FileChange]) -> str:
     written = list[str]()
     try:
         for name, change in changes.items():
-            staged[name] = _staged(Path(name), change.after)
+            staged[name] = _stage(Path(name), change.after)
         for name, change in changes.items():
             if Path(name).read_bytes() != change.before:
                 return name
@@ -65,7 +65,7 @@ def write_together(changes: Mapping[str, FileChange]) -> str:
         return ""
     except BaseException:
         for name in written:
-            _install(_staged(Path(name), changes[name].before), Path(name).resolve())
+            _install(_stage(Path(name), changes[name].before), Path(name).resolve())
         raise
     finally:
         for path in staged.values():
@@ -95,7 +95,7 @@ def _rewrite(file: BinaryIO, data: bytes) -> None:
     os.fsync(file.fileno())
 
 
-def _staged(target: Path, data: bytes) -> Path:
+def _stage(target: Path, data: bytes) -> Path:
     """Write a new file beside the target, with the same mode, and return its path. A read-only target is refused."""
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(EACCES, os.strerror(EACCES), str(target))

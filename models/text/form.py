@@ -145,7 +145,7 @@ class Form:
         """Names of the written keys."""
         return frozenset(self.keys.keys() & self.__dict__.keys())
 
-    def changed(self: AnyForm, **values: Any) -> AnyForm:
+    def change(self: AnyForm, **values: Any) -> AnyForm:
         """Return a copy with changed values."""
         return type(self)(**{**{name: getattr(self, name) for name in self.written_keys}, **values})
 
@@ -273,7 +273,7 @@ def _inner(form: type[Form], name: int | str) -> type[Form] | None:
     return entry.kind.form if entry else None
 
 
-def described(form: type[Form], place: Sequence[int | str]) -> str:
+def describe(form: type[Form], place: Sequence[int | str]) -> str:
     """Describe the accepted values of the innermost described key at a place."""
     current = form
     advice = "write a value of the right kind" if place else f"write a map; its keys are {', '.join(known_keys(form, ('',)))}"
@@ -304,19 +304,19 @@ def _is_explained(form: type[Form], missing: FormFault, faults: Sequence[FormFau
     """Return True if an unknown key beside explains a missing key."""
     *around, key = missing.place
     beside = [fault.place[-1] for fault in faults if fault.kind == UNKNOWN_KEY and [*fault.place[:-1]] == around]
-    place = _written(root, missing.place)
+    place = _shorten_place(root, missing.place)
     known = known_keys(form, place)
     like_none = bool(beside) and _lacks_known_keys(root, place, known) and not any(nearest(str(name), known) for name in beside)
     return like_none or any(nearest(str(name), [str(key)]) for name in beside)
 
 
 def _finding(form: type[Form], value: Value, fault: FormFault, subject: str, where: str, code: str) -> Finding:
-    place = _written(value, fault.place)
-    takes = fault.advice or (f"write {fault.takes}" if fault.takes else described(form, place))
+    place = _shorten_place(value, fault.place)
+    takes = fault.advice or (f"write {fault.takes}" if fault.takes else describe(form, place))
     place = (*place, *fault.inside)
-    path = ".".join(map(str, place[:-1] if _alone(value, place) else place))
+    path = ".".join(map(str, place[:-1] if _is_alone(value, place) else place))
     if fault.kind == UNKNOWN_KEY:
-        advice, edit = _instead(form, value, place)
+        advice, edit = _advise_unknown(form, value, place)
         message = f"`{path}` is no key of {where}"
         return error(code or "PW104", subject, message, _key(value, place), label="not known", help=advice, edit=edit)
     if fault.kind == MISSING:
@@ -330,7 +330,7 @@ def _finding(form: type[Form], value: Value, fault: FormFault, subject: str, whe
     return error(code or "PW105", subject, message, span, help=takes)
 
 
-def _instead(form: type[Form], value: Value, place: Sequence[int | str]) -> tuple[str, Edit | None]:
+def _advise_unknown(form: type[Form], value: Value, place: Sequence[int | str]) -> tuple[str, Edit | None]:
     """Return the advice for an unknown key, and an edit if the key is misspelt."""
     key, known, holder = str(place[-1]), known_keys(form, place), form_at(form, place)
     if _ACCELERATORS.fullmatch(key) and "accelerators" in known:
@@ -342,11 +342,11 @@ def _instead(form: type[Form], value: Value, place: Sequence[int | str]) -> tupl
     if close := nearest(key, known):
         return f"write `{close}`", Edit(_key(value, place), close)
     if len(place) > 1 and _lacks_known_keys(value, place, known):
-        return described(form, place[:-1]), None
-    return _among(key, known), None
+        return describe(form, place[:-1]), None
+    return _advise_known(key, known), None
 
 
-def _among(key: str, known: Sequence[str]) -> str:
+def _advise_known(key: str, known: Sequence[str]) -> str:
     """Return the advice for a key without a similar known key."""
     if len(known) <= MANY:
         return f"known keys are {', '.join(known)}"
@@ -356,7 +356,7 @@ def _among(key: str, known: Sequence[str]) -> str:
     return f"the nearest {'key is' if len(few) == 1 else 'keys are'} {', '.join(few)}; `placewright schema` has all"
 
 
-def _written(root: Value, place: Sequence[int | str]) -> tuple[int | str, ...]:
+def _shorten_place(root: Value, place: Sequence[int | str]) -> tuple[int | str, ...]:
     """Return the place without the index of a list whose only map is written alone."""
     parts: list[int | str] = []
     for part in place:
@@ -371,7 +371,7 @@ def _lacks_known_keys(root: Value, place: Sequence[int | str], known: Collection
     return isinstance(holder, MapNode) and not any(entry.key.text in known for entry in holder)
 
 
-def _alone(root: Value, place: Sequence[int | str]) -> bool:
+def _is_alone(root: Value, place: Sequence[int | str]) -> bool:
     """Return True if the place is in a list whose only value is written alone."""
     return len(place) > 1 and isinstance(place[-1], int) and isinstance(find(root, ".".join(map(str, place[:-1]))), Scalar)
 

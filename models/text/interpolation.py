@@ -87,7 +87,7 @@ def _int_div(arguments: tuple[Plain, ...]) -> Plain:
     return left // right
 
 
-def _not(arguments: tuple[Plain, ...]) -> Plain:
+def _negate(arguments: tuple[Plain, ...]) -> Plain:
     _arity("not", arguments, 1)
     return not arguments[0]
 
@@ -106,7 +106,7 @@ RESOLVERS: Mapping[str, Callable[[tuple[Plain, ...]], Plain]] = {
     "multiply": lambda arguments: mul(*_numbers("multiply", arguments)),
     "subtract": lambda arguments: sub(*_numbers("subtract", arguments)),
     "int_div": _int_div,
-    "not": _not,
+    "not": _negate,
     "oc.decode": _decode,
 }
 
@@ -142,7 +142,7 @@ class Interpolator:
     @staticmethod
     def of(document: Document, names: Collection[str] = (), unread: Iterable[str] = ()) -> Interpolator:
         """Return the resolver of a document; `names` may be read, but not below `unread` keys."""
-        resolver = Interpolator(document.root, document.environment.also(names), document.partial)
+        resolver = Interpolator(document.root, document.environment.extend(names), document.partial)
         resolver._unread = frozenset(unread)
         resolver._reasons, resolver._assumed = document.reasons, document.assumed
         return resolver
@@ -224,7 +224,7 @@ class Interpolator:
                 return self._part(parts[0], scalar, path)
             pieces = [self._part(part, scalar, path)[0] for part in parts]
             origin = next((piece.origin for piece in pieces if isinstance(piece, Scalar) and piece.origin), None)
-            return as_scalar(_joined(pieces), scalar.span, origin), path
+            return as_scalar(_join(pieces), scalar.span, origin), path
         finally:
             self._open.pop()
 
@@ -251,7 +251,7 @@ class Interpolator:
         return value, value_path
 
     def _refer(self, reference: Reference, scalar: Scalar, path: Path) -> tuple[Value, Path]:
-        text = _joined([self._part(part, scalar, path)[0] for part in reference.parts])
+        text = _join([self._part(part, scalar, path)[0] for part in reference.parts])
         keys = text.lstrip(".")
         dots = len(text) - len(keys)
         if dots > len(path):
@@ -259,7 +259,7 @@ class Interpolator:
         return self._at((*(path[:-dots] if dots else ()), *_KEY.findall(keys)))
 
     def _at(self, keys: Path) -> tuple[Value, Path]:
-        value, value_path = self._resolved(self.root, ())
+        value, value_path = self._resolve_value(self.root, ())
         for key in keys:
             child: Value | None = None
             if isinstance(value, MapNode):
@@ -271,10 +271,10 @@ class Interpolator:
                 if self.partial:
                     raise Unknown(f"`{name}` is not in this file; it may come from `defaults`")
                 raise Unresolved(f"there is no `{name}` in this file")
-            value, value_path = self._resolved(child, (*value_path, key))
+            value, value_path = self._resolve_value(child, (*value_path, key))
         return value, value_path
 
-    def _resolved(self, value: Value, path: Path) -> tuple[Value, Path]:
+    def _resolve_value(self, value: Value, path: Path) -> tuple[Value, Path]:
         return self._resolve(value, path) if isinstance(value, Scalar) else (value, path)
 
     # -- resolvers
@@ -302,7 +302,7 @@ class Interpolator:
             return parts[0] if call.quoted[position] else primitive(parts[0])
         pieces = [self._part(part, scalar, path)[0] for part in parts]
         if len(pieces) != 1 or call.quoted[position]:
-            return _joined(pieces)
+            return _join(pieces)
         if not isinstance(pieces[0], Scalar):
             raise Unknown(f"`{call.name}` of a map or a list is not computed")
         return _plain(pieces[0])
@@ -340,7 +340,7 @@ def _plain(scalar: Scalar) -> Plain:
     return value if isinstance(value, (int, float, str)) or value is None else scalar.text
 
 
-def _joined(pieces: list[Value]) -> str:
+def _join(pieces: list[Value]) -> str:
     texts = []
     for piece in pieces:
         if not isinstance(piece, Scalar):

@@ -22,7 +22,7 @@ from ..findings.causes import meet
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span, apply_edits
 from ..record import dataclass
-from .tree import Entry, ListNode, MapNode, Scalar, Value, used_at
+from .tree import Entry, ListNode, MapNode, Scalar, Value, use_at
 
 MAX_DEPTH = 64
 MAX_VALUES = 100_000
@@ -143,7 +143,7 @@ class _Reader:
                 before = self.values
                 self._count(event)
                 if len(stack) >= MAX_DEPTH:
-                    raise self._too_deep(event)
+                    raise self._refuse_depth(event)
                 anchored = None if event.anchor is None else self._anchor(event)
                 stack.append(_Open(event, kind is yaml.MappingStartEvent, anchored, before))
                 continue
@@ -161,7 +161,7 @@ class _Reader:
                 if stack and stack[-1].height <= closed.height:
                     stack[-1].height = closed.height + 1
             elif kind is yaml.AliasEvent:
-                value = self._aliased(event, stack)
+                value = self._expand_alias(event, stack)
             elif kind is yaml.DocumentStartEvent and root is not None:
                 raise self._refuse("PW003", "a second document starts here, but a configuration is one document", event)
             else:
@@ -208,7 +208,7 @@ class _Reader:
         self.anchors[event.anchor] = anchored = _Anchored(line=event.start_mark.line + 1)
         return anchored
 
-    def _aliased(self, event: Any, stack: list[_Open]) -> Value:
+    def _expand_alias(self, event: Any, stack: list[_Open]) -> Value:
         """Return the value of an alias: a copy with both places."""
         anchored = self.anchors.get(event.anchor)
         if anchored is None:
@@ -219,11 +219,11 @@ class _Reader:
         if self.values > MAX_VALUES:
             raise self._refuse("PW004", f"with `*{event.anchor}`, aliases expand this text to more than {MAX_VALUES:,} values", event)
         if len(stack) + anchored.height > MAX_DEPTH:
-            raise self._too_deep(event)
+            raise self._refuse_depth(event)
         if stack and stack[-1].height < anchored.height:
             stack[-1].height = anchored.height
         self.shared.setdefault(event.anchor, anchored.value.span)
-        return used_at(anchored.value, self._span(event))
+        return use_at(anchored.value, self._span(event))
 
     def _add(self, parent: _Open, value: Value, event: Any) -> None:
         parent.last = value.span.end if value.span.via is None else event.end_mark.index
@@ -255,10 +255,10 @@ class _Reader:
         pairs = zip(children[::2], children[1::2])
         entries: Iterable[Entry] = (Entry(key, value) for key, value in pairs if isinstance(key, Scalar))
         if collection.merges:
-            entries = self._merged(entries)
+            entries = self._merge(entries)
         return MapNode(tuple(entries), span, collection.flow, collection.merges)
 
-    def _merged(self, entries: Iterable[Entry]) -> Iterable[Entry]:
+    def _merge(self, entries: Iterable[Entry]) -> Iterable[Entry]:
         """Return the entries from `<<` first, then the written entries, which replace them."""
         written, below = list[Entry](), dict[str, Entry]()
         for entry in entries:
@@ -289,7 +289,7 @@ class _Reader:
         column = len(skipped) - skipped.rfind("\n") if lines else span.column + len(skipped)
         return Span(span.file, span.start + len(skipped), span.end, span.line + lines, column)
 
-    def _too_deep(self, event: Any) -> UnusableInput:
+    def _refuse_depth(self, event: Any) -> UnusableInput:
         return self._refuse("PW005", f"values are nested more than {MAX_DEPTH} levels deep", event)
 
     def _refuse(self, code: str, message: str, event: Any, help_: str = "") -> UnusableInput:
@@ -362,7 +362,7 @@ class Source:
         """Lines without their ends, counted as a YAML reader does."""
         return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
-    def edited(self, edits: list[Edit]) -> Source:
+    def edit(self, edits: list[Edit]) -> Source:
         """Apply edits. Raises UnusableInput (PW603) if they clash or change an aliased value."""
         shared = next((span for edit in edits for span in self.shared if meet(edit.span, span)), None)
         if shared is None:

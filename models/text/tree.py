@@ -132,15 +132,15 @@ def find(value: Value | None, path: str) -> Value | None:
     return value
 
 
-def used_at(value: Value, alias: Span) -> Value:
+def use_at(value: Value, alias: Span) -> Value:
     """Copy a value for an alias; every node in the copy has both places."""
-    span = value.span.used_at(alias)
+    span = value.span.use_at(alias)
     if isinstance(value, Scalar):
         return Scalar(value.text, value.tag, span, value.origin)
     if isinstance(value, ListNode):
-        return ListNode(tuple(used_at(item, alias) for item in value.items), span)
-    keys = (Scalar(entry.key.text, entry.key.tag, entry.key.span.used_at(alias), entry.key.origin) for entry in value)
-    entries = tuple(Entry(key, used_at(entry.value, alias)) for key, entry in zip(keys, value))
+        return ListNode(tuple(use_at(item, alias) for item in value.items), span)
+    keys = (Scalar(entry.key.text, entry.key.tag, entry.key.span.use_at(alias), entry.key.origin) for entry in value)
+    entries = tuple(Entry(key, use_at(entry.value, alias)) for key, entry in zip(keys, value))
     return MapNode(entries, span, value.flow, value.merged)
 
 

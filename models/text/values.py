@@ -100,9 +100,9 @@ class OneOfValues(ValueKind[str]):
 
     def __init__(self, noun: str, words: Collection[str]) -> None:
         self.noun, self.words = noun, tuple(words)
-        super().__init__(self._known, {"enum": [*words]}, description=f"one of {', '.join(f'`{word}`' for word in words)}")
+        super().__init__(self._list_known, {"enum": [*words]}, description=f"one of {', '.join(f'`{word}`' for word in words)}")
 
-    def _known(self, value: object) -> str:
+    def _list_known(self, value: object) -> str:
         if not isinstance(value, str):
             raise ValueError(f"{shown_value(value)} is no text")
         if value not in self.words:

@@ -62,16 +62,16 @@ class Curve:
         """Yield (ns, accelerators) within a time, fewest accelerators first."""
         return ((-negative, count) for negative, count in self.steps[bisect_left(self.steps, (-time, 0)) :])
 
-    def needed(self, time: int) -> int:
+    def count_needed(self, time: int) -> int:
         """Return the fewest accelerators within a time, ns; `ENDLESS` if none suffice."""
         place = bisect_left(self.steps, (-time, 0))
         return self.steps[place][1] if place < len(self.steps) else ENDLESS
 
 
-def raised(curves: Sequence[Curve], least: int, most: int) -> int:
+def raise_bound(curves: Sequence[Curve], least: int, most: int) -> int:
     """Return the least ns, at least `least`, with all sets on `most` accelerators."""
     values = sorted({least, *(-step for curve in curves for step, _ in curve.steps if -step > least)})
-    place = bisect_left(values, True, key=lambda value: sum(curve.needed(value) for curve in curves) <= most)
+    place = bisect_left(values, True, key=lambda value: sum(curve.count_needed(value) for curve in curves) <= most)
     return values[min(place, len(values) - 1)]
 
 
@@ -119,7 +119,7 @@ class Busiest:
             used = sum(curve.fewest for curve in roots)
             if used > self.most:
                 return None
-            time = raised(roots, time, self.most)  # the outermost sets share the accelerators
+            time = raise_bound(roots, time, self.most)  # the outermost sets share the accelerators
         return self._question.by_aim(time if self._full else 0, used)
 
     def _busiest(self, works: Sequence[SetWork], inside: Inside) -> int:

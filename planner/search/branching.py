@@ -13,7 +13,7 @@ from typing import Sequence
 
 from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
-from .bounds import Curve, raised
+from .bounds import Curve, raise_bound
 from .found import ENDLESS, FREE, NOTHING, Price, SearchResult
 from .sizing import Places, Sizing, Weighed
 from .structures import OUTSIDE
@@ -84,7 +84,7 @@ class Branching:
         while before and self._waiting and self.parts < before + parts:
             price, _, domains = heappop(self._waiting)
             if self._below is None or price < self._below:
-                for part in self._divided(domains):
+                for part in self._divide(domains):
                     self._add(part)
             else:
                 self._waiting.clear()
@@ -162,7 +162,7 @@ class Branching:
             }
             curves = [Curve([(counts[number][place], time) for place, time in times.items()]) for number, times in slow.items()]
             most = spare[1] - sum(count for number, count in fewest.items() if number not in slow) if spare is not None else 0
-            value = raised(curves, domains.floors[index], most)
+            value = raise_bound(curves, domains.floors[index], most)
             self._try(
                 tuple(
                     next((place for place in left[number] if slow.get(number, {}).get(place, 0) <= value), left[number][0])
@@ -180,7 +180,7 @@ class Branching:
                 self._below = price
                 self.found = SearchResult(price, self.number, sizing.design(places))
 
-    def _divided(self, domains: Domains) -> Sequence[Domains]:
+    def _divide(self, domains: Domains) -> Sequence[Domains]:
         """Return two halves of a subproblem; () if its only solution was tried."""
         if all(len(places) == 1 for places in domains.left):
             return ()

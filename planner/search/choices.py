@@ -101,7 +101,9 @@ class BlockChoices:
         self.listed += len(amounts)
         for amount in amounts:
             same = self._at(members, pattern, amount, idle)
-            found += same if self._packed else undominated(same, lambda choice: self._seen(members, choice.options, choice.loads))
+            found += (
+                same if self._packed else drop_dominated(same, lambda choice: self._list_figures(members, choice.options, choice.loads))
+            )
         found.sort(key=lambda choice: (choice.accelerators, choice.kind, choice.loads))
         return found
 
@@ -130,24 +132,24 @@ class BlockChoices:
     ) -> list[BlockChoice]:  # fmt: skip
         kind, count = options[0].kind, options[0].accelerators
         loads = max([len(firsts[0].loads) - self._more, *(part + 1 for part in pattern)]) + self._more
-        added = [(self._added(members[-1], option, pattern, loads - self._more, idle), option) for option in options]
+        added = [(self._add_figures(members[-1], option, pattern, loads - self._more, idle), option) for option in options]
         limit, telling = self._limit(kind), [loads + place for place in self._telling(members)]
-        enough = self._enough(kind, options[0].amount, members)
+        enough = self._bound_memory(kind, options[0].amount, members)
         kept: list[tuple[Figures, Figures, tuple[Option, ...]]] = []
         for first in firsts:
-            before = _padded(first, loads, self._more)
+            before = _pad(first, loads, self._more)
             for addition, option in added:
                 both = tuple(map(add, before, addition))
                 if limit is None or (most := max(both[loads:])) <= limit:
                     needs = [max(need, enough) for need in (most, *map(both.__getitem__, telling))] if limit is not None else ()
                     chosen = (*first.options, option)
-                    kept.append((self._seen(members, chosen, (*both[:loads], *needs)), both, chosen))
-        return [BlockChoice(kind, count, chosen, both[:loads], both[loads:]) for _, both, chosen in undominated(kept, itemgetter(0))]
+                    kept.append((self._list_figures(members, chosen, (*both[:loads], *needs)), both, chosen))
+        return [BlockChoice(kind, count, chosen, both[:loads], both[loads:]) for _, both, chosen in drop_dominated(kept, itemgetter(0))]
 
     def _limit(self, kind: int) -> int | None:
         return self._question.kinds[kind].memory if kind >= 0 else None
 
-    def _enough(self, kind: int, amount: int, members: Sequence[str]) -> int:
+    def _bound_memory(self, kind: int, amount: int, members: Sequence[str]) -> int:
         """Return the MiB from which on less memory is no advantage to a set."""
         limit, order = self._limit(kind), self._question.components
         if limit is None or self._packed:
@@ -170,7 +172,7 @@ class BlockChoices:
             self._places[members] = (*every, len(turns))
         return self._places[members]
 
-    def _added(self, name: str, option: Option, pattern: Sequence[int], parts: int, idle: frozenset[str]) -> Figures:
+    def _add_figures(self, name: str, option: Option, pattern: Sequence[int], parts: int, idle: frozenset[str]) -> Figures:
         """Return the loads, traffic and memory that an option adds."""
         loads = [0] * parts
         for part, time in zip(pattern, option.nanoseconds):
@@ -189,7 +191,7 @@ class BlockChoices:
             for option in self._question.options[name]:
                 grouped.setdefault((option.kind, option.amount), []).append(option)
             self._options[name] = {
-                amount: undominated(options, lambda option: self._seen((name,), (option,), self._figures(option)))
+                amount: drop_dominated(options, lambda option: self._list_figures((name,), (option,), self._figures(option)))
                 for amount, options in grouped.items()
             }
         return self._options[name]
@@ -198,20 +200,20 @@ class BlockChoices:
         needs = (option.memory, option.kept) if self._limit(option.kind) is not None else ()
         return (*option.nanoseconds, *needs)
 
-    def _seen(self, members: Sequence[str], options: Sequence[Option], figures: Figures) -> Figures:
+    def _list_figures(self, members: Sequence[str], options: Sequence[Option], figures: Figures) -> Figures:
         """Return the figures for dominance, with the weights of the options in all limits."""
         if not self.limits:
             return figures
         return (*figures, *(weight for name, option in zip(members, options) for weight in self.limits.figures(name, option)))
 
 
-def _padded(choice: BlockChoice, loads: int, last: int) -> Figures:
+def _pad(choice: BlockChoice, loads: int, last: int) -> Figures:
     """Return the figures with padded loads; the last `last` loads stay last."""
     end = len(choice.loads) - last
     return (*choice.loads[:end], *(0,) * (loads - len(choice.loads)), *choice.loads[end:], *choice.needs)
 
 
-def undominated(items: Sequence[T], figures: Callable[[T], Figures]) -> list[T]:
+def drop_dominated(items: Sequence[T], figures: Callable[[T], Figures]) -> list[T]:
     """Return items not dominated in every figure; of equal items the first."""
     if len(items) <= 1:
         return list(items)

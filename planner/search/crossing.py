@@ -194,7 +194,7 @@ def between(source: LinkSide, target: LinkSide, flow: Flow, inside: bool) -> int
     if together is None or first > last or start > end:
         return 0
     shared = sum(in_source and in_target for in_source, in_target in zip(source.rooms.there, target.rooms.there))
-    source_room, target_room = source.rooms.held(), target.rooms.held()
+    source_room, target_room = source.rooms.list_capacities(), target.rooms.list_capacities()
     best: int | None = None
     for source_domains in range(first, last + 1) if source.traffic else (last,):
         of_source = source.traffic * (source_domains - first)
@@ -217,7 +217,7 @@ def between(source: LinkSide, target: LinkSide, flow: Flow, inside: bool) -> int
             if common >= 0:
                 crosses = flow.weights * (target_domains - common)
                 if flow.stream:
-                    crosses += flow.stream * (target.amount - _served(source, target, common, flow.ratio, tight))
+                    crosses += flow.stream * (target.amount - _bound_served(source, target, common, flow.ratio, tight))
                 if best is None or apart + crosses < best:
                     best = apart + crosses
             if not flow.stream and common == wished >= 0:
@@ -227,7 +227,7 @@ def between(source: LinkSide, target: LinkSide, flow: Flow, inside: bool) -> int
     return best or 0
 
 
-def _served(source: LinkSide, target: LinkSide, common: int, ratio: int, tight: bool) -> int:
+def _bound_served(source: LinkSide, target: LinkSide, common: int, ratio: int, tight: bool) -> int:
     """Return an upper bound of target accelerators served in common domains."""
     served = min(target.amount, ratio * source.most)
     if not tight:
@@ -248,7 +248,7 @@ class DomainSizes:
         self._free = free
         self._most: dict[int, list[int]] = {}
 
-    def held(self, group: int = 1) -> list[int]:
+    def list_capacities(self, group: int = 1) -> list[int]:
         """Return the capacity of the largest 0, 1, 2 ... domains, in whole groups per node."""
         if group not in self._most:
             sizes = sorted((sum(free // group * group for free in nodes) for nodes in self._free if any(nodes)), reverse=True)
@@ -257,10 +257,10 @@ class DomainSizes:
 
     def most(self, domains: int, group: int = 1) -> int:
         """Return the capacity of so many domains, in whole groups per node."""
-        return self.held(group)[min(domains, self.count)]
+        return self.list_capacities(group)[min(domains, self.count)]
 
     def fewest(self, amount: int, group: int = 1) -> int | None:
         """Return the fewest domains for an amount; None if it does not fit."""
-        held = self.held(group)
+        held = self.list_capacities(group)
         place = bisect_left(held, amount)
         return place if place < len(held) else None

@@ -84,7 +84,7 @@ class SearchProgress:
         """Deterministic seconds left."""
         return self.limit - self.spent
 
-    def heed(self, best: Price | None, bound: Callable[[], Price]) -> None:
+    def report(self, best: Price | None, bound: Callable[[], Price]) -> None:
         """Raise KeyboardInterrupt after a Ctrl-C, and report the incumbent and the bound now and then."""
         self.session.look()
         now = monotonic()

@@ -73,7 +73,7 @@ def _limits(question: PlanningProblem) -> Iterator[Limit]:
         yield Limit(tuple(sorted(names)), -question.accelerators, lambda name, option: -option.accelerators)
     for multiple in dict.fromkeys(constraint for way in question.ways for constraint in way.multiples):
         for amount in sorted({option.amount for option in question.options[multiple.partner]}):
-            yield Limit((multiple.component, multiple.partner), 1, partial(_against, multiple, amount))
+            yield Limit((multiple.component, multiple.partner), 1, partial(_find_conflict, multiple, amount))
     for first, second in sorted(sharing.in_step):
         for size in sorted({option.per_process for option in question.options[second]}):
             yield Limit((first, second), 1, partial(_out_of_step, second, size), sharing=True)
@@ -116,7 +116,7 @@ def _fewer(second: str, name: str, option: Option) -> int:
     return option.processes if name == second else -option.processes
 
 
-def _against(multiple: CountConstraint, amount: int, name: str, option: Option) -> int:
+def _find_conflict(multiple: CountConstraint, amount: int, name: str, option: Option) -> int:
     """Return 1 for the partner with this amount, or the component with a conflicting one."""
     if name == multiple.partner:
         return int(option.amount == amount and multiple.partner_degrees in (None, option.parallel))

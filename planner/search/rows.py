@@ -31,34 +31,34 @@ def rows(question: PlanningProblem, structure: BlockStructure, limits: OptionLim
     for kind, node_kind in enumerate(question.kinds if len(question.kinds) > 1 else ()):
         yield ChoiceRow(roots, node_kind.accelerators, _on_kind(frozenset(roots), kind))
     for number in range(len(structure.sets)):
-        yield from _nested(question, structure, number)
+        yield from _list_nested_rows(question, structure, number)
     yield from (row for area in question.areas for row in _in_area(structure, roots, area))
     yield from (_of_limit(structure, limit) for limit in limits.every if limit.holds_in(structure))
 
 
-def used(question: PlanningProblem, structure: BlockStructure) -> Iterator[ChoiceRow]:
+def bound_used(question: PlanningProblem, structure: BlockStructure) -> Iterator[ChoiceRow]:
     """Yield lower bounds of the used accelerators: the largest sum of weights less `most` counts.
 
     Shared accelerators of given ranks, held in any case, and the outermost sets that cannot use
     them, with all inside these.
     """
     for entries in question.together_shared:
-        beside = {kind: _beside(structure, kind, entries) for kind in range(len(question.kinds))}
+        beside = {kind: _find_excluded(structure, kind, entries) for kind in range(len(question.kinds))}
         sets = frozenset[int]().union(*beside.values())
-        yield ChoiceRow(tuple(sorted(sets)), -sum(entry.accelerators for entry in entries), _counted(beside))
+        yield ChoiceRow(tuple(sorted(sets)), -sum(entry.accelerators for entry in entries), _count_weights(beside))
 
 
-def left_over(inner: Sequence[int]) -> int:
+def count_left_over(inner: Sequence[int]) -> int:
     """Return the least accelerators of a set outside its inner sets."""
     return int(len(inner) == 1)
 
 
-def _nested(question: PlanningProblem, structure: BlockStructure, number: int) -> Iterator[ChoiceRow]:
+def _list_nested_rows(question: PlanningProblem, structure: BlockStructure, number: int) -> Iterator[ChoiceRow]:
     """Yield the rows of a set around others, or within others."""
     inner = tuple(member for member, outer in enumerate(structure.inside) if outer == number)
     if inner:
         yield ChoiceRow(
-            (number, *inner), -left_over(inner), lambda at, choice: -choice.accelerators if at == number else choice.accelerators
+            (number, *inner), -count_left_over(inner), lambda at, choice: -choice.accelerators if at == number else choice.accelerators
         )
     for member in inner if len(question.kinds) > 1 else ():
         yield from (ChoiceRow((number, member), 1, _unlike(number, kind)) for kind in range(len(question.kinds)))
@@ -68,10 +68,10 @@ def _nested(question: PlanningProblem, structure: BlockStructure, number: int) -
 
 
 def _on_kind(roots: frozenset[int], kind: int) -> Callable[[int, BlockChoice], int]:
-    return _counted({kind: roots})
+    return _count_weights({kind: roots})
 
 
-def _counted(beside: dict[int, frozenset[int]]) -> Callable[[int, BlockChoice], int]:
+def _count_weights(beside: dict[int, frozenset[int]]) -> Callable[[int, BlockChoice], int]:
     """Return the accelerators of choices on a kind by the sets that count there."""
     return lambda number, choice: choice.accelerators if number in beside.get(choice.kind, ()) else 0
 
@@ -109,7 +109,7 @@ def _of_limit(structure: BlockStructure, limit: Limit) -> ChoiceRow:
     return ChoiceRow(tuple(sorted({of[name] for name in limit.names})), limit.most, weigh)
 
 
-def _beside(structure: BlockStructure, kind: int, entries: Sequence[Shared]) -> frozenset[int]:
+def _find_excluded(structure: BlockStructure, kind: int, entries: Sequence[Shared]) -> frozenset[int]:
     """Return outermost sets that cannot use these accelerators, with all inside them."""
     beside = {number for number, users in enumerate(structure.users) if not any(entry.lets(kind, users) for entry in entries)}
     return frozenset(number for number in beside if structure.inside[number] == OUTSIDE or structure.inside[number] not in beside)

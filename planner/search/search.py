@@ -14,7 +14,7 @@ from typing import Union
 from ...models.planning.cost_models import CostModel
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
-from ...solver.sandbox.end_reasons import Stopped, interrupted
+from ...solver.sandbox.end_reasons import Stopped, report_interrupt
 from ...solver.session import Session
 from ..counting import OnCounting, silent
 from .bounds import Busiest, Sets, with_least_memory
@@ -65,7 +65,7 @@ def search(
             session.look(2)
             if not session.answers:
                 raise
-            stopped = interrupted()
+            stopped = report_interrupt()
     return run.result(stopped)
 
 
@@ -98,7 +98,7 @@ class _Search:
 
     def divide(self) -> None:
         """Branch on the least lower bound, up to the incumbent or the limit."""
-        self._heed()
+        self._report()
         for nested in list(self.unseen):
             if not (self.any_will_do and self.best):
                 self._list(nested)
@@ -159,7 +159,7 @@ class _Search:
 
     def _can_lie(self, sets: Sets, inside: Inside | None) -> bool:
         """Return False if no forest that begins so is among the best."""
-        self._heed()
+        self._report()
         self.progress.spent += BEGUN
         self.late = self.late or (self.progress.spent > self.until and bool(self.candidates))
         floor = None if self.late else self.busiest.floor(sets, inside)
@@ -171,7 +171,7 @@ class _Search:
         `at_once` : True to search them first.
         """
         for structure in arrangement.structures():
-            self._heed()
+            self._report()
             listed, sizing, relaxed = self._listed_amounts(), Sizing(self.question, self.model, structure, self.ways), None
             if self.relaxed is not None and any(len(members) > 1 for members in structure.sets):
                 relaxed = Sizing(self.relaxed, self.model, structure, self.relaxed_ways)
@@ -192,13 +192,13 @@ class _Search:
         """Return the number of kinds and amounts listed for sets so far."""
         return self.ways.listed + self.relaxed_ways.listed
 
-    def _heed(self) -> None:
-        self.progress.heed(self.best[0].price if self.best else None, self.bound)
+    def _report(self) -> None:
+        self.progress.report(self.best[0].price if self.best else None, self.bound)
 
     def _search(self, candidate: Branching, parts: int) -> None:
-        self._heed()
+        self._report()
         incumbent, listed = candidate.found, self._listed_amounts()
-        self.progress.spent += self.progress.part * candidate.search(self._below(candidate), parts)
+        self.progress.spent += self.progress.part * candidate.search(self._find_cutoff(candidate), parts)
         self.progress.spent += LISTED * (self._listed_amounts() - listed)
         if candidate.found is not incumbent and candidate.found is not None:
             self._keep(candidate.found)
@@ -207,14 +207,14 @@ class _Search:
         """Keep the best designs of the `count` best structures and of one more."""
         self.best = sorted([*(known for known in self.best if known.number != found.number), found])[: self.count + 1]
 
-    def _below(self, candidate: Branching) -> Price | None:
+    def _find_cutoff(self, candidate: Branching) -> Price | None:
         """Return the cutoff of a structure: the price it must beat to be among the best."""
         rivals = [found.price for found in self.best if found.number != candidate.number]
         return rivals[self.count - 1] if len(rivals) >= self.count else None
 
     def _may_be_best(self, candidate: Branching) -> bool:
         """Return True if a structure may improve on its incumbent and be among the best."""
-        bars = [price for price in (self._below(candidate), candidate.found.price if candidate.found else None) if price is not None]
+        bars = [price for price in (self._find_cutoff(candidate), candidate.found.price if candidate.found else None) if price is not None]
         return not bars or candidate.floor < min(bars)
 
     def _is_cut_off(self, floor: Price) -> bool:

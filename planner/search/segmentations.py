@@ -75,8 +75,8 @@ class _Cutting:
         }
         return _Cutting(
             units(question, apart),
-            _beside(apart | ordered_pairs, count),
-            _beside({(edge.later, edge.earlier) for edge in edges}, count),
+            _pair_tasks(apart | ordered_pairs, count),
+            _pair_tasks({(edge.later, edge.earlier) for edge in edges}, count),
         )
 
     def segmentations(self) -> Iterator[tuple[int, ...]]:
@@ -87,14 +87,14 @@ class _Cutting:
                 segment_of = {task: number for number, part in enumerate(parts) for task in numbers(part.tasks)}
                 yield tuple(segment_of[task] for task in range(len(self.apart)))
                 return
-            for tasks in self._together(left):
+            for tasks in self._list_next(left):
                 part = self._part(tasks, parts)
                 if part is not None:
                     yield from extend(left & ~tasks, (*parts, part))
 
         return extend(reduce(or_, self.units, 0), ())
 
-    def _together(self, left: Tasks) -> Sequence[Tasks]:
+    def _list_next(self, left: Tasks) -> Sequence[Tasks]:
         """Return the task sets that can be the next segment, largest first."""
         units = [unit for unit in self.units if unit & left]
         candidates = []
@@ -103,7 +103,7 @@ class _Cutting:
             for number in range(place, len(units)):
                 unit = units[number]
                 if not unit & apart:
-                    unit_apart, unit_before = _all(self.apart, unit), _all(self.before, unit)
+                    unit_apart, unit_before = _unite(self.apart, unit), _unite(self.before, unit)
                     if not unit_apart & (tasks | unit):
                         extend(number + 1, tasks | unit, apart | unit_apart, before | unit_before)
             if tasks and not before & left & ~tasks:
@@ -114,7 +114,7 @@ class _Cutting:
 
     def _part(self, tasks: Tasks, parts: Sequence[_Segment]) -> _Segment | None:
         """Return these tasks as the next segment; None if mergeable or movable."""
-        before, waits, indirect_waits = _all(self.before, tasks), 0, 0
+        before, waits, indirect_waits = _unite(self.before, tasks), 0, 0
         for number, part in enumerate(parts):
             if part.tasks & before:
                 waits |= part.waits | 1 << number
@@ -126,10 +126,10 @@ class _Cutting:
                 break
             if part.tasks & -part.tasks > tasks & -tasks:
                 return None
-        return _Segment(tasks, _all(self.apart, tasks), waits)
+        return _Segment(tasks, _unite(self.apart, tasks), waits)
 
 
-def _all(sets: Sequence[Tasks], tasks: Tasks) -> Tasks:
+def _unite(sets: Sequence[Tasks], tasks: Tasks) -> Tasks:
     """Return the union of these sets over the tasks."""
     union = 0
     for task in numbers(tasks):
@@ -137,7 +137,7 @@ def _all(sets: Sequence[Tasks], tasks: Tasks) -> Tasks:
     return union
 
 
-def _beside(pairs: set[tuple[int, int]], count: int) -> tuple[Tasks, ...]:
+def _pair_tasks(pairs: set[tuple[int, int]], count: int) -> tuple[Tasks, ...]:
     """Return, for each task, the tasks paired with it."""
     return tuple(reduce(or_, (1 << second for first, second in pairs if first == task), 0) for task in range(count))
 

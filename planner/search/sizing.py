@@ -10,7 +10,7 @@ from ...models.planning.design import Block, Design
 from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
 from .choices import Amount, BlockChoice, BlockChoices, parts_of, tasks_of
-from .rows import ChoiceRow, rows, used
+from .rows import ChoiceRow, bound_used, rows
 from .structures import BlockStructure
 
 Load = tuple[int, int]
@@ -116,14 +116,14 @@ class Sizing:
     @cached_property
     def rows(self) -> tuple[Weighed, ...]:
         """Limits on the choices."""
-        return tuple(map(self._weighed, rows(self.question, self.structure, self.ways.limits)))
+        return tuple(map(self._weigh, rows(self.question, self.structure, self.ways.limits)))
 
     @cached_property
     def used(self) -> tuple[Weighed, ...]:
         """Lower bounds of the used accelerators."""
-        return tuple(map(self._weighed, used(self.question, self.structure)))
+        return tuple(map(self._weigh, bound_used(self.question, self.structure)))
 
-    def _weighed(self, row: ChoiceRow) -> Weighed:
+    def _weigh(self, row: ChoiceRow) -> Weighed:
         return Weighed({number: [row.weigh(number, choice) for choice in self.choices[number]] for number in row.sets}, row.most)
 
     @property
@@ -139,7 +139,7 @@ class Sizing:
             maximum.weight * max(sum(self.loads[number][part][places[number]] for number, part in summed) for summed in maximum.sums)
             for maximum in self.greatest
         )
-        return maxima + self.ways.beyond(self.structure, self.chosen(places))
+        return maxima + self.ways.beyond(self.structure, self.choose(places))
 
     def price(self, places: Places) -> tuple[int, int]:
         """Return the price by the aim; a lower bound if accelerators are shared."""
@@ -154,13 +154,13 @@ class Sizing:
         limit = self.question.budget.nanoseconds
         return self.fits(places) and (limit is None or self.time(places) <= limit)
 
-    def chosen(self, places: Places) -> tuple[BlockChoice, ...]:
+    def choose(self, places: Places) -> tuple[BlockChoice, ...]:
         """Return the choices at these places."""
         return tuple(choices[place] for choices, place in zip(self.choices, places))
 
     def design(self, places: Places) -> Design:
         """Return the design with these choices."""
-        structure, blocks, chosen = self.structure, [], self.chosen(places)
+        structure, blocks, chosen = self.structure, [], self.choose(places)
         for number, choice in enumerate(chosen):
             inner = sum(chosen[member].accelerators for member, outer in enumerate(structure.inside) if outer == number)
             if choice.accelerators > inner:

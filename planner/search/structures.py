@@ -170,7 +170,7 @@ def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], nested: b
             return
         for outer in (OUTSIDE, *range(count if nested else 0)):
             extended = (*inside, outer)
-            may_be = outer == OUTSIDE or (outer != number and may[number][outer] and number not in _around(extended, number))
+            may_be = outer == OUTSIDE or (outer != number and may[number][outer] and number not in _list_around(extended, number))
             if may_be and _obeys(extended, may, within) and (can_lie is None or can_lie(sets, extended)):
                 yield from extend(extended)
 
@@ -186,7 +186,7 @@ def _may_hold(question: PlanningProblem, inner: Sequence[str], outer: Sequence[s
     )
 
 
-def _around(inside: Inside, number: int) -> Iterator[int]:
+def _list_around(inside: Inside, number: int) -> Iterator[int]:
     """Yield the known sets around a set, nearest first; `OUTSIDE` ends a complete chain."""
     while number < len(inside) and number != OUTSIDE:
         number = inside[number]
@@ -195,7 +195,7 @@ def _around(inside: Inside, number: int) -> Iterator[int]:
 
 def _obeys(inside: Inside, may: Sequence[Sequence[bool]], within: set[tuple[int, int]]) -> bool:
     """Return True if a partial forest can still satisfy `within`, and shares only where allowed."""
-    chains = [tuple(_around(inside, number)) for number in range(len(inside))]
+    chains = [tuple(_list_around(inside, number)) for number in range(len(inside))]
     if any(outer != OUTSIDE and not may[number][outer] for number, chain in enumerate(chains) for outer in chain):
         return False
     return not any(inner < len(inside) and chains[inner][-1] == OUTSIDE and outer not in chains[inner] for inner, outer in within)

@@ -22,18 +22,18 @@ from ...models.quantity import memory_text
 from ...models.scope import WIDENS
 from ...solver.refuting.census import Census
 from ...solver.refuting.certificate import counting_row
-from ...solver.refuting.conflict import merged, minimal_with_sharing, with_line
+from ...solver.refuting.conflict import merge_clauses, minimal_with_sharing, with_line
 from ...solver.refuting.contradictions import find_contradiction
-from ...solver.refuting.fix_choice import ranked, together
+from ...solver.refuting.fix_choice import rank_changes, together
 from ...solver.refuting.fixes import GIB, FixTrial, asking, best, needing
 from ...solver.refuting.impossible import NO_CHANGE, OPEN, SHARING, open_choices_text
 from ...solver.refuting.oracle import Oracle, Verdict
 from ...solver.rules.amounts.all_placed import amount_of
 from ...solver.session import Session
-from ...solver.wording import in_seconds, listed
+from ...solver.wording import in_seconds, join_names
 from ..costs import cost_model
 from ..problem import planning_problem
-from ..scope import widened
+from ..scope import widen
 from ..search.found import Searched
 from ..search.search import search
 from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, COST_MODEL, RANKS, TIMES, demands, in_words, too_small, without
@@ -71,15 +71,15 @@ def _conflict(problem: Problem, question: PlanningProblem, planner: Planner, eve
     def only(kept: Sequence[Demand]) -> Problem:
         return without(problem, [demand for demand in every if demand not in kept])
 
-    def refuted(kept: Sequence[Demand]) -> bool:
+    def is_refuted(kept: Sequence[Demand]) -> bool:
         return planner.judge([only(kept)]) is Verdict.REFUTED
 
-    blamed = minimal_with_sharing(every, [demand for demand in every if demand.field in SHARING], refuted) if refuted(every) else []
+    blamed = minimal_with_sharing(every, [demand for demand in every if demand.field in SHARING], is_refuted) if is_refuted(every) else []
     beside = [OPEN] if planner.undecided else []
     budgets = [demand for demand in every if demand.field in (BUDGET_SECONDS, BUDGET_ACCELERATORS)]
     message, need, have, by = _reason(problem, only(blamed) if blamed else problem, blamed or budgets, planner)
     span = next((demand.span for demand in ([by] if by else blamed) if demand.span), problem.workload.span)
-    notes = [with_line(demand, span) for demand in merged(in_words(only(blamed), blamed)) if by not in demand.demands]
+    notes = [with_line(demand, span) for demand in merge_clauses(in_words(only(blamed), blamed)) if by not in demand.demands]
     helps = changes(planner, problem, blamed or every, every, question.scope.left_out, missing=1 if by else max(need - have, 1))
     return error(
         "PW601", "", f"impossible: {message}", span, notes=(*notes, *beside), help="; or ".join(helps) or NO_CHANGE,
@@ -136,7 +136,7 @@ def _at_once(problem: Problem, kept: Problem, blamed: Sequence[Demand], planner:
             need = (found.bound or 0) + held
             sets = [([name for name in block.components if name in names], block.accelerators) for block in found.best.design.blocks]
             is_sum = sum(count for members, count in sets if members) + held == need
-            detail = f": {', '.join(f'{listed(members)} on {count}' for members, count in sets if members)}" if is_sum else ""
+            detail = f": {', '.join(f'{join_names(members)} on {count}' for members, count in sets if members)}" if is_sum else ""
             short = f"at least {with_noun(need, 'accelerator')} {are(need)} needed at the same time, there {are(have)} {have}{detail}"
             return (short, need, have) if need > have else None
     return None
@@ -181,13 +181,13 @@ class Planner(Oracle):
         self.undecided = True
         return Verdict.OPEN
 
-    def solved(self, alternatives: Sequence[Problem]) -> bool:
+    def is_solved(self, alternatives: Sequence[Problem]) -> bool:
         """Return True if the alternative has a placed plan."""
         return self.tried(alternatives[0]) is not None
 
     def helps(self, problem: Problem) -> bool:
         """Return True if the problem has a placed plan."""
-        return self.judge([problem]) is Verdict.POSSIBLE and self.solved([problem])
+        return self.judge([problem]) is Verdict.POSSIBLE and self.is_solved([problem])
 
 
 def changes(
@@ -202,8 +202,8 @@ def changes(
     texts = [text for demand in demands for text in _of_one(planner, problem, demand, slow)]
     changeable = [demand for demand in demands if demand.component and demand.field not in (AMOUNT, "memory", TIMES, RANKS)]
     trial, parts = FixTrial([problem], planner), [demand for demand in every if demand.component]
-    texts += [fix.text for fix in ranked(trial, changeable, None)]
-    wider = [name for name, wide in widened(problem, left_out) if planner.solved([wide])]
+    texts += [fix.text for fix in rank_changes(trial, changeable, None)]
+    wider = [name for name, wide in widen(problem, left_out) if planner.is_solved([wide])]
     texts += [f"write `scope: [{name}]` in `plan`, which lets {WIDENS[name]}" for name in wider]
     texts += _more_nodes(planner, problem, missing)
     return list(dict.fromkeys(texts)) or [
@@ -219,7 +219,7 @@ def _of_one(planner: Planner, problem: Problem, demand: Demand, slow: int | None
         yield from [f"allow `seconds: {in_seconds(min(known))}`"] if known else []
     elif demand.field == BUDGET_ACCELERATORS and (found := planner.tried(without(problem, [demand], ACCELERATORS))):
         yield f"allow `accelerators: {found[1]}`"
-    elif demand.field == COST_MODEL and planner.solved([without(problem, [demand])]):
+    elif demand.field == COST_MODEL and planner.is_solved([without(problem, [demand])]):
         yield f"take `cost_model: {STREAM}`"
     elif demand.field == AMOUNT:
         yield from _other_counts(planner, problem, demand)
@@ -227,14 +227,14 @@ def _of_one(planner: Planner, problem: Problem, demand: Demand, slow: int | None
         part = problem[demand.component]
         sizes = range(GIB, part.memory, GIB)
         place = best(len(sizes), lambda index: planner.judge([needing(part, sizes[index])(problem)]) is Verdict.POSSIBLE)
-        if place >= 0 and planner.solved([needing(part, sizes[place])(problem)]):
+        if place >= 0 and planner.is_solved([needing(part, sizes[place])(problem)]):
             yield f"set `memory` of {part.name} to {memory_text(sizes[place])} instead of {memory_text(part.memory)}"
-    elif demand.field == TIMES and planner.solved([without(problem, [demand])]):
+    elif demand.field == TIMES and planner.is_solved([without(problem, [demand])]):
         yield f"write `seconds` of {demand.component} for the counts, degrees and accelerators that it may have"
     elif demand.field == RANKS:
         parts = (replace(component, runs=None) if component.name == demand.component else component for component in problem.components)
         moved = replace(problem, job=replace(problem.job, components=tuple(parts)))
-        if planner.helps(asking(moved[demand.component], problem.given().amount(demand.component))(moved)):
+        if planner.helps(asking(moved[demand.component], problem.build_given().amount(demand.component))(moved)):
             yield f"give `{demand.component}` other ranks"
 
 
@@ -250,7 +250,7 @@ def _other_counts(planner: Planner, problem: Problem, demand: Demand) -> Iterato
     largest = best(len(less) - NEAREST, lambda index: works(less[index]))
     below = next((count for count in reversed(less[-NEAREST:]) if works(count)), less[largest] if largest >= 0 else 0)
     for count in (below, next((count for count in more[:NEAREST] if works(count)), 0)):
-        if count and planner.solved([asking(part, count)(problem)]):
+        if count and planner.is_solved([asking(part, count)(problem)]):
             yield f"ask for {count} instead of {amount_of(part)} for {part.name}"
 
 

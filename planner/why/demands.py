@@ -13,9 +13,9 @@ from ...models.parallel import Parallel
 from ...models.planning.workload import POWER, STREAM, TABLE, Budget, TimedComponent
 from ...models.problem import AMOUNT, ConflictClause, Demand, Problem
 from ...models.quantity import write_memory
-from ...models.sharing import restricted
+from ...models.sharing import restrict
 from ...solver.refuting.conflict import changeable_first, clauses
-from ...solver.wording import exactly_in_seconds, few, in_seconds, listed, with_unit
+from ...solver.wording import exactly_in_seconds, few, in_seconds, join_names, with_unit
 from ..costs import cost_model
 
 BUDGET_SECONDS, BUDGET_ACCELERATORS, COST_MODEL = "budget.seconds", "budget.accelerators", "cost_model"
@@ -54,7 +54,7 @@ def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Prob
         changed.job, components=parts, choices={**problem.job.choices, **choices}, planning=replace(changed.job.planning, workload=workload)
     )
     left = {component.name for component in parts} - names.get(RANKS, set())
-    return restricted(replace(changed, job=job), left) if len(left) < len(parts) else replace(changed, job=job)
+    return restrict(replace(changed, job=job), left) if len(left) < len(parts) else replace(changed, job=job)
 
 
 def in_words(problem: Problem, kept: Sequence[Demand]) -> list[ConflictClause]:
@@ -124,6 +124,6 @@ def _of_times(problem: Problem, component: Component) -> str:
         " ".join(f"{word} {text}" for word, text in (("with", row.degrees), ("on", row.model)) if text) for row in timed.measured
     )
     models = dict.fromkeys(model_name(node.accelerator_model) for node in problem.cluster.nodes if node.accelerators)
-    beside = f" (the cluster has {listed(list(models))})" if any(measurement.model for measurement in timed.measured) else ""
+    beside = f" (the cluster has {join_names(list(models))})" if any(measurement.model for measurement in timed.measured) else ""
     texts += [f"{name} was measured {' or '.join(rows)}{beside}"] if all(rows) else []
     return " and ".join(texts) or f"the times of {name}"

@@ -16,8 +16,8 @@ from ...models.planning.option import AcceleratorKind, Option
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import ACCELERATORS, SECONDS, Budget, Workload
 from ...models.problem import AMOUNT, Demand, Problem
-from ...solver.refuting.conflict import merged, quickxplain, with_line
-from ...solver.wording import few, in_seconds, listed
+from ...solver.refuting.conflict import merge_clauses, quickxplain, with_line
+from ...solver.wording import few, in_seconds, join_names
 from ..capacity import free_capacity
 from ..costs import cost_model
 from ..problem import planning_problem
@@ -58,14 +58,14 @@ def infeasible_components(problem: Problem, question: PlanningProblem) -> Iterat
         every += [Demand(name, TIMES, problem[name].span(TIMES))] if problem[name].timed else []
         every += [Demand(component.name, RANKS, component.span("placement")) for component in holding]
 
-        def refuted(kept: Sequence[Demand], name: str = name, every: Sequence[Demand] = every, idle: bool = idle) -> bool:
+        def is_refuted(kept: Sequence[Demand], name: str = name, every: Sequence[Demand] = every, idle: bool = idle) -> bool:
             left, kinds = _options(without(problem, [demand for demand in every if demand not in kept]), name, holding)
             return not _fits(left, kinds, idle)
 
-        blamed = quickxplain(every, refuted) if refuted(every) else []
+        blamed = quickxplain(every, is_refuted) if is_refuted(every) else []
         span = next((demand.span for demand in blamed if demand.span), problem[name].span(AMOUNT))
         free = [option for demand in blamed if demand.field == AMOUNT for option in _options(without(problem, [demand]), name, holding)[0]]
-        why = list(merged(in_words(problem, blamed)))
+        why = list(merge_clauses(in_words(problem, blamed)))
         elsewhere = [any(demand.span and span and demand.span.line != span.line for demand in clause.demands) for clause in why]
         notes = [with_line(clause, span) for clause, far in zip(why, elsewhere) if far]
         message = "with all of its demands"
@@ -119,10 +119,10 @@ def by_given_ranks(problem: Problem, question: PlanningProblem) -> Answer | None
     """Return the undecided answer for given ranks on several kinds, which are out of scope."""
     for component in problem.components if len(question.kinds) > 1 else ():
         if component.runs is not None and component.name in question.options and problem.kind(component) == ACCELERATOR:
-            nodes = [problem.cluster.nodes[node] for node, _ in problem.given().masks(component.name)]
+            nodes = [problem.cluster.nodes[node] for node, _ in problem.build_given().masks(component.name)]
             models = dict.fromkeys(model_name(node.accelerator_model) for node in nodes)
             if len({question.kind_of(node.accelerator_model, node.accelerator_memory) for node in nodes}) > 1:
-                where = f"its given ranks are on several kinds of accelerators ({listed(list(models))})"
+                where = f"its given ranks are on several kinds of accelerators ({join_names(list(models))})"
                 message = f"undecided: `{component.name}` is out of scope, as {where}"
                 help_text = "give it ranks of one kind, or no ranks"
                 return Answer(UNDECIDED, findings=(error("PW602", component.name, message, help=help_text),), how="given")

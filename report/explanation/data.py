@@ -43,7 +43,7 @@ def explanation_to_data(explanation: Explanation) -> dict[str, object]:
         if needs
         else None,
         "components": {need.name: _need(need) for need in needs.components} if needs else {},
-        "shared": _shared(sharing) if sharing else [],
+        "shared": _convert_shared(sharing) if sharing else [],
         "asked": [
             {"kind": relation.kind, "components": list(relation.components), **({"level": relation.level} if relation.level else {})}
             for relation in (sharing.asked if sharing else ())
@@ -68,7 +68,7 @@ def _need(need: ComponentNeed) -> dict[str, object]:
     }
 
 
-def _shared(sharing: SharedAccelerators) -> list[dict[str, object]]:
+def _convert_shared(sharing: SharedAccelerators) -> list[dict[str, object]]:
     """Convert the sets of colocated components, with overlapping sets."""
     return [
         {

@@ -51,8 +51,8 @@ def render(explanation: Explanation, colour: bool = False, level: str = DEFAULT_
     blocks = []
     if explanation.needs and explanation.sharing and explanation.plan:
         blocks += [_grid(explanation), _components(explanation, explanation.needs)]
-        blocks.append(_titled("shared", _shared(explanation.sharing, explanation.needs), colour))
-        blocks.append(_titled("demanded", [_demanded(demanded, report.file) for demanded in explanation.demands], colour))
+        blocks.append(_add_title("shared", _format_shared(explanation.sharing, explanation.needs), colour))
+        blocks.append(_add_title("demanded", [_format_demand(demanded, report.file) for demanded in explanation.demands], colour))
     notes = Footnotes(report.file)
     numbers = _numbers(explanation.derivations, notes)
     blocks += [numbers, notes.text(), _not_known(report)]
@@ -61,7 +61,7 @@ def render(explanation: Explanation, colour: bool = False, level: str = DEFAULT_
 
 def _grid(explanation: Explanation) -> str:
     plan = explanation.plan
-    if plan is None or not explanation.known or not any(plan.assignment.held(name) for name in plan.components):
+    if plan is None or not explanation.known or not any(plan.assignment.count_held(name) for name in plan.components):
         return ""
     shown = grid(plan)
     return shown if shown.count("\n") <= MAX_NODES + 2 else ""
@@ -76,13 +76,13 @@ def _components(explanation: Explanation, needs: Needs) -> str:
     rows = [["component", "nodes x each", "accelerators", "processes", *(["CPUs"] if cpus else []), "ranks"]]
     for need in needs.components:
         ranks = resource_ranks(plan, plan.assignment.of(need.name)) if need.layout else need.written or "to solve"
-        amount = str(need.accelerators or "-") if need.layout else _asked(need)
+        amount = str(need.accelerators or "-") if need.layout else _format_need(need)
         own = [str(need.cpus or "-")] if cpus else []
         rows.append([need.name, layout(need.layout) or "-", amount, str(need.processes or "-"), *own, ranks])
     return table(rows, right=(2, 3, 4) if cpus else (2, 3))
 
 
-def _asked(need: ComponentNeed) -> str:
+def _format_need(need: ComponentNeed) -> str:
     if need.asked is None or need.kind != ACCELERATOR:
         return "-"
     lower, upper = need.asked
@@ -99,7 +99,7 @@ def layout(nodes_by_count: Layout) -> str:
     return " + ".join(f"{nodes} x {count}" for nodes, count in nodes_by_count)
 
 
-def _shared(sharing: SharedAccelerators, needs: Needs) -> list[str]:
+def _format_shared(sharing: SharedAccelerators, needs: Needs) -> list[str]:
     """Return a sentence for each shared set of accelerators, and for overlapping sets."""
     sentences, alike = [], dict[str, list[str]]()
     for need in needs.components:
@@ -133,7 +133,7 @@ def _shared(sharing: SharedAccelerators, needs: Needs) -> list[str]:
     return sentences if more <= 0 else [*sentences[:MAX_SHARED], f"and {more} more such sentences; JSON holds them all"]
 
 
-def _demanded(demanded: DemandText, file: str) -> str:
+def _format_demand(demanded: DemandText, file: str) -> str:
     """Format `actor: each tp group in one node (line 5)`; a link has both names."""
     subject = " to ".join(map(escape, demanded.components)) or "the job"
     line = f" (line {demanded.span.line})" if demanded.span and demanded.span.file == file else ""
@@ -145,7 +145,7 @@ def _names(names: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _titled(title: str, lines: list[str], colour: bool) -> str:
+def _add_title(title: str, lines: list[str], colour: bool) -> str:
     return "\n".join([f"{paint(title, 'bold', colour)}:", *(f"  {line}" for line in lines)]) if lines else ""
 
 

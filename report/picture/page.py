@@ -16,7 +16,7 @@ from ...models.placements.moves import Moves
 from ...models.placements.plan import Plan
 from ...models.record import dataclass
 from ..moves import summary
-from ..planning.words import over, priced_in_words, seconds
+from ..planning.words import format_difference, format_price, seconds
 from ..rows import key, rows_of
 from ..table import resource_ranks
 from ..terminal import escape
@@ -122,7 +122,7 @@ def _components(picture: Picture) -> PageTable:
     for name in picture.names:
         nodes = sum(map(len, plan.assignment.node_ranges(name)))
         degrees = str(picture.degrees[name]) if name in picture.degrees else "-"
-        figures = [str(plan.assignment.world_size(name)), str(nodes), str(plan.assignment.held(name))]
+        figures = [str(plan.assignment.world_size(name)), str(nodes), str(plan.assignment.count_held(name))]
         rows.append([name, *figures, degrees, resource_ranks(plan, plan.assignment.of(name))])
     return PageTable("Components", ["component", "world size", "nodes", "accelerators", "degrees", "ranks"], rows, (1, 2, 3))
 
@@ -149,6 +149,6 @@ def _alternatives(account: Account) -> PageTable:
     rows = [["this plan", seconds(best.total), str(best.accelerators(planned.question)), "-"]]
     for alternative in account.alternatives:
         priced = alternative.priced
-        words = priced_in_words(planned, priced).partition(": ")[2]
-        rows.append([words, seconds(priced.total), str(priced.accelerators(planned.question)), over(priced.total, best.total)])
+        words = format_price(planned, priced).partition(": ")[2]
+        rows.append([words, seconds(priced.total), str(priced.accelerators(planned.question)), format_difference(priced.total, best.total)])
     return PageTable("Plan and alternatives", ["arrangement", "seconds an iteration", "accelerators", "time"], rows, (1, 2))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...models.account import Account, ReportedAlternative
-from ...solver.wording import listed
+from ...solver.wording import join_names
 from ..terminal import escape
-from .words import priced_in_words, seconds, task_name
+from .words import format_price, seconds, task_name
 
 MAX_ADDS = 2
 MAX_OUT = 5
@@ -21,13 +21,13 @@ def alternatives(account: Account, brief: bool = False) -> str:
     ]
     for out in planned.unplaceable[:MAX_OUT]:
         known = "has" if not any(finding.code == "PW604" for finding in out.reason) else "is known of"
-        lines.append(f"  no placement {known} {priced_in_words(account.planned, out.priced, out.question)}")
+        lines.append(f"  no placement {known} {format_price(account.planned, out.priced, out.question)}")
         lines += [f"     {escape(out.reason[0].message)}"] if out.reason else []
     if (more := len(planned.unplaceable) - MAX_OUT) > 0:
         lines.append(f"  and of {more} more")
     if planned.without_estimates is not None:
         lines.append(
-            f"  without the estimates of memory: {priced_in_words(account.planned, planned.without_estimates, planned.without_question)}"
+            f"  without the estimates of memory: {format_price(account.planned, planned.without_estimates, planned.without_question)}"
         )
     return "\n".join([f"{_title(account)}:", *lines]) if lines else ""
 
@@ -54,7 +54,7 @@ def _alternative(account: Account, alternative: ReportedAlternative, brief: bool
     planned = account.planned
     unsure = alternative.priced in planned.not_placed and not _none_is_placed(account)
     unknown = " and its traffic not known" if account.given and planned.best.traffic else ""
-    text = priced_in_words(account.planned, alternative.priced) + (f", not placed{unknown}" if unsure else "")
+    text = format_price(account.planned, alternative.priced) + (f", not placed{unknown}" if unsure else "")
     if brief or not alternative.adds or alternative.priced.total == planned.best.total:
         return text
     longer = alternative.priced.total > planned.best.total
@@ -69,4 +69,4 @@ def _adds(account: Account, alternative: ReportedAlternative, sign: int, word: s
     question, traffic = planned.question, 0 if unknown else alternative.priced.traffic - planned.best.traffic
     adds = [(time, task_name(question, task)) for task, time in alternative.adds] + [(traffic, "traffic")]
     largest = sorted(((sign * time, name) for time, name in adds if sign * time > 0), key=lambda entry: -entry[0])[:MAX_ADDS]
-    return listed([f"{name} adds {seconds(time)} {word}" for time, name in largest])
+    return join_names([f"{name} adds {seconds(time)} {word}" for time, name in largest])

@@ -7,7 +7,7 @@ from typing import Iterator
 from ...models.account import BETWEEN, ESTIMATED, FAR, FITTED, FORMULA, MEASURED, Account, Basis
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import LONGEST, SECOND
-from ...solver.wording import listed
+from ...solver.wording import join_names
 from ..terminal import escape
 from .words import task_name
 
@@ -22,7 +22,7 @@ def assumptions(account: Account) -> str:
     lines = [_time(question, basis) for basis in account.bases if basis.kind != MEASURED]
     measured = [task_name(question, basis.task) for basis in account.bases if basis.kind == MEASURED]
     if measured:
-        lines.append(f"{listed(measured)}: as measured")
+        lines.append(f"{join_names(measured)}: as measured")
     lines += [_slowest(question, basis) for basis in account.bases if basis.several]
     models = [task_name(question, basis.task) for basis in account.bases if basis.any_model]
     taken: dict[str, list[str]] = {}
@@ -31,37 +31,37 @@ def assumptions(account: Account) -> str:
             # A native file may give all ranks and leave degrees open: then none of these are the file's.
             which = _AS_WRITTEN if basis.as_written and not account.given else _FIRST
             taken.setdefault(f"as long with any {basis.any_degrees}, {_ANY}{which}", []).append(task_name(question, basis.task))
-    lines += [f"{listed(names)}: {text}" for text, names in taken.items()]
+    lines += [f"{join_names(names)}: {text}" for text, names in taken.items()]
     alike = max((len(kind.models) for kind in question.kinds), default=0)
     at_once = ", of several models at once too" if alike > 1 else ", of several memory sizes at once too" if alike else ""
-    lines += [f"{listed(models)}: as long on any accelerators{at_once}, since no time says on which"] if models else []
+    lines += [f"{join_names(models)}: as long on any accelerators{at_once}, since no time says on which"] if models else []
     if account.own is not None:
         lines += [f"yours: {_slowest(question, basis)}" for basis in account.own.bases if basis.several and basis not in account.bases]
         lines += [
             f"yours: {_time(question, basis)}" for basis in account.own.bases if basis.kind != MEASURED and basis not in account.bases
         ]
-    lines += _filled(account)
+    lines += _list_filled(account)
     lines.append(f"an iteration: {account.source}")
     lines += [_round(question, cycle) for cycle in question.flow.rounds]
     lines += account.assumed
     way = account.planned.best.design.way(question)
     if way is not None and way.without:  # RLinf's actor computes probabilities by itself there
-        idle = listed(sorted(way.without))
+        idle = join_names(sorted(way.without))
         lines.append(f"{idle}: not started where the job is {way.name}, the components on those accelerators do its work")
     entries = [entry for bill in account.bills for entry in bill.peak.entries]
     if estimated := list(dict.fromkeys(entry.component for entry in entries if entry.origin == ESTIMATED)):
-        lines.append(f"{listed(estimated)}: memory by an estimate, not measured (`--format json` has each term)")
+        lines.append(f"{join_names(estimated)}: memory by an estimate, not measured (`--format json` has each term)")
     return "\n".join(["rests on:", *(f"  {escape(line)}" for line in dict.fromkeys(lines))])
 
 
 def _slowest(question: PlanningProblem, basis: Basis) -> str:
     """Format `actor on H100 and A100: as long as on the slowest, A100, ...`."""
-    models = listed(list(basis.several))
+    models = join_names(list(basis.several))
     how = "on each of them" if basis.alike else f"as on the slowest, {basis.slowest}"
     return f"{task_name(question, basis.task)} on {models}: as long {how}, each rank with the same share"
 
 
-def _filled(account: Account) -> Iterator[str]:
+def _list_filled(account: Account) -> Iterator[str]:
     """Yield components with more accelerators than needed."""
     planned = account.planned
     for name, most in planned.filled.items():
@@ -71,14 +71,14 @@ def _filled(account: Account) -> Iterator[str]:
 
 def _round(question: PlanningProblem, tasks: frozenset[int]) -> str:
     """Format how tasks of a cycle are assumed to run."""
-    names = listed([task_name(question, question.tasks[task]) for task in sorted(tasks)])
+    names = join_names([task_name(question, question.tasks[task]) for task in sorted(tasks)])
     return f"{names}: wait for each other, a batch passes them once in this order, in turn on shared accelerators"
 
 
 def _time(question: PlanningProblem, basis: Basis) -> str:
     name_of_task = task_name(question, basis.task)
     named = [f" ({text})" for text in basis.named] or [""] * len(basis.counts)
-    counts = listed([f"{count}{name}" for count, name in zip(basis.counts, named)])
+    counts = join_names([f"{count}{name}" for count, name in zip(basis.counts, named)])
     if basis.kind in (FORMULA, ESTIMATED, FITTED):
         return f"{name_of_task} on {basis.amount}: {basis.scaling}"
     if basis.kind == BETWEEN:

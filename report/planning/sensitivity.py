@@ -7,7 +7,7 @@ from typing import Mapping, Sequence
 from ...models.account import HUNDRED, QUICKER, SLOWER, Account, Flip
 from ...models.findings.wording import with_noun
 from ...models.planning.workload import SECONDS
-from ...solver.wording import listed, with_unit
+from ...solver.wording import join_names, with_unit
 from ..terminal import escape
 from .words import design_in_words, seconds
 
@@ -22,7 +22,7 @@ def sensitivities(account: Account) -> str:
     flips = sorted(found.flips, key=lambda flip: abs(flip.flips - HUNDRED))
     lines = [_change(account, flip) for flip in flips[:LINES]]
     if found.left:
-        names = listed(list(dict.fromkeys(name for name, _ in found.left)))
+        names = join_names(list(dict.fromkeys(name for name, _ in found.left)))
         lines.append(f"not all changes are known: the search ended before it decided {names}")
     ranges = {basis.task.component: basis.range for basis in account.bases if basis.bounds}
     if ranges and not found.left:
@@ -38,8 +38,8 @@ def _over_ranges(ranges: Mapping[str, tuple[int, int]], flips: Sequence[str]) ->
     """`plan depends on rollout, whose time is estimated: measure that first`."""
     deciding = list(dict.fromkeys(name for name in flips if name in ranges))
     if deciding:
-        return f"plan depends on {listed(deciding)}, whose time is estimated: measure that first"
-    spans = listed([f"{name} {_factor(low)} to {_factor(high)}" for name, (low, high) in ranges.items()])
+        return f"plan depends on {join_names(deciding)}, whose time is estimated: measure that first"
+    spans = join_names([f"{name} {_factor(low)} to {_factor(high)}" for name, (low, high) in ranges.items()])
     return f"plan stays the best over the whole range of each estimated time: {spans}"
 
 

@@ -8,14 +8,14 @@ from ...models.account import BETWEEN, BEYOND, ESTIMATED, FITTED, FORMULA, Accou
 from ...models.findings.wording import plural, with_noun
 from ...models.planning.planned import PlanningResult
 from ...models.planning.workload import LOOKED_AT, SECONDS
-from ...solver.wording import least_in_seconds, listed, with_unit
+from ...solver.wording import join_names, least_in_seconds, with_unit
 from ..table import table
 from ..terminal import escape
 from .alternatives import alternatives
 from .assumptions import assumptions
 from .own import own_placement
 from .sensitivity import sensitivities
-from .words import amount, amount_on, in_scope, percent, proved, resources, seconds, task_name, under
+from .words import amount, amount_on, format_assumption, format_proof, in_scope, percent, resources, seconds, task_name
 from .works import memory, models_held, works
 
 FAR = 100.0
@@ -42,7 +42,7 @@ def headline(account: Account) -> str:
     distance = max(0.0, 100 * (value - planned.bound) / planned.bound) if planned.bound > 0 else 0.0
     shown = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"
     bounded = f"{shown} from the bound" if account.given else f"within {shown} of the best possible"
-    by_times = under(account) if planned.bound > 0 or planned.proved else ""
+    by_times = format_assumption(account) if planned.bound > 0 or planned.proved else ""
     proof = f"{bounded}{in_scope(planned)}{by_times}" if distance <= FAR or account.given else _far(planned)
     proof = proof if planned.bound > 0 else "not bounded"
     if best.design.overlapping and (account.given or not planned.proved):
@@ -53,7 +53,7 @@ def headline(account: Account) -> str:
     elif account.given:
         proof += ": keep it" if account.keeps else ""
     elif planned.proved:
-        proof = proved(planned, by_times)
+        proof = format_proof(planned, by_times)
     batches = f" in {question.flow.batches} batches" if question.flow.batches > 1 else ""
     every, searched = planned.structures
     how = f"{searched} searched" if searched else "decided by bounds" if planned.proved or account.given else "none searched"
@@ -104,7 +104,7 @@ NOTICED = 10
 
 def render_brief(account: Account) -> list[str]:
     """Return the blocks of the account; `-v` adds usage, memory and measurements."""
-    first = [headline(account), components(account), *_bottleneck(account), *_assumed(account)]
+    first = [headline(account), components(account), *_bottleneck(account), *_list_assumed(account)]
     blocks = ["\n".join(first), own_placement(account), alternatives(account, brief=True), sensitivities(account)]
     return [block for block in blocks if block]
 
@@ -115,10 +115,10 @@ def _bottleneck(account: Account) -> Iterator[str]:
     adds = sorted(((time, task) for task, time in account.shares.items() if time * 100 >= whole * NOTICED), key=lambda entry: -entry[0])
     named = [f"{task_name(account.planned.question, task)} adds {seconds(time)} ({percent(time, whole)})" for time, task in adds[:MOST]]
     if named:
-        yield escape(f"bottleneck: {listed(named)} of {seconds(whole)} seconds")
+        yield escape(f"bottleneck: {join_names(named)} of {seconds(whole)} seconds")
 
 
-def _assumed(account: Account) -> Iterator[str]:
+def _list_assumed(account: Account) -> Iterator[str]:
     """`assumed: times interpolated for rollout and actor; times extrapolated for reference`."""
     planned = account.planned
     question, parts = planned.question, list[str]()
@@ -132,11 +132,11 @@ def _assumed(account: Account) -> Iterator[str]:
         (ESTIMATED, "times estimated for"),
     ):
         names = [task_name(question, basis.task) for basis in account.bases if basis.kind == kind]
-        parts += [f"{how} {listed(names)}"] if names else []
+        parts += [f"{how} {join_names(names)}"] if names else []
     any_degrees = [task_name(question, basis.task) for basis in account.bases if basis.any_degrees]
-    parts += [f"the same time with any degrees for {listed(any_degrees)}"] if any_degrees else []
+    parts += [f"the same time with any degrees for {join_names(any_degrees)}"] if any_degrees else []
     entries = [entry for bill in account.bills for entry in bill.peak.entries]
     estimated = list(dict.fromkeys(entry.component for entry in entries if entry.origin == ESTIMATED))
-    parts += [f"memory estimated for {listed(estimated)}"] if estimated else []
+    parts += [f"memory estimated for {join_names(estimated)}"] if estimated else []
     if parts:
         yield escape(f"assumed: {'; '.join(parts)} (`-v` says more)")

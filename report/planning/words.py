@@ -14,7 +14,7 @@ from ...models.planning.problem import PlanningProblem, Task
 from ...models.planning.workload import SECOND, SECONDS
 from ...models.quantity import write_memory
 from ...planner.scope import with_limits
-from ...solver.wording import figure, listed, with_unit
+from ...solver.wording import figure, join_names, with_unit
 from ..terminal import escape
 
 MOST_TOLD = 10_000
@@ -38,7 +38,7 @@ def in_scope(planned: PlanningResult) -> str:
     return f" {limits}" if limits else ""
 
 
-def proved(planned: PlanningResult, under: str = "") -> str:
+def format_proof(planned: PlanningResult, under: str = "") -> str:
     """Format the proof of a plan, `under` which times. Given ranks may have groups over nodes."""
     its_own = planned.is_own and bool(in_scope(planned))
     best, rest = "the best", ""
@@ -57,7 +57,7 @@ def percent(part: int, whole: int) -> str:
     return f"{max(share, 1) if part else share} %"
 
 
-def over(nanoseconds: int, best: int) -> str:
+def format_difference(nanoseconds: int, best: int) -> str:
     """Format the difference of times: `4.0 % more`, `4.0 % less`, `as much`."""
     if nanoseconds == best:
         return "as much"
@@ -129,13 +129,13 @@ def design_in_words(
     held = dict[str, str]()
     if question is planned.question or question.scope.on_models:
         possible = models or models_of((question, *(planned.parts if question is planned.question else ())), design)
-        held = {name: amount_on(on, design.options[name].amount) for name, on in {**_confined(question, design), **possible}.items()}
+        held = {name: amount_on(on, design.options[name].amount) for name, on in {**_find_confined(question, design), **possible}.items()}
     parts = [_set(question, design, uses, names, list(sets), any(name in more for name in names), held) for uses, names in sets.items()]
     order = _order(question, planned, design) if beside is None or design.segments != beside.segments else ""
     return ", ".join(parts) + (f"; {order}" if order else "")
 
 
-def _confined(question: PlanningProblem, design: Design) -> Mapping[str, tuple[str, ...]]:
+def _find_confined(question: PlanningProblem, design: Design) -> Mapping[str, tuple[str, ...]]:
     """Return component -> models, for components restricted to some of a kind."""
     mixed = {name for name, option in design.options.items() if option.kind != NO_KIND and question.kinds[option.kind].mixed}
     return {name: models for name, models in question.scope.confined.items() if name in mixed}
@@ -143,7 +143,7 @@ def _confined(question: PlanningProblem, design: Design) -> Mapping[str, tuple[s
 
 def amount_on(models: Sequence[str], count: int) -> str:
     """Format `4 H100`; `4 of H100 and A100` on both."""
-    return f"{count} {'of ' if len(models) > 1 else ''}{listed(list(models))}"
+    return f"{count} {'of ' if len(models) > 1 else ''}{join_names(list(models))}"
 
 
 def _set(
@@ -165,9 +165,9 @@ def _set(
     inside = ""
     if around:
         outer = min(around, key=len)
-        inside = f" of those of {listed([name for name in question.components if design.blocks_of(name) == outer])}"
+        inside = f" of those of {join_names([name for name in question.components if design.blocks_of(name) == outer])}"
     count = next((held[name] for name in names if name in held), amount(question, option.kind, option.amount))
-    return f"{listed(degrees)} on {least}{count}{inside}"
+    return f"{join_names(degrees)} on {least}{count}{inside}"
 
 
 def _order(question: PlanningProblem, planned: PlanningResult, design: Design) -> str:
@@ -177,10 +177,10 @@ def _order(question: PlanningProblem, planned: PlanningResult, design: Design) -
     groups: list[list[str]] = [[] for _ in range(max(design.segments, default=0) + 1)]
     for task, segment in zip(question.tasks, design.segments):
         groups[segment].append(task_name(question, task))
-    return "first " + ", then ".join(map(listed, groups)) if len(groups) > 1 else ""
+    return "first " + ", then ".join(map(join_names, groups)) if len(groups) > 1 else ""
 
 
-def priced_in_words(planned: PlanningResult, priced: CostedDesign, question: PlanningProblem | None = None) -> str:
+def format_price(planned: PlanningResult, priced: CostedDesign, question: PlanningProblem | None = None) -> str:
     """Format price and design: `83.78 seconds (13.7 % more): rollout on 32, ...`.
 
     `question` : planning problem of the design, if not the plan's.
@@ -188,26 +188,26 @@ def priced_in_words(planned: PlanningResult, priced: CostedDesign, question: Pla
     words = design_in_words(question or planned.question, planned, priced.design, planned.best.design, models=priced.models)
     count = priced.accelerators(question or planned.question)
     used = f"{count} {plural('accelerator', count)}, " if planned.question.aim != SECONDS else ""
-    return f"{used}{with_unit(seconds(priced.total))} ({over(priced.total, planned.best.total)}): {escape(words)}"
+    return f"{used}{with_unit(seconds(priced.total))} ({format_difference(priced.total, planned.best.total)}): {escape(words)}"
 
 
-def extrapolated(account: Account) -> list[str]:
+def list_extrapolated(account: Account) -> list[str]:
     """Return the tasks of the plan with extrapolated times, in order."""
     return [task_name(account.planned.question, basis.task) for basis in account.bases if basis.kind == BEYOND]
 
 
-def under(account: Account) -> str:
+def format_assumption(account: Account) -> str:
     """Format ` under times extrapolated for actor, 8.0x beyond what was measured`; else ""."""
-    names = extrapolated(account)
+    names = list_extrapolated(account)
     guessed = {
         kind: [task_name(account.planned.question, basis.task) for basis in account.bases if basis.kind == kind]
         for kind in (FITTED, ESTIMATED)
     }
-    parts = [f"{kind} for {listed(tasks)}" for kind, tasks in guessed.items() if tasks]
+    parts = [f"{kind} for {join_names(tasks)}" for kind, tasks in guessed.items() if tasks]
     if names:
         farthest = max(basis.beyond for basis in account.bases)
         up_to = "up to " if len(names) > 1 else ""
-        parts.insert(0, f"extrapolated for {listed(names)}, {up_to}{farthest:.1f}x beyond what was measured")
+        parts.insert(0, f"extrapolated for {join_names(names)}, {up_to}{farthest:.1f}x beyond what was measured")
     return _after(account.planned, f"under times {', and '.join(parts)}") if parts else ""
 
 

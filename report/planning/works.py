@@ -9,7 +9,7 @@ from ...models.account import ESTIMATED, KEPT, SILENT, Account, BlockBill, Compo
 from ...models.planning.design import Block
 from ...models.planning.option import NO_KIND
 from ...models.planning.problem import PlanningProblem
-from ...solver.wording import listed, with_unit
+from ...solver.wording import join_names, with_unit
 from ..table import table
 from ..terminal import escape
 from .words import amount_on, bill_name, block_name, parts, percent, resources, seconds, task_name
@@ -28,19 +28,19 @@ def works(account: Account) -> str:
     lengths = (seconds(usage.nanoseconds) for usage in places[0] if usage.nanoseconds)
     rows = [["works", *(f"{names[place]}: {length}" for place, length in zip(shown, lengths)), *(["iteration"] if len(shown) > 1 else [])]]
     for place_usages in places:
-        cells = [_worked(question, usage) for usage in place_usages if usage.segment in shown]
+        cells = [_format_work(question, usage) for usage in place_usages if usage.segment in shown]
         rows.append([_place(account, place_usages[0]), *cells, *([_share(place_usages, planned.best.traffic)] if len(shown) > 1 else [])])
-    for bill in _beside(account):
+    for bill in _list_unplanned(account):
         rows.append([bill_name(question, bill), *(NOT_KNOWN for _ in shown), *(["not known"] if len(shown) > 1 else [])])
     return "\n".join([table(rows), *_idle(account), *_whole(account)])
 
 
-def _beside(account: Account) -> list[BlockBill]:
+def _list_unplanned(account: Account) -> list[BlockBill]:
     """Return the bills of accelerators without planned components."""
     return [bill for bill in account.bills if bill.block.kind == NO_KIND]
 
 
-def _over(account: Account, block: Block) -> list[str]:
+def _find_unplanned(account: Account, block: Block) -> list[str]:
     """Return unplanned components over accelerators of a block."""
     options = account.planned.question.options
     sets = (bill.block.components for bill in account.bills if set(block.components) == {*bill.block.components} & {*options})
@@ -70,13 +70,13 @@ def models_held(account: Account, bills: Sequence[BlockBill], kind: int, acceler
     is_known = several and kinds[kind].mixed and all(bill.models and bill.block.kind == kind for bill in bills)
     for bill in bills if is_known else []:
         counts[bill.models] += bill.block.accelerators
-    return listed([amount_on(*entry) for entry in counts.items()]) if sum(counts.values()) == accelerators else ""
+    return join_names([amount_on(*entry) for entry in counts.items()]) if sum(counts.values()) == accelerators else ""
 
 
-def _worked(question: PlanningProblem, usage: Usage) -> str:
+def _format_work(question: PlanningProblem, usage: Usage) -> str:
     """Format the workers of a segment with their shares."""
     if not usage.turns and usage.untimed:
-        return NOT_KNOWN + (f" of {listed(usage.untimed)}" if usage.known else "")
+        return NOT_KNOWN + (f" of {join_names(usage.untimed)}" if usage.known else "")
     return ", ".join(f"{_worker(question, usage, turn.task)} {percent(turn.works, usage.nanoseconds)}" for turn in usage.turns) or "idle"
 
 
@@ -102,8 +102,8 @@ def _whole(account: Account) -> list[str]:
         worked, length = busy(place_usages)
         done, total, counted = done + worked * held, total + (length + traffic) * held, counted + held
         beside += usage.untimed
-        beside += _over(account, design.blocks[usage.block])
-    for block in (bill.block for bill in _beside(account)):
+        beside += _find_unplanned(account, design.blocks[usage.block])
+    for block in (bill.block for bill in _list_unplanned(account)):
         left, untimed = left + block.accelerators, [*untimed, *block.components]
     there, sentences = sum(kind.accelerators for kind in question.kinds) + question.given.held, []
     if counted:
@@ -121,7 +121,7 @@ def _whole(account: Account) -> list[str]:
 def _without_seconds(names: list[str]) -> str:
     """`judge, which has no seconds`."""
     distinct = list(dict.fromkeys(names))
-    return f"{listed(distinct)}, which {'has' if len(distinct) == 1 else 'have'} no seconds"
+    return f"{join_names(distinct)}, which {'has' if len(distinct) == 1 else 'have'} no seconds"
 
 
 def _worker(question: PlanningProblem, usage: Usage, number: int) -> str:
@@ -157,9 +157,9 @@ def _idle(account: Account) -> list[str]:
             idle = sum(usage.idle for usage in idle_usages)
             workers = [
                 *idle_usages[0].untimed,
-                *(_over(account, design.blocks[idle_usages[0].block]) if idle_usages[0].block is not None else []),
+                *(_find_unplanned(account, design.blocks[idle_usages[0].block]) if idle_usages[0].block is not None else []),
             ]
-            unless = f", unless {listed(workers)} {'works' if len(workers) == 1 else 'work'}" if workers else ""
+            unless = f", unless {join_names(workers)} {'works' if len(workers) == 1 else 'work'}" if workers else ""
             lines.append(escape(f"{_place(account, idle_usages[0])} idle {with_unit(seconds(idle))}{unless}: {'; '.join(why)}"))
     return lines
 
@@ -191,7 +191,7 @@ def memory(account: Account) -> str:
             silent += [entry.component for entry in entries if entry.origin == SILENT]
         capacity = _gibibytes(bill.capacity) if bill.capacity is not None else "not known"
         rows.append([bill_name(question, bill), *cells, _peak(bill), capacity])
-    unknown = f"\nthe memory of {escape(listed(list(dict.fromkeys(silent))))} is unknown" if silent else ""
+    unknown = f"\nthe memory of {escape(join_names(list(dict.fromkeys(silent))))} is unknown" if silent else ""
     estimated = any(entry.origin == ESTIMATED for bill in account.bills for moment in bill.moments for entry in moment.entries)
     return table(rows) + ("\n~ is an estimate" if estimated else "") + unknown
 

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Callable, Iterator, TextIO
 
-from ..failure import LaunchFailed, failed
+from ..failure import LaunchFailed, build_failure
 from ..launch import Launch, launch
 from ..periodic import Periodic
 from ..progress import Step
@@ -95,17 +95,17 @@ class Keeper:
         leave_record = False
         try:
             self._claim.take()
-            with stopping_on_request(self._claim, self._left_alone):
+            with stopping_on_request(self._claim, self._is_left_alone):
                 self._hold()
             leave_record = True  # the method has returned on every worker
             self._claim.change(state=ENDED)
         except LaunchFailed as problem:
             leave_record = self._kept.is_set()
-            self._failed(problem)
+            self._fail(problem)
         except KeyboardInterrupt:
             if not self._kept.is_set():
                 again = "launch it again"
-                self._failed(failed("PW733", "", f"the launch `{self._request.name}` was ended before its workers were ready", again))
+                self._fail(build_failure("PW733", "", f"the launch `{self._request.name}` was ended before its workers were ready", again))
         finally:
             self._claim.give_up(leave_record, at_exit=True)
 
@@ -117,17 +117,17 @@ class Keeper:
         )
         reading = request.reading.read() if request.reading else None
         with launch(request.plan, progress=self._step, reading=reading, **request.options) as running:
-            run_kept(running, request.method, self._noted, self._claim.lost, limit=request.call_timeout)
+            run_kept(running, request.method, self._note, self._claim.record_loss, limit=request.call_timeout)
 
-    def _noted(self, running: Launch) -> None:
+    def _note(self, running: Launch) -> None:
         """Record the running launch; the first time, report it and wait for KEEP."""
         record = self._claim.keep(running, self._request.file, self._request.simulated, self._request.log_dir)
         if not self._kept.is_set():
-            self._tell(record)
+            self._send(record)
             self._kept.wait()
             self._write_to_log()
 
-    def _left_alone(self) -> bool:
+    def _is_left_alone(self) -> bool:
         """Return True if the command has ended without KEEP, as its pipe shows."""
         if not self._kept.is_set() and select.select([0], [], [], 0)[0]:
             if os.read(0, len(KEEP)) != KEEP.encode():
@@ -140,9 +140,9 @@ class Keeper:
         if self._kept.is_set() and step.words != self._logged:
             self._logged = step.words
             print(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), step.words, flush=True)
-        self._tell(step)
+        self._send(step)
 
-    def _tell(self, message: Message) -> None:
+    def _send(self, message: Message) -> None:
         """Send a message until KEEP; KeyboardInterrupt if the command is gone."""
         if self._kept.is_set():
             return
@@ -152,14 +152,14 @@ class Keeper:
         except BrokenPipeError:
             raise KeyboardInterrupt from None
 
-    def _failed(self, problem: LaunchFailed) -> None:
+    def _fail(self, problem: LaunchFailed) -> None:
         """Report a failure: to the command before KEEP, to the record afterwards."""
         if self._kept.is_set():
             print(problem.traceback, flush=True)
             self._claim.change(state=FAILED, findings=problem.findings)
         else:
             with suppress(KeyboardInterrupt):
-                self._tell(Failure(problem.findings, problem.traceback))
+                self._send(Failure(problem.findings, problem.traceback))
 
     def _write_to_log(self) -> None:
         """Redirect all output to a log file beside the record."""

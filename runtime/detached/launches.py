@@ -17,15 +17,15 @@ from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
 from ...models.placements.plan_file import read_plan
 from ...solver.sandbox.messages import NotOurs
-from ..failure import LaunchFailed, failed, headline
+from ..failure import LaunchFailed, build_failure, headline
 from ..port.connection import Connection
 from ..port.on_ray import RayPort
 from ..port.port import Port
 from ..port.ray_compat import on_loopback
 from ..progress import OnStep, silent
-from ..shield import shielded
+from ..shield import defer_signals
 from ..simulated.simulate import PER_NODE, START_LIMIT
-from ..workers.group import WorkerGroup, attached
+from ..workers.group import WorkerGroup, attach_members
 from ..workers.member import Member
 from .messages import KEEP, Failure, LaunchRequest, Message
 from .record import (
@@ -71,14 +71,14 @@ def launches() -> list[LaunchStatus]:
     A killed keeper's launch is reported once, and its record removed. Raises LaunchFailed (PW732)
     if other users could write to the directory.
     """
-    return [status for status in map(_seen, names()) if status is not None]
+    return [status for status in map(_read_status, names()) if status is not None]
 
 
 def launch_named(name: str) -> LaunchStatus:
     """Return a launch by name. Raises LaunchFailed: PW730 if there is none."""
-    status = _seen(name)
+    status = _read_status(name)
     if status is None:
-        raise failed("PW730", "", f"there is no launch named `{name}`", "see which there are with `placewright status`", name)
+        raise build_failure("PW730", "", f"there is no launch named `{name}`", "see which there are with `placewright status`", name)
     return status
 
 
@@ -98,12 +98,12 @@ def stop(name: str, limit: float = STOP_LIMIT) -> LaunchStatus:
                 os.kill(status.record.pid, signal.SIGKILL)  # locked: still the keeper
                 if not _wait_until_released(look, KILL_LIMIT):
                     keeper_text = f"the keeper of `{name}` (process {status.record.pid})"
-                    raise failed("PW733", "", f"{keeper_text} cannot be ended", "look at that process", name)
+                    raise build_failure("PW733", "", f"{keeper_text} cannot be ended", "look at that process", name)
     remove(path)
     return status
 
 
-def _seen(name: str) -> LaunchStatus | None:
+def _read_status(name: str) -> LaunchStatus | None:
     """Return the launch recorded in a directory; None without a directory or a record."""
     path = directory_of(name)
     try:
@@ -148,7 +148,9 @@ def attach(name: str) -> Iterator[Mapping[str, WorkerGroup]]:
     if status.state != RUNNING:
         if status.findings and not status.alive:
             raise LaunchFailed(*status.findings)
-        raise failed("PW733", name, f"`{name}` is {status.state}", "attach when it runs" if status.alive else "launch it again", name)
+        raise build_failure(
+            "PW733", name, f"`{name}` is {status.state}", "attach when it runs" if status.alive else "launch it again", name
+        )
     plan = read_plan(directory_of(name) / PLAN)
     connection = Connection(status.record.address)
     with on_loopback(status.record.token) if status.record.simulated else nullcontext():
@@ -165,7 +167,7 @@ def groups_of(port: Port, plan: Plan, record: Record) -> dict[str, WorkerGroup]:
     for component in plan.components:
         names = {worker.rank: worker.actor for worker in record.workers if worker.component == component}
         members = [Member(placement, names[placement.rank], {}) for placement in plan.placements(component)]
-        groups[component] = attached(port, component, members, NOT_KNOWN)
+        groups[component] = attach_members(port, component, members, NOT_KNOWN)
     return groups
 
 
@@ -183,7 +185,7 @@ def detach(request: LaunchRequest, nodes: int, progress: OnStep = silent) -> Rec
     """
     check_free(request.name)  # an invalid or taken name starts no process
     with tempfile.TemporaryFile() as errors:
-        with shielded():
+        with defer_signals():
             keeper = subprocess.Popen(
                 [sys.executable, "-c", BEGIN, *sys.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
                 start_new_session=True,
@@ -202,7 +204,7 @@ def detach(request: LaunchRequest, nodes: int, progress: OnStep = silent) -> Rec
             lines = errors.read().decode("utf-8", "replace").strip().splitlines()
             raise _faulty(headline(lines, "it ended without a word"), "\n".join(lines))
         except BaseException:
-            with shielded():
+            with defer_signals():
                 _end(keeper)
             raise
         finally:
@@ -249,4 +251,6 @@ def _end(keeper: subprocess.Popen[bytes]) -> None:
 
 
 def _faulty(reason: str, traceback: str = "") -> LaunchFailed:
-    return failed("PW733", "", f"the keeper of the launch failed: {reason}", "launch without `--detach` to see more", traceback=traceback)
+    return build_failure(
+        "PW733", "", f"the keeper of the launch failed: {reason}", "launch without `--detach` to see more", traceback=traceback
+    )

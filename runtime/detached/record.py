@@ -19,10 +19,10 @@ from ...models.placements.plan_file import plan_to_json
 from ...models.planning.planned import PlanningResult
 from ...models.text.files import write_whole
 from ...solver.sandbox.messages import Codec, NotOurs, data_of, line_of
-from ..failure import LaunchFailed, failed
+from ..failure import LaunchFailed, build_failure
 from ..launch import Launch
 from ..port.ray_compat import TOKEN_PATH
-from ..shield import shielded
+from ..shield import defer_signals
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _PRIVATE = 0o700
@@ -60,7 +60,7 @@ def directory_of(name: str) -> Path:
     """Return the directory of a launch. Invalid name: LaunchFailed (PW730)."""
     if not is_name(name):
         message = f"`{name}` is not the name of a launch"
-        raise failed("PW730", "", message, "use letters, digits, `.`, `_` and `-`, at most 64 of them", name)
+        raise build_failure("PW730", "", message, "use letters, digits, `.`, `_` and `-`, at most 64 of them", name)
     return launches_directory() / name
 
 
@@ -77,7 +77,7 @@ def names() -> list[str]:
 def unusable(path: Path, why: str) -> LaunchFailed:
     """Build the failure (PW732) for an unusable path."""
     message = f"`{path}` cannot be used to write launches down: {why}"
-    return failed("PW732", "", message, "remove it, or set XDG_RUNTIME_DIR to a directory of your own with mode 0700", str(path))
+    return build_failure("PW732", "", message, "remove it, or set XDG_RUNTIME_DIR to a directory of your own with mode 0700", str(path))
 
 
 MAX_BYTES = 64 << 20
@@ -209,11 +209,11 @@ class Claim:
 
     def take(self) -> None:
         """Lock the name, remove what a dead keeper left. Living launch: LaunchFailed (PW731)."""
-        with shielded():
+        with defer_signals():
             deadline = time.monotonic() + PATIENCE
             while (lock := self._try()) is None:
                 if time.monotonic() > deadline:
-                    raise _taken(self.name)
+                    raise _refuse_taken(self.name)
                 time.sleep(0.02)
             self._lock = lock
             for entry in os.scandir(self.path):
@@ -224,7 +224,7 @@ class Claim:
         try:
             self.path.mkdir(mode=0o700, exist_ok=True)
             must_be_private(self.path)
-            return _locked(self.path, os.O_RDWR | os.O_CREAT)
+            return _lock(self.path, os.O_RDWR | os.O_CREAT)
         except OSError as problem:
             raise unusable(self.path, problem.strerror or str(problem)) from None
 
@@ -238,7 +238,7 @@ class Claim:
         if self.record is not None:
             self.write(replace(self.record, since=time.time(), **fields))
 
-    def lost(self, failure: LaunchFailed) -> None:
+    def record_loss(self, failure: LaunchFailed) -> None:
         """Record a loss before its replacement. Raises OSError."""
         if self.record is not None:
             self.change(state=RECOVERING, findings=failure.findings, restarts=self.record.restarts + 1)
@@ -260,7 +260,7 @@ class Claim:
 
         `at_exit` leaves the lock to the end of this process, for which `stop` then waits.
         """
-        with shielded():
+        with defer_signals():
             lock, self._lock = self._lock, None
             if lock is not None:
                 if not leave_record:
@@ -310,12 +310,12 @@ def check_free(name: str) -> None:
     path = directory_of(name)
     record = read_record(path) if is_held(path) else None
     if record is not None and record.state in ALIVE and _lives(record.pid):
-        raise _taken(name)
+        raise _refuse_taken(name)
 
 
-def _taken(name: str) -> LaunchFailed:
+def _refuse_taken(name: str) -> LaunchFailed:
     help = f"take another name, or end that one with `placewright stop {name}`"
-    return failed("PW731", "", f"a launch named `{name}` is there already", help, name)
+    return build_failure("PW731", "", f"a launch named `{name}` is there already", help, name)
 
 
 def _lives(pid: int) -> bool:
@@ -334,13 +334,13 @@ def is_held(path: Path) -> bool:
 
 def remove(path: Path) -> None:
     """Remove the directory of a launch, unless a living process holds it."""
-    lock = _locked(path, os.O_RDWR)
+    lock = _lock(path, os.O_RDWR)
     if lock is not None:
         shutil.rmtree(path, ignore_errors=True)
         os.close(lock)
 
 
-def _locked(path: Path, flags: int) -> int | None:
+def _lock(path: Path, flags: int) -> int | None:
     """Lock the directory; return the descriptor, or None if locked or just removed."""
     try:
         lock = os.open(path / LOCK, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, AsyncGenerator, Mapping, Protocol, Sequence
 
-from ..failure import LaunchFailed, failed
+from ..failure import LaunchFailed, build_failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Workers(Protocol):
     ) -> list[Any]:
         """Call a method on every worker, or on some ranks; return answers in rank order."""
 
-    def tell(self, method: str, args: Sequence[Any] = (), ranks: Sequence[int] | None = None) -> None:
+    def notify(self, method: str, args: Sequence[Any] = (), ranks: Sequence[int] | None = None) -> None:
         """Call a method without waiting for its answer."""
 
 
@@ -215,7 +215,7 @@ def need_installed(module: str, noun: str) -> None:
 def _missing(module: str, noun: str) -> LaunchFailed:
     install = "placewright[serve]" if module in SERVING else module
     message = f"{noun} needs `{module}`, which is not installed"
-    return failed("PW740", module, message, f"run `pip install '{install}'`", module)
+    return build_failure("PW740", module, message, f"run `pip install '{install}'`", module)
 
 
 def need_serving() -> None:
@@ -235,7 +235,7 @@ ENGINES = {
 def engine_class(name: str) -> type[Engine]:
     """Return the class of an engine. Unknown: LaunchFailed (PW741)."""
     if name not in ENGINES:
-        raise failed("PW741", name, f"there is no engine `{name}`", f"use one of {', '.join(ENGINES)}", name)
+        raise build_failure("PW741", name, f"there is no engine `{name}`", f"use one of {', '.join(ENGINES)}", name)
     module, cls = ENGINES[name]
     engine: type[Engine] = getattr(importlib.import_module(module, __package__), cls)
     return engine
@@ -287,7 +287,7 @@ class EchoEngine(Engine):
             if len(prompt) < sampling.max_tokens and self.tokenizer.end is not None:
                 yield self.tokenizer.end
         finally:
-            self.workers.tell("forget", [sequence])
+            self.workers.notify("forget", [sequence])
 
     def chat(self, messages: Sequence[Message]) -> list[int]:
         """Return the last turn."""

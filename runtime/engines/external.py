@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from types import ModuleType
 from typing import Any, AsyncGenerator, Callable, ClassVar, Mapping, Sequence, TypeVar
 
-from ..failure import failed
+from ..failure import build_failure
 from ..workers.inside.host import meeting_port
 from .engine import Engine, Meeting, Message, ReplicaShape, Sampling, Workers, need, need_installed
 
@@ -110,16 +110,18 @@ class ExternalEngine(Engine):
         """Check the model, the settings and the shape on nodes (PW741), then the library (PW740)."""
         name = cls.library
         if not settings.get("path"):
-            raise failed("PW741", name, f"the engine `{name}` needs a model", "give `path`, a name or a directory of a model")
+            raise build_failure("PW741", name, f"the engine `{name}` needs a model", "give `path`, a name or a directory of a model")
         if taken := sorted(set(settings) & set(cls.decided)):
             degrees = f"tp {shape.tensor}, dp {shape.data}, pp {shape.pipeline}, {nodes} nodes"
             message = f"`{taken[0]}` of the model is decided by the replica: {degrees}"
-            raise failed("PW741", name, message, "leave it out, and set the degrees in the replica's `config`", *taken)
+            raise build_failure("PW741", name, message, "leave it out, and set the degrees in the replica's `config`", *taken)
         copy, per_node = shape.tensor * shape.pipeline, shape.world_size // nodes
         if copy % per_node and per_node % copy:
             degrees = f"copies of tp {shape.tensor} x pp {shape.pipeline} = {copy} on nodes of {per_node}"
             help = f"choose tp and pp whose product divides {per_node}, or is a multiple of it"
-            raise failed("PW741", name, f"the engine `{name}` cannot serve {degrees}: neither divides the other", help, copy, per_node)
+            raise build_failure(
+                "PW741", name, f"the engine `{name}` cannot serve {degrees}: neither divides the other", help, copy, per_node
+            )
         cls._check_nodes(shape, nodes)
         need_installed(name, f"the engine `{name}`")  # the import itself takes up to half a minute
 
@@ -133,11 +135,11 @@ class ExternalEngine(Engine):
 
     async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
         await super().open(workers, meeting)
-        self._engine, tokenizer, self.longest = await in_daemon(lambda: self._loaded(meeting))
+        self._engine, tokenizer, self.longest = await in_daemon(lambda: self._load(meeting))
         self.tokenizer = HuggingFaceTokenizer(await tokenizer if hasattr(tokenizer, "__await__") else tokenizer)
 
     @abstractmethod
-    def _loaded(self, meeting: Meeting | None) -> tuple[Any, Any, int]:
+    def _load(self, meeting: Meeting | None) -> tuple[Any, Any, int]:
         """Return the library's engine, its tokenizer, and its longest context; blocks for minutes."""
 
     def chat(self, messages: Sequence[Message]) -> list[int]:
@@ -146,7 +148,9 @@ class ExternalEngine(Engine):
     async def sleep(self) -> None:
         if not self.settings.get(self.sleep_setting):
             message = f"the engine `{self.library}` can sleep only if it was started with `{self.sleep_setting}`"
-            raise failed("PW741", self.library, message, f"set `{self.sleep_setting}: true` in the model's settings", self.sleep_setting)
+            raise build_failure(
+                "PW741", self.library, message, f"set `{self.sleep_setting}: true` in the model's settings", self.sleep_setting
+            )
         await self._sleep()
 
     @abstractmethod
@@ -198,7 +202,7 @@ class VllmEngine(ExternalEngine):
         command = [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", str(settings["path"]), "--headless"]
         return command + options(vllm_arguments(settings, shape, meeting), "no-")
 
-    def _loaded(self, meeting: Meeting | None) -> tuple[Any, Any, int]:
+    def _load(self, meeting: Meeting | None) -> tuple[Any, Any, int]:
         vllm = self._module()
         args = vllm.AsyncEngineArgs(model=self.settings["path"], **vllm_arguments(self.settings, self.shape, meeting))
         engine = vllm.AsyncLLMEngine.from_engine_args(args)
@@ -268,7 +272,7 @@ class SglangEngine(ExternalEngine):
         if nodes > 1 and shape.data > 1:
             message = f"the engine `sglang` has no data parallelism over nodes: dp {shape.data} over {nodes} nodes"
             help = f"start {shape.data} replicas of tp {shape.tensor} x pp {shape.pipeline} instead"
-            raise failed("PW741", "sglang", message, help, shape.data, nodes)
+            raise build_failure("PW741", "sglang", message, help, shape.data, nodes)
 
     @classmethod
     def headless(cls, settings: Mapping[str, Any], shape: ReplicaShape, meeting: Meeting) -> Sequence[str]:
@@ -276,7 +280,7 @@ class SglangEngine(ExternalEngine):
         server_arguments = {"port": meeting_port(os.getpid())} | sglang_arguments(settings, shape, meeting)
         return [sys.executable, "-m", "sglang.launch_server", *options(server_arguments)]
 
-    def _loaded(self, meeting: Meeting | None) -> tuple[Any, Any, int]:
+    def _load(self, meeting: Meeting | None) -> tuple[Any, Any, int]:
         engine = self._module().Engine(**sglang_arguments(self.settings, self.shape, meeting))
         manager = engine.tokenizer_manager
         return engine, manager.tokenizer, int(manager.model_config.context_len)

@@ -6,8 +6,8 @@ import re
 import socket
 from contextlib import ExitStack
 
-from ..failure import LaunchFailed, failed
-from ..shield import shielded
+from ..failure import LaunchFailed, build_failure
+from ..shield import defer_signals
 from .on_ray import NAMESPACE, unreachable
 from .ray_compat import (
     OPENING,
@@ -42,14 +42,14 @@ class Connection:
         ray = need_ray()
         if ray.is_initialized():
             if not same_address(connected_address(), self.address):
-                raise _no_ray(self.address, f"this process is already connected to {connected_address()}")
+                raise _build_failure(self.address, f"this process is already connected to {connected_address()}")
             return
         probe(self.address)
         if is_only_local(self.address):
             self._access.enter_context(on_loopback(""))
         self._is_owner = True
         try:
-            with shielded() as heard:
+            with defer_signals() as heard:
                 try:
                     connect(self.address, NAMESPACE)
                 finally:
@@ -57,13 +57,13 @@ class Connection:
                         disarm()
         except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as problem:
             lines = str(problem).strip().splitlines() or [type(problem).__name__]
-            raise _no_ray(self.address, lines[0][:200]) from problem
+            raise _build_failure(self.address, lines[0][:200]) from problem
 
     def close(self) -> None:
         """Disconnect, if this object connected."""
         if self._is_owner:
             self._is_owner = False
-            with shielded():
+            with defer_signals():
                 disconnect()
                 self._access.close()
 
@@ -73,7 +73,7 @@ def must_be_unconnected() -> None:
     if need_ray().is_initialized():
         connected = connected_address()
         message = f"this process is already connected to the Ray cluster at {connected}, so none can be simulated"
-        raise failed("PW701", "", message, f"launch there with `address={connected!r}`, or disconnect first", connected)
+        raise build_failure("PW701", "", message, f"launch there with `address={connected!r}`, or disconnect first", connected)
 
 
 def probe(address: str) -> None:
@@ -93,14 +93,14 @@ def probe(address: str) -> None:
                 answer += more
     except OSError as problem:
         reason = "nothing answered in time" if isinstance(problem, TimeoutError) else problem.strerror or str(problem)
-        raise _no_ray(address, reason) from None
+        raise _build_failure(address, reason) from None
     if len(answer) < _FRAME_HEADER or answer[_FRAME_TYPE] != _SETTINGS:
-        raise _no_ray(address, "something else than Ray answers")
+        raise _build_failure(address, "something else than Ray answers")
     status = head_status(address, PROBE_LIMIT)
     if status == OTHER_SERVICE:
-        raise _no_ray(address, "what answers is not the head of a cluster, whose port is 6379 unless it was given another")
+        raise _build_failure(address, "what answers is not the head of a cluster, whose port is 6379 unless it was given another")
     if status == WRONG_TOKEN:
-        raise _no_ray(address, "it asks for a token, which is missing here or not the right one", TOKEN_HELP)
+        raise _build_failure(address, "it asks for a token, which is missing here or not the right one", TOKEN_HELP)
 
 
 def is_only_local(address: str) -> bool:
@@ -113,7 +113,7 @@ def parse_address(address: str) -> tuple[str, int]:
     """Split HOST:PORT, else LaunchFailed (PW701), such as for ``ray://...``."""
     match = _ADDRESS.fullmatch(address)
     if not match or not 0 < int(match["port"]) < 65_536:
-        raise _no_ray(address, "an address is HOST:PORT, as `ray start --head` printed it")
+        raise _build_failure(address, "an address is HOST:PORT, as `ray start --head` printed it")
     return match["host"].strip("[]"), int(match["port"])
 
 
@@ -137,5 +137,5 @@ START_HELP = "start one with `ray start --head` and name its HOST:PORT, or use `
 TOKEN_HELP = "set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH to the token of the cluster"
 
 
-def _no_ray(address: str, reason: str, help: str = START_HELP) -> LaunchFailed:
-    return failed("PW701", "", f"no Ray cluster can be used at `{address}`: {reason}", help, address)
+def _build_failure(address: str, reason: str, help: str = START_HELP) -> LaunchFailed:
+    return build_failure("PW701", "", f"no Ray cluster can be used at `{address}`: {reason}", help, address)

@@ -40,7 +40,7 @@ from .ray_compat import (
     group_state,
     held_bundles,
     need_ray,
-    pinned,
+    pin,
     send_by_value,
     uses_tls,
 )
@@ -119,7 +119,7 @@ class RayPort:
         return {name for part in parts for name in unreachable(part, limit, OPENING)}
 
     def hold(self, name: str, bundles: Sequence[RayBundle], detached: bool = False) -> Hold:
-        resources, options = pinned([(bundle.node_id, bundle.resources) for bundle in bundles])
+        resources, options = pin([(bundle.node_id, bundle.resources) for bundle in bundles])
         lifetime = "detached" if detached else None
         try:
             return self._ray.util.placement_group(resources, strategy="SPREAD", name=name, lifetime=lifetime, **options)
@@ -183,7 +183,7 @@ class RayPort:
         strategy = NodeAffinitySchedulingStrategy(node_id, soft=False)
         return self._remote(function).options(num_cpus=0, max_retries=0, scheduling_strategy=strategy).remote(*arguments)
 
-    def done(self, tickets: Sequence[Ticket], timeout: float | None) -> Sequence[Ticket]:
+    def collect_done(self, tickets: Sequence[Ticket], timeout: float | None) -> Sequence[Ticket]:
         """Gather a broadcast's answers, which arrive together: that halves the cost of waiting."""
         first = GATHER if timeout is None else min(GATHER, timeout)
         done, _ = self._ray.wait(list(tickets), num_returns=len(tickets), timeout=first)
@@ -205,7 +205,7 @@ class RayPort:
         try:
             return self._ray.get(ticket)
         except self._ray.exceptions.RayError as problem:
-            raise translated(problem) from None
+            raise translate(problem) from None
 
     def end(self, actor: Actor) -> None:
         self._ray.kill(actor, no_restart=True)
@@ -239,7 +239,7 @@ def _node(entry: Mapping[str, Any], free: Mapping[str, float]) -> RayNode:
     )  # fmt: skip
 
 
-def translated(problem: Any) -> AnswerFailed:
+def translate(problem: Any) -> AnswerFailed:
     """Translate an error of Ray to an AnswerFailed."""
     exceptions = need_ray().exceptions
     if isinstance(problem, exceptions.RayActorError) and UNBORN in str(problem):

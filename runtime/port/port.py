@@ -170,7 +170,7 @@ class Port(Protocol):
     def run_on(self, node_id: str, function: Callable[..., Any], *arguments: Any) -> Ticket:
         """Call a function once in a process on a node, without resources."""
 
-    def done(self, tickets: Sequence[Ticket], timeout: float | None) -> Sequence[Ticket]:
+    def collect_done(self, tickets: Sequence[Ticket], timeout: float | None) -> Sequence[Ticket]:
         """Return all finished or failed tickets once there is any; none after `timeout` s."""
 
     def answers(self, tickets: Sequence[Ticket], timeout: float) -> list[Any] | None:
@@ -211,10 +211,10 @@ def attempts(port: Port, limit: float) -> Iterator[bool]:
 Key = TypeVar("Key")
 
 
-def gathered(port: Port, tickets: dict[Ticket, Key], limit: float) -> Iterator[tuple[Key, Any]]:
+def gather(port: Port, tickets: dict[Ticket, Key], limit: float) -> Iterator[tuple[Key, Any]]:
     """Yield (key, answer or AnswerFailed) on arrival. Tickets late after `limit` s stay in the dict."""
     deadline = port.now() + limit
-    while tickets and (ready := port.done(list(tickets), max(0.0, deadline - port.now()))):
+    while tickets and (ready := port.collect_done(list(tickets), max(0.0, deadline - port.now()))):
         for ticket in ready:
             key = tickets.pop(ticket)
             try:

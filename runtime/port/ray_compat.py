@@ -12,7 +12,7 @@ import signal
 from contextlib import contextmanager
 from typing import Any, Collection, Iterator, Mapping, Sequence
 
-from ..failure import failed
+from ..failure import build_failure
 
 OLDEST, SELECTS_BY_LABEL = (2, 41), (2, 49)
 """Oldest Ray that was tried (benchmarks/ray_versions.py), and the first whose placement groups obey
@@ -27,9 +27,9 @@ def need_ray() -> Any:
     except ModuleNotFoundError as problem:
         if problem.name != "ray":
             raise
-        raise failed("PW708", "", "launching needs Ray, which is not installed", INSTALL_HELP) from None
+        raise build_failure("PW708", "", "launching needs Ray, which is not installed", INSTALL_HELP) from None
     if _version(ray) < OLDEST:
-        raise failed("PW708", "", f"launching needs Ray {OLDEST[0]}.{OLDEST[1]} or newer; this is {ray.__version__}", INSTALL_HELP)
+        raise build_failure("PW708", "", f"launching needs Ray {OLDEST[0]}.{OLDEST[1]} or newer; this is {ray.__version__}", INSTALL_HELP)
     return ray
 
 
@@ -191,7 +191,7 @@ PRESENCE = 0.001
 """Amount of a node's resource `node:IP` that pins a bundle to it."""
 
 
-def pinned(bundles: Sequence[tuple[str, Mapping[str, float]]]) -> tuple[list[dict[str, float]], dict[str, Any]]:
+def pin(bundles: Sequence[tuple[str, Mapping[str, float]]]) -> tuple[list[dict[str, float]], dict[str, Any]]:
     """Return the resources of bundles, and options that pin them to their nodes.
 
     `bundles`: (Ray node id, resources).
@@ -204,7 +204,7 @@ def pinned(bundles: Sequence[tuple[str, Mapping[str, float]]]) -> tuple[list[dic
     presence = {node["NodeID"]: f"node:{node['NodeManagerAddress']}" for node in alive_nodes()}
     if len(set(presence.values())) < len(presence):
         message = f"nodes share an address, so that Ray {need_ray().__version__} cannot tell them apart"
-        raise failed("PW702", "", message, "run Ray 2.49 or newer, or a single raylet on each machine")
+        raise build_failure("PW702", "", message, "run Ray 2.49 or newer, or a single raylet on each machine")
     return [{presence[node_id]: PRESENCE, **resources} for node_id, resources in bundles], {}
 
 

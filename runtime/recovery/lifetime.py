@@ -13,13 +13,13 @@ from ...models.placements.moves import Moves
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ...models.reading import Reading
-from ..failure import LaunchFailed, quoted
+from ..failure import LaunchFailed, quote_names
 from ..periodic import Periodic
 from ..port.port import Port
 from ..progress import Step
 from ..running.monitor import PERIOD, OnFailure
 from ..running.start import Running, StartOptions, start
-from ..shield import shielded
+from ..shield import defer_signals
 from ..world.inventory import inventory
 from ..world.matching import NO_SURVEY, used_nodes
 from .nodes import Membership
@@ -82,17 +82,17 @@ class Growth:
             return None
         room, _ = self._membership.room(reachable, plan, reservation)
         try:
-            new, moves = self._replanner.replanned(plan, room, LaunchFailed())
+            new, moves = self._replanner.replan(plan, room, LaunchFailed())
         except LaunchFailed:
             return None
         joined = tuple(node.name for node in self._membership.cluster.nodes if node.name in reachable.keys() - known_names)
-        return None if placed(new) == placed(plan) else (new, moves, joined)
+        return None if describe_places(new) == describe_places(plan) else (new, moves, joined)
 
     def _nodes(self) -> frozenset[str]:
         return frozenset(node.node_id for node in inventory(self._port))
 
 
-def placed(plan: Plan) -> dict[str, list[tuple[str, object]]]:
+def describe_places(plan: Plan) -> dict[str, list[tuple[str, object]]]:
     """Return where everything is, by node names."""
     return {
         name: [(plan.cluster.name(run.node), (run.ranks, run.kind, run.first, run.each, run.step, run.pitch)) for run in runs]
@@ -122,9 +122,9 @@ class Recovery:
     taken: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        nodes = [f"without {quoted(self.lost)}"] * bool(self.lost)
-        nodes += [f"beside the jobs that took {quoted(self.taken)}"] * bool(self.taken)
-        nodes += [f"with {quoted(self.joined)}"] * bool(self.joined)
+        nodes = [f"without {quote_names(self.lost)}"] * bool(self.lost)
+        nodes += [f"beside the jobs that took {quote_names(self.taken)}"] * bool(self.taken)
+        nodes += [f"with {quote_names(self.joined)}"] * bool(self.joined)
         details = f" {', '.join(nodes)}" if nodes else ""
         return f"running again after {self.seconds:.1f} s{details}: {self.moved}"
 
@@ -214,7 +214,7 @@ class Lifetime:
         except LaunchFailed as failure:
             self.stop()
             lost_names = present - set(self._membership.there())
-            if not self.restarts.allowed or not (is_lost(failure) or lost_names & set(_used(self.plan))):
+            if not self.restarts.allowed or not (is_lost(failure) or lost_names & set(_list_used(self.plan))):
                 raise
             self.recover(failure)
             return self.now
@@ -228,7 +228,7 @@ class Lifetime:
 
     def stop(self) -> None:
         """End and release everything. Idempotent."""
-        with shielded():
+        with defer_signals():
             stack, self._stack, self.running = self._stack, ExitStack(), None
             stack.close()
 
@@ -239,7 +239,7 @@ class Lifetime:
         remaining nodes; and other failures. Then nothing runs and nothing is reserved.
         """
         began = self.options.port.now()
-        self.restarts.failed(began)
+        self.restarts.record_failure(began)
         while True:
             self.stop()
             self.restarts.take(self.options.port, failure)
@@ -247,7 +247,7 @@ class Lifetime:
             for tell in self.on_restart:
                 tell(failure)
             try:
-                return self._again(failure, began)
+                return self._recover_again(failure, began)
             except LaunchFailed as next_failure:
                 if not is_lost_again(next_failure):
                     self.stop()
@@ -274,7 +274,7 @@ class Lifetime:
             self._growth.refuse(joined)
             self.options.progress(Step(f"going on without {', '.join(joined)}: {failure.findings[0].message}"))
             return self._start_previous(old_plan, began)
-        return self._noted(Recovery((), joined, moves, 0, self.options.port.now() - began))
+        return self._note(Recovery((), joined, moves, 0, self.options.port.now() - began))
 
     def look(self) -> None:
         """Raise LaunchFailed after a loss, NodesJoined for a better plan while growing."""
@@ -310,19 +310,19 @@ class Lifetime:
         self._stack.callback(watch.stop)
         watch.start()
 
-    def _again(self, failure: LaunchFailed, began: float) -> Recovery:
+    def _recover_again(self, failure: LaunchFailed, began: float) -> Recovery:
         reachable = self._membership.there()
-        lost = tuple(name for name in _used(self.plan) if name not in reachable)
+        lost = tuple(name for name in _list_used(self.plan) if name not in reachable)
         failure = with_lost(failure, lost)
         room, occupied_names = self._membership.room(reachable, self.plan)
         moves, plan, joined = None, self.plan, tuple[str, ...]()
         if lost or occupied_names:
             self.options.progress(Step(f"placing anew without {', '.join((*lost, *occupied_names))}"))
-            plan, moves = self._replanner.replanned(self.plan, room, failure)
+            plan, moves = self._replanner.replan(self.plan, room, failure)
             known = {node.name for node in self.plan.cluster.nodes}
             joined = tuple(node.name for node in plan.cluster.nodes if node.name not in known)
         self._start(plan)
-        return self._noted(Recovery(lost, joined, moves, self.restarts.used, self.options.port.now() - began, tuple(occupied_names)))
+        return self._note(Recovery(lost, joined, moves, self.restarts.used, self.options.port.now() - began, tuple(occupied_names)))
 
     def _start_previous(self, plan: Plan, began: float) -> Recovery:
         """Start the previous plan again; a failure there counts as any other loss."""
@@ -330,30 +330,30 @@ class Lifetime:
             self._start(plan)
         except LaunchFailed as failure:
             return self.recover(failure)
-        return self._noted(Recovery((), (), None, 0, self.options.port.now() - began))
+        return self._note(Recovery((), (), None, 0, self.options.port.now() - began))
 
     def _start(self, plan: Plan, unknown: bool = False) -> Running:
         available = inventory(self.options.port, self.options.seen.reports)
         if unknown:
             running = start(self._stack, plan, available, self.options)
         else:  # the first survey may be out of date
-            ranked = self._membership.roster.ranked(plan.cluster, available)
+            ranked = self._membership.roster.rank(plan.cluster, available)
             running = start(self._stack, plan, ranked, replace(self.options, seen=NO_SURVEY))
         running.monitor.on_failure = self.listeners
         for group in running.groups.values():
             group.calls = self.calls
         self.plan, self.ran, self.running = plan, running.plan, running
-        self.restarts.started(self.options.port.now())
+        self.restarts.record_start(self.options.port.now())
         if self.listeners:
             self.watch()
         return running
 
-    def _noted(self, recovery: Recovery) -> Recovery:
+    def _note(self, recovery: Recovery) -> Recovery:
         self.recoveries.append(recovery)
         self.options.progress(Step(str(recovery)))
         return recovery
 
 
-def _used(plan: Plan) -> list[str]:
+def _list_used(plan: Plan) -> list[str]:
     """Return the names of the nodes with processes of the plan."""
     return [plan.cluster.name(rank) for rank in used_nodes(plan)]

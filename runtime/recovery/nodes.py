@@ -14,10 +14,10 @@ from ...models.placements.plan import Plan
 from ..port.port import RANK_LABEL, Port, RayNode, attempts
 from ..progress import Step
 from ..reserving.fitting import NOISE
-from ..reserving.reservation import REACH_LIMIT, WAIT_LIMIT, held_on
+from ..reserving.reservation import REACH_LIMIT, WAIT_LIMIT, list_held
 from ..running.start import StartOptions
 from ..world.inventory import inventory
-from ..world.matching import held_masks, is_interchangeable, paired, plan_accelerators, ray_accelerators
+from ..world.matching import held_masks, is_interchangeable, pair_nodes, plan_accelerators, ray_accelerators
 from ..world.nvidia_smi import same_model
 from ..world.ray_machine import machine_of, resource_of
 from .replanner import ReplacementScope
@@ -31,7 +31,7 @@ class NodeRoster:
 
     def __init__(self, cluster: Cluster, available: Sequence[RayNode]) -> None:
         identities = _identities(available)
-        pairs = paired(cluster.nodes, available)
+        pairs = pair_nodes(cluster.nodes, available)
         self._names: dict[NodeIdentity, str] = {
             identities[pairs[node.rank].node_id]: node.name for node in cluster.nodes if node.rank in pairs
         }
@@ -50,7 +50,7 @@ class NodeRoster:
         """Map this Ray node to a name from now on."""
         self._names[_identities(available)[node.node_id]] = name
 
-    def ranked(self, cluster: Cluster, available: Sequence[RayNode]) -> list[RayNode]:
+    def rank(self, cluster: Cluster, available: Sequence[RayNode]) -> list[RayNode]:
         """Return the present nodes of a cluster in rank order, labelled with their ranks."""
         present = self.present(available)
         named = ((node.rank, present.get(node.name)) for node in cluster.nodes)
@@ -111,7 +111,7 @@ def _name(cluster: Cluster, ray: RayNode) -> str:
     return wanted if wanted not in taken else f"{wanted}-{ray.node_id[:8]}"
 
 
-def occupied(port: Port, reservation: str = "") -> dict[str, int]:
+def count_occupied(port: Port, reservation: str = "") -> dict[str, int]:
     """Return Ray node id -> number of accelerators in use outside the `reservation`.
 
     Nodes without such use are omitted. Released accelerators count as used until Ray has noticed.
@@ -121,14 +121,14 @@ def occupied(port: Port, reservation: str = "") -> dict[str, int]:
     for _ in attempts(port, WAIT_LIMIT):
         nodes, holdings = port.nodes(), port.holdings()
         used = {node.node_id: node.total.get(resource_of(node), 0.0) - node.free.get(resource_of(node), 0.0) for node in nodes}
-        reserved = {node.node_id: held_on(holdings, resource_of(node)).get(node.node_id, {}) for node in nodes}
+        reserved = {node.node_id: list_held(holdings, resource_of(node)).get(node.node_id, {}) for node in nodes}
         if all(used[node_id] <= sum(amounts.values()) + NOISE for node_id, amounts in reserved.items()):
             break
     foreign = {id: max(used[id], sum(amounts.values())) - amounts.get(reservation, 0.0) for id, amounts in reserved.items()}
     return {node_id: round(amount + 0.499) for node_id, amount in foreign.items() if amount > NOISE}
 
 
-def blocked(plan: Plan, nodes: Mapping[str, RayNode], foreign: Mapping[str, int], share: bool) -> list[str]:
+def find_blocked(plan: Plan, nodes: Mapping[str, RayNode], foreign: Mapping[str, int], share: bool) -> list[str]:
     """Return the plan's nodes without enough free accelerators; `nodes`: name -> Ray node."""
     masks = held_masks(plan)
     names = []
@@ -195,10 +195,10 @@ class Membership:
 
     def room(self, there: dict[str, RayNode], plan: Plan, reservation: str = "") -> tuple[ReplacementScope, list[str]]:
         """Return (scope, nodes of the plan without capacity); `reservation` is not foreign."""
-        amounts = occupied(self._options.port, reservation)
+        amounts = count_occupied(self._options.port, reservation)
         share = self._options.share_nodes
         scope = ReplacementScope(without_occupied(self.cluster, plan, there, amounts, share), tuple(there))
-        return scope, blocked(plan, there, amounts, share)
+        return scope, find_blocked(plan, there, amounts, share)
 
     def welcome(self) -> None:
         """Add unknown nodes to the cluster; report unusable nodes with the reason."""

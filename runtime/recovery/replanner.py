@@ -28,7 +28,7 @@ Masks = dict[tuple[int, str], int]
 
 def immovable(plan: Plan, problem: Problem | None) -> list[str]:
     """Return the components whose ranks are given: a lost node under them is not replaced."""
-    return sorted((problem or problem_of_plan(plan)).given().runs)
+    return sorted((problem or problem_of_plan(plan)).build_given().runs)
 
 
 def problem_of_plan(plan: Plan) -> Problem:
@@ -42,7 +42,7 @@ def problem_of_plan(plan: Plan) -> Problem:
     a part of a resource, and components that overlap in part.
     """
     masks = {name: plan.assignment.masks(name) for name in plan.components}
-    fixed = _fixed(plan, masks)
+    fixed = _find_fixed(plan, masks)
     components = tuple(
         Component(name, _node_groups(plan, name), runs=plan.assignment.of(name), cpus=plan.cpus.get(name, 0))
         if name in fixed
@@ -53,7 +53,7 @@ def problem_of_plan(plan: Plan) -> Problem:
     return Problem(plan.cluster, Job(components, open_relations, Capabilities(shares_accelerators=True)))
 
 
-def _fixed(plan: Plan, masks: dict[str, Masks]) -> set[str]:
+def _find_fixed(plan: Plan, masks: dict[str, Masks]) -> set[str]:
     """Return the components with given ranks, and all that share accelerators with them."""
     fixed = {name for name in masks if not _even(plan, name)}
     for first, second in combinations(masks, 2):
@@ -70,7 +70,7 @@ def _component(plan: Plan, name: str) -> Component:
     amount = plan.assignment.world_size(name) if first.kind == NODE else plan.assignment.amount(name)
     return Component(
         name, _node_groups(plan, name), least=amount, most=amount, per_process=max(1, first.each),
-        parallel=plan.degrees.get(name) or Parallel(tp=_together(plan, name)), cpus=plan.cpus.get(name, 0),
+        parallel=plan.degrees.get(name) or Parallel(tp=_count_together(plan, name)), cpus=plan.cpus.get(name, 0),
     )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def without_guesses(problem: Problem, plan: Plan) -> Problem:
     return replace(problem, job=replace(problem.job, components=components))
 
 
-def _together(plan: Plan, name: str) -> int:
+def _count_together(plan: Plan, name: str) -> int:
     """Return the largest size whose consecutive groups each lie on a single node."""
     runs = plan.assignment.of(name)
     if runs[0].kind != ACCELERATOR:
@@ -100,7 +100,7 @@ def _even(plan: Plan, name: str) -> bool:
         return False
     if sum(len(run.ranks) for run in runs) != plan.assignment.world_size(name):
         return False
-    return runs[0].kind == NODE or plan.assignment.held(name, runs[0].kind) == plan.assignment.amount(name)
+    return runs[0].kind == NODE or plan.assignment.count_held(name, runs[0].kind) == plan.assignment.amount(name)
 
 
 def _relations(masks: dict[str, Masks]) -> Iterator[Relation]:
@@ -172,24 +172,24 @@ class Replanner:
         """Set the cluster of all later problems."""
         self.problem = replace(self.problem, cluster=cluster)
 
-    def replanned(self, before: Plan, room: ReplacementScope, failure: LaunchFailed) -> tuple[Plan, Moves]:
+    def replan(self, before: Plan, room: ReplacementScope, failure: LaunchFailed) -> tuple[Plan, Moves]:
         """Return the plan with the fewest moves in this scope, and the moves."""
         problem = replace(self.problem, cluster=room.cluster)
         try:
-            plan, moved = replanned(problem, before, room.there, self._search, failure)
+            plan, moved = replan(problem, before, room.there, self._search, failure)
         except LaunchFailed:
             if not self._guessed:
                 raise
-            plan, moved = replanned(without_guesses(problem, before), before, room.there, self._search, failure)
+            plan, moved = replan(without_guesses(problem, before), before, room.there, self._search, failure)
         return replace(plan, cluster=_as_known(plan.cluster, self.problem.cluster)), moved
 
 
-def replanned(problem: Problem, before: Plan, there: Collection[str], search: Search, failure: LaunchFailed) -> tuple[Plan, Moves]:
+def replan(problem: Problem, before: Plan, there: Collection[str], search: Search, failure: LaunchFailed) -> tuple[Plan, Moves]:
     """Return the plan with the fewest moves on the named nodes, and the moves.
 
     Raises LaunchFailed (PW714, with `failure` and the solver's findings) if there is none.
     """
-    from ...planner.placing import decided
+    from ...planner.placing import decide
     from ...solver.pricing.changes import near_running_plan
     from ...solver.replanning import moves
 
@@ -199,15 +199,15 @@ def replanned(problem: Problem, before: Plan, there: Collection[str], search: Se
     try:
         question = near_running_plan(problem, before, lost_names)
     except UnusableInput as problem_of_input:
-        raise final_failure(failure, _nothing_fits(problem.cluster, there), NO_ROOM_HELP, problem_of_input.findings) from None
+        raise final_failure(failure, _explain_no_fit(problem.cluster, there), NO_ROOM_HELP, problem_of_input.findings) from None
     answer = search(question)
     if answer.plan is None:
-        words = _nothing_fits(problem.cluster, there) if answer.verdict == IMPOSSIBLE else "no placement was found in time"
+        words = _explain_no_fit(problem.cluster, there) if answer.verdict == IMPOSSIBLE else "no placement was found in time"
         raise final_failure(failure, words, NO_ROOM_HELP, answer.findings)
-    return answer.plan, moves(decided(question, answer), before, answer.plan)
+    return answer.plan, moves(decide(question, answer), before, answer.plan)
 
 
-def _nothing_fits(cluster: Cluster, reachable: Collection[str]) -> str:
+def _explain_no_fit(cluster: Cluster, reachable: Collection[str]) -> str:
     count, shared_nodes = len(reachable), sum(node.name in reachable and bool(node.taken) for node in cluster.nodes)
     shared_text = f", {shared_nodes} of them with accelerators of other jobs" if shared_nodes else ""
     return f"its components fit no longer on the {f'{count} nodes that are' if count > 1 else 'node that is'} left of {len(cluster.nodes)}{shared_text}"

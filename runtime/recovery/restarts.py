@@ -48,11 +48,11 @@ class Restarts:
         self.used = self._in_a_row = 0
         self._started = 0.0
 
-    def started(self, now: float) -> None:
+    def record_start(self, now: float) -> None:
         """Record that all workers run."""
         self._started = now
 
-    def failed(self, now: float) -> None:
+    def record_failure(self, now: float) -> None:
         """Record a loss."""
         if now - self._started > STEADY:
             self._in_a_row = 0

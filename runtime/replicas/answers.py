@@ -100,7 +100,7 @@ async def pieces(engine: Engine, wanted: WantedChoices) -> AsyncGenerator[TextPi
     yield TextPiece(rest, reason, count)
 
 
-async def together(engine: Engine, wanted: Sequence[WantedChoices], lost: asyncio.Event) -> AsyncGenerator[tuple[int, TextPiece], None]:
+async def merge(engine: Engine, wanted: Sequence[WantedChoices], lost: asyncio.Event) -> AsyncGenerator[tuple[int, TextPiece], None]:
     """Yield (index, piece) of several answers on arrival; the first failure ends all.
 
     `lost`: the replica has failed, which the engine itself need not notice.

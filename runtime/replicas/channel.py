@@ -27,13 +27,13 @@ def bare(host: str) -> str:
 
 def own_address(towards: str) -> str:
     """Return the address of this machine on the way to a host. Sends nothing."""
-    family, kind, _, _, target = _resolved(bare(towards))
+    family, kind, _, _, target = _resolve(bare(towards))
     with socket.socket(family, kind) as probe:
         probe.connect(target)
         return str(probe.getsockname()[0])
 
 
-def _resolved(host: str) -> Any:
+def _resolve(host: str) -> Any:
     return socket.getaddrinfo(host, 9, type=socket.SOCK_DGRAM)[0]
 
 
@@ -112,11 +112,11 @@ class Endpoint:
             try:
                 while True:
                     sender, *parts = router.recv_multipart()
-                    router.send_multipart([sender, *parts[:1], self._answered(pool, b"".join(parts[1:]))])
+                    router.send_multipart([sender, *parts[:1], self._answer(pool, b"".join(parts[1:]))])
             except zmq.ContextTerminated:
                 return
 
-    def _answered(self, pool: ThreadPoolExecutor, data: bytes) -> bytes:
+    def _answer(self, pool: ThreadPoolExecutor, data: bytes) -> bytes:
         """Run a call in the handler's thread; any exception becomes a value."""
         work = pool.submit(self._call, data)
         problem = work.exception()
@@ -223,7 +223,7 @@ class Channel:
             for call in calls:
                 _dismiss(call)
 
-    def tell(self, method: str, args: Sequence[Any] = (), ranks: Sequence[int] | None = None) -> None:
+    def notify(self, method: str, args: Sequence[Any] = (), ranks: Sequence[int] | None = None) -> None:
         """Call a method without waiting; its answer and failure are ignored."""
         if self.failure is not None:
             return

@@ -11,7 +11,7 @@ from ...models.findings.wording import plural, with_noun
 from ..compat.verl.pool import RayResourcePool, port_of
 from ..compat.verl.pool_manager import split_resource_pool
 from ..engines.engine import ReplicaShape
-from ..failure import LaunchFailed, refused
+from ..failure import LaunchFailed, build_refusal
 from ..world.vendors import RESOURCES
 from .loop import in_thread
 from .replica import Replica
@@ -40,7 +40,7 @@ def divide(n_accelerators: int, tp: int = 1, dp: int = 1, pp: int = 1) -> Divisi
     """
     if not all(isinstance(number, int) for number in (n_accelerators, tp, dp, pp)) or n_accelerators < 0 or min(tp, dp, pp) < 1:
         message = f"{n_accelerators} accelerators cannot be dealt to replicas of tp {tp}, dp {dp} and pp {pp}"
-        raise refused("PW741", "", message, "give whole numbers, degrees of at least 1", tp, dp, pp)
+        raise build_refusal("PW741", "", message, "give whole numbers, degrees of at least 1", tp, dp, pp)
     size = ReplicaShape(tp, dp, pp).world_size
     return Division(n_accelerators // size, size, n_accelerators % size)
 
@@ -53,7 +53,7 @@ def num_replicas(n_accelerators: int, tp: int = 1, dp: int = 1, pp: int = 1) -> 
 async def reserve_replicas(replicas: Sequence[Replica]) -> RayResourcePool:
     """Reserve a pool for all replicas; LaunchFailed (PW702) with the arithmetic."""
     if not replicas:
-        raise refused("PW741", "", "there are no replicas to reserve for", "make at least one")
+        raise build_refusal("PW741", "", "there are no replicas to reserve for", "make at least one")
     on = replicas[0].on
     port = port_of(on)
     device = _one_device(replicas)
@@ -78,7 +78,7 @@ async def launch_replicas(replicas: Sequence[Replica]) -> AsyncIterator[Sequence
     pool = await reserve_replicas(replicas)
     try:
         parts = split_resource_pool(pool, [replica.world_size for replica in replicas])
-        await _all(replica.init_standalone(part) for replica, part in zip(replicas, parts))
+        await _wait_for_all(replica.init_standalone(part) for replica, part in zip(replicas, parts))
         yield replicas
     finally:
         ends = await asyncio.gather(*(replica.close() for replica in replicas), return_exceptions=True)
@@ -93,11 +93,11 @@ def _one_device(replicas: Sequence[Replica]) -> str:
     devices = sorted({replica.device for replica in replicas})
     if len(devices) > 1:
         message = f"replicas on {' and '.join(f'`{device}`' for device in devices)} cannot be reserved together"
-        raise refused("PW741", "", message, "launch those of each device by themselves", *devices)
+        raise build_refusal("PW741", "", message, "launch those of each device by themselves", *devices)
     return devices[0]
 
 
-async def _all(works: Any) -> None:
+async def _wait_for_all(works: Any) -> None:
     """Wait for all; a failure cancels the rest and is raised after their end."""
     tasks = [asyncio.ensure_future(work) for work in works]
     try:
@@ -119,4 +119,4 @@ def _with_arithmetic(problem: LaunchFailed, replicas: Sequence[Replica], total: 
     notes = (f"{possible}", *first.notes)
     fewer = f"start {possible.replicas} {plural('replica', possible.replicas)}, or more nodes"
     help = fewer if 0 < possible.replicas < count else first.help
-    return refused("PW702", "rollout_pool", message, help, amount=first.amount, notes=notes)
+    return build_refusal("PW702", "rollout_pool", message, help, amount=first.amount, notes=notes)

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ...models.findings.wording import with_noun
 from ..engines.engine import Engine, Sampling
 from . import openai_format as requests
-from .answers import GenerationFailed, TextPiece, WantedChoices, together
+from .answers import GenerationFailed, TextPiece, WantedChoices, merge
 from .channel import ChannelFailed
 from .openai_format import (
     CHAT,
@@ -74,22 +74,24 @@ class Serving:
             return RequestRefused(503, self.trouble, SERVER, None, "replica_failed")
         return RequestRefused(500, words, SERVER, None, "internal_error")
 
-    def wanted_of_chat(self, request: ChatRequest) -> list[WantedChoices]:
+    def read_chat(self, request: ChatRequest) -> list[WantedChoices]:
         """Return the answers that a conversation requests. Raises RequestRefused."""
         self.check(request.model)
         prompt = self.engine.chat([{"role": turn.role, "content": turn.words} for turn in request.messages])
-        return self._wanted(request, [prompt], request.most, "messages")
+        return self._read_choices(request, [prompt], request.most, "messages")
 
-    def wanted_of_completion(self, request: CompletionRequest) -> list[WantedChoices]:
+    def read_completion(self, request: CompletionRequest) -> list[WantedChoices]:
         """Return the requested answers, prompt by prompt. RequestRefused."""
         self.check(request.model)
         prompts = [self.engine.tokenizer.encode(prompt) if isinstance(prompt, str) else prompt for prompt in request.prompts]
         size = self.engine.tokenizer.size
         if any(token >= size for prompt in prompts for token in prompt):
             raise RequestRefused(400, f"`prompt`: there are {size} tokens, numbered from 0", INVALID, "prompt", "invalid_value")
-        return self._wanted(request, prompts, request.max_tokens, "prompt")
+        return self._read_choices(request, prompts, request.max_tokens, "prompt")
 
-    def _wanted(self, request: GenerationRequest, prompts: Sequence[Sequence[int]], most: int | None, param: str) -> list[WantedChoices]:
+    def _read_choices(
+        self, request: GenerationRequest, prompts: Sequence[Sequence[int]], most: int | None, param: str
+    ) -> list[WantedChoices]:
         if len(prompts) * request.n > self.limits.max_choices:
             choices = f"{with_noun(request.n, 'answer')} to {with_noun(len(prompts), 'prompt')}"
             message = f"`n`: {choices} are more than {self.limits.max_choices}"
@@ -150,7 +152,7 @@ class BodyLimit:
         declared = dict(scope["headers"]).get(b"content-length", b"")
         size = int(declared) if declared.isdigit() else 0
 
-        async def limited() -> Message:
+        async def limit() -> Message:
             nonlocal size
             self._check(size)
             message = await receive()
@@ -159,7 +161,7 @@ class BodyLimit:
                 self._check(size)
             return message
 
-        await self._app(scope, limited, send)
+        await self._app(scope, limit, send)
 
     def _check(self, size: int) -> None:
         if size > self._most:
@@ -196,11 +198,11 @@ def build_app(serving: Serving) -> FastAPI:
 
     @app.post("/v1/chat/completions")
     async def chat(request: Request, body: ChatRequest) -> Response:
-        return await _answer(serving, request, body, CHAT, serving.wanted_of_chat(body))
+        return await _answer(serving, request, body, CHAT, serving.read_chat(body))
 
     @app.post("/v1/completions")
     async def completions(request: Request, body: CompletionRequest) -> Response:
-        return await _answer(serving, request, body, COMPLETION, serving.wanted_of_completion(body))
+        return await _answer(serving, request, body, COMPLETION, serving.read_completion(body))
 
     return app
 
@@ -215,17 +217,17 @@ async def _answer(
     prompts = [len(answer_request.prompt) for answer_request in wanted[:: body.n]]
     answer = AnswerBody(kind, serving.name, prompts)
     if body.stream:
-        coming = together(serving.engine, wanted, serving.lost)
+        coming = merge(serving.engine, wanted, serving.lost)
 
-        async def begun() -> Response:
+        async def begin() -> Response:
             first = await anext(coming)  # a failure before the first chunk has its own status
             events = _events(serving, answer, first, coming, body.stream_options.include_usage)
             return StreamingResponse(events, media_type="text/event-stream")
 
-        return await _unless_disconnected(request, begun)
+        return await _unless_disconnected(request, begin)
 
     async def whole() -> Response:
-        async with aclosing(together(serving.engine, wanted, serving.lost)) as coming:
+        async with aclosing(merge(serving.engine, wanted, serving.lost)) as coming:
             async for index, piece in coming:
                 answer.add(index, piece)
         return JSONResponse(answer.whole())
@@ -243,7 +245,7 @@ async def _events(
             async for index, piece in coming:
                 yield event(answer.add(index, piece))
     except ChannelFailed as problem:
-        yield event(_failed(problem).body)
+        yield event(_translate_failure(problem).body)
         return
     except GenerationFailed as problem:
         yield event(serving.broken(str(problem)).body)
@@ -255,7 +257,7 @@ async def _events(
 
 async def _unless_disconnected(request: Request, work: Callable[[], Coroutine[Any, Any, Response]]) -> Response:
     """Return the result of the work; cancel it if the client hangs up."""
-    task, disconnecting = asyncio.create_task(work()), asyncio.create_task(_disconnected(request))
+    task, disconnecting = asyncio.create_task(work()), asyncio.create_task(_wait_for_disconnect(request))
     try:
         await asyncio.wait({task, disconnecting}, return_when=asyncio.FIRST_COMPLETED)
         return task.result() if task.done() else Response(status_code=CLOSED)
@@ -264,12 +266,12 @@ async def _unless_disconnected(request: Request, work: Callable[[], Coroutine[An
         disconnecting.cancel()
 
 
-async def _disconnected(request: Request) -> None:
+async def _wait_for_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
-def _failed(problem: ChannelFailed) -> RequestRefused:
+def _translate_failure(problem: ChannelFailed) -> RequestRefused:
     return RequestRefused(503 if problem.lost else 500, str(problem), SERVER, None, "replica_failed" if problem.lost else "worker_failed")
 
 
@@ -277,7 +279,7 @@ def _errors(app: FastAPI, serving: Serving) -> None:
     """Register handlers that answer every failure in OpenAI's format."""
 
     @app.exception_handler(RequestRefused)
-    async def refused(request: Request, problem: RequestRefused) -> Response:
+    async def answer_refusal(request: Request, problem: RequestRefused) -> Response:
         return problem.response
 
     @app.exception_handler(RequestValidationError)
@@ -285,13 +287,13 @@ def _errors(app: FastAPI, serving: Serving) -> None:
         return invalid(problem.errors()).response
 
     @app.exception_handler(HTTPException)
-    async def elsewhere(request: Request, problem: HTTPException) -> Response:
+    async def answer_unknown(request: Request, problem: HTTPException) -> Response:
         kind = NOT_FOUND if problem.status_code == 404 else INVALID
         return RequestRefused(problem.status_code, f"{request.method} {request.url.path}: {problem.detail}", kind).response
 
     @app.exception_handler(ChannelFailed)
-    async def failed(request: Request, problem: ChannelFailed) -> Response:
-        return _failed(problem).response
+    async def answer_failure(request: Request, problem: ChannelFailed) -> Response:
+        return _translate_failure(problem).response
 
     @app.exception_handler(GenerationFailed)
     @app.exception_handler(Exception)

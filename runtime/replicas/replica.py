@@ -11,7 +11,7 @@ from ..compat.verl.pool import RayResourcePool, Seat, device_there, port_of
 from ..compat.verl.worker_classes import RayClassWithInitArgs
 from ..compat.verl.worker_group import RayWorkerGroup
 from ..engines.engine import ReplicaShape, engine_class, need_serving
-from ..failure import LaunchFailed, refused
+from ..failure import LaunchFailed, build_refusal
 from ..port.port import Actor
 from .loop import in_thread
 from .settings import Limits
@@ -29,7 +29,7 @@ def nodes_of(world_size: int, gpus_per_node: int, subject: str) -> tuple[int, in
     if not isinstance(gpus_per_node, int) or gpus_per_node < 1 or (world_size % gpus_per_node and gpus_per_node % world_size):
         message = f"a replica of {world_size} accelerators does not fit nodes of {gpus_per_node}: neither divides the other"
         help = "choose degrees whose product divides the accelerators of a node, or is a multiple of them"
-        raise refused("PW741", subject, message, help, world_size, gpus_per_node)
+        raise build_refusal("PW741", subject, message, help, world_size, gpus_per_node)
     per_node = min(world_size, gpus_per_node)
     return world_size // per_node, per_node
 
@@ -163,7 +163,7 @@ class Replica:
 
         group = self.worker_group
         if group is None:
-            raise refused("PW741", self.subject, f"{self.subject} has no workers", "call one of its init methods")
+            raise build_refusal("PW741", self.subject, f"{self.subject} has no workers", "call one of its init methods")
         first = self.world_size * self.replica_rank if self._own_group is None else 0
         master = self._seats[0].node.address
         workers = access(group.group, range(first, first + self.world_size), master if self.nnodes > 1 else "")
@@ -205,7 +205,7 @@ class Replica:
         first = self.world_size * self.replica_rank
         if len(seats) < first + self.world_size:
             message = f"{self.subject} needs workers {first}-{first + self.world_size - 1} of a group on a pool; this one has {len(seats)}"
-            raise refused("PW741", self.subject, message, "start the group with a resource_pool, large enough for all replicas")
+            raise build_refusal("PW741", self.subject, message, "start the group with a resource_pool, large enough for all replicas")
         self.worker_group = worker_group
         self.workers = worker_group.workers[first : first + self.world_size]
         await self._launch(list(seats[first : first + self.world_size]))
@@ -238,24 +238,24 @@ class Replica:
         try:
             if pool.world_size != self.world_size:
                 message = f"{self.subject} has {with_noun(self.world_size, 'worker')}, its pool {with_noun(pool.world_size, 'place')}"
-                raise refused("PW741", self.subject, message, "give it a pool, or a part of one, of its own size")
+                raise build_refusal("PW741", self.subject, message, "give it a pool, or a part of one, of its own size")
             self.resource_pool = pool
             await in_thread(self._start_workers, pool)
         except LaunchFailed as problem:
             await self.close()
-            raise self._told(problem) from problem
+            raise self._build_failure(problem) from problem
         except BaseException:
             await self.close()
             raise
         await self._launch(pool.seats())
 
-    def _told(self, problem: LaunchFailed) -> LaunchFailed:
+    def _build_failure(self, problem: LaunchFailed) -> LaunchFailed:
         """Return the failure; a taken name is reported for the replica, whose rank causes it."""
         first = problem.findings[0]
         if first.code != "PW717":
             return problem
         message = f"there is a {self.subject} already: {first.message}"
-        return refused("PW717", self.subject, message, "close that one, or give each a replica_rank of its own", self.replica_rank)
+        return build_refusal("PW717", self.subject, message, "close that one, or give each a replica_rank of its own", self.replica_rank)
 
     def _start_workers(self, pool: RayResourcePool) -> None:
         mode = "standalone" if self.rollout_mode is RolloutMode.STANDALONE else "colocate"
@@ -270,7 +270,7 @@ class Replica:
             for slice in self.node_seats:
                 if len({seat.node.node_id for seat in slice}) > 1:
                     message = f"the {len(slice)} workers of {self.subject} that share a server are not on one node"
-                    raise refused("PW741", self.subject, message, "give it places that are whole on each of its nodes")
+                    raise build_refusal("PW741", self.subject, message, "give it places that are whole on each of its nodes")
             await self.launch_servers()
         except BaseException:
             await self.close()
@@ -302,7 +302,7 @@ def degree(config: Any, name: str, subject: str) -> int:
     """Return a degree of parallelism, 1 by default. Invalid: ValueError (PW741)."""
     value = setting(config, name, 1)
     if not str(value).isdecimal() or int(value) < 1:
-        raise refused("PW741", subject, f"`{name}` of {subject} is {value!r}", "give a whole number of at least 1", name)
+        raise build_refusal("PW741", subject, f"`{name}` of {subject} is {value!r}", "give a whole number of at least 1", name)
     return int(value)
 
 
@@ -336,7 +336,7 @@ REPLICAS: Mapping[str, type[Replica]] = {cls.engine: cls for cls in (EchoReplica
 def get_replica_class(name: str) -> type[Replica]:
     """Return the replica class of an engine. Unknown: ValueError (PW741)."""
     if name not in REPLICAS:
-        raise refused("PW741", name, f"there are no replicas of `{name}`", f"use one of {', '.join(REPLICAS)}", name)
+        raise build_refusal("PW741", name, f"there are no replicas of `{name}`", f"use one of {', '.join(REPLICAS)}", name)
     return REPLICAS[name]
 
 
@@ -351,7 +351,7 @@ def check_plain(model: Mapping[str, Any], subject: str) -> None:
             encode(value)
         except Malformed as problem:
             message = f"`{name}` of the model of {subject} {problem}"
-            raise refused("PW741", subject, message, "give numbers, text, and lists and dicts of them", name) from None
+            raise build_refusal("PW741", subject, message, "give numbers, text, and lists and dicts of them", name) from None
 
 
 def _plain(model_config: Any) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import Any, Sequence
 
 from ..compat.verl.pool import Seat
 from ..compat.verl.processes import PoolProcesses, placements_on
-from ..failure import LaunchFailed, failed
-from ..port.port import Actor, Port, gathered
-from ..shield import shielded
+from ..failure import LaunchFailed, build_failure
+from ..port.port import Actor, Port, gather
+from ..shield import defer_signals
 from ..workers.group import Gang, WorkerGroup
 from ..workers.member import Member, rank_environment
 from .server import END_LIMIT, ReplicaServer
@@ -61,7 +61,7 @@ class Servers:
             pid, log = self._group.on(int(problem.findings[0].witnesses[0])).call("get_log", timeout=ASK_LIMIT)[0]
             message = f"a server of `{self._group.component}` (process {pid}) did not start: {problem.findings[0].message}"
             help = f"read {log} on that node; leave `port` out for any that is free; look at the network between the nodes"
-            raise failed("PW742", self._group.component, message, help, pid, log, traceback=problem.traceback) from problem
+            raise build_failure("PW742", self._group.component, message, help, pid, log, traceback=problem.traceback) from problem
         return str(host), int(number)
 
     def ask(self, method: str, limit: float = ASK_LIMIT) -> list[Any]:
@@ -74,11 +74,11 @@ class Servers:
 
     def close(self) -> None:
         """End the servers after a short grace period. Idempotent."""
-        with shielded():
+        with defer_signals():
             if not self._group.workers:
                 return
             tickets = {self._group.request(rank, "shutdown", (), {}): rank for rank in self._group.ranks}
-            for _ in gathered(self._group.port, tickets, END_LIMIT):
+            for _ in gather(self._group.port, tickets, END_LIMIT):
                 pass
             self._gang.kill()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Mapping
 
 from ..engines.engine import ReplicaShape, Sampling
-from ..failure import refused
+from ..failure import build_refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Limits:
             whole = not name.endswith("_seconds")
             if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not 0 < value < math.inf:
                 kind = "a whole number" if whole else "a number of seconds"
-                raise refused("PW741", subject, f"`{name}` of {subject} is {value!r}", f"give {kind} above 0", name)
+                raise build_refusal("PW741", subject, f"`{name}` of {subject} is {value!r}", f"give {kind} above 0", name)
         return cls(**limits)
 
 

@@ -29,7 +29,7 @@ def fit(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str) -> list[int]
     if chosen is None:
         return None
     chosen = _in_order(nodes, needs, lead, chosen)
-    for equal_parts in _alike(needs):
+    for equal_parts in _group_alike(needs):
         for part, node in zip(equal_parts, sorted(chosen[part] for part in equal_parts)):
             chosen[part] = node
     return [chosen[part] for part in range(len(needs))]
@@ -91,7 +91,7 @@ def _in_order(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str, chosen
     return {part: replacement[node] for part, node in chosen.items()}
 
 
-def _alike(needs: Sequence[Need]) -> list[list[int]]:
+def _group_alike(needs: Sequence[Need]) -> list[list[int]]:
     """Group the positions of equal needs."""
     groups: dict[tuple[tuple[str, float], ...], list[int]] = {}
     for part, need in enumerate(needs):

@@ -8,7 +8,7 @@ from math import inf
 from typing import Iterable, Iterator, Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
-from ..failure import LaunchFailed, failed
+from ..failure import LaunchFailed, build_failure
 from ..port.port import (
     CREATED,
     INFEASIBLE,
@@ -23,10 +23,10 @@ from ..port.port import (
     RayNode,
     Ticket,
     attempts,
-    gathered,
+    gather,
 )
 from ..port.ray_compat import PRESENCE
-from ..shield import shielded
+from ..shield import defer_signals
 from ..workers.inside.on_node import accelerator_ids
 from ..world.matching import Match, plan_accelerators, ray_accelerators
 from ..world.ray_machine import is_simulated
@@ -78,7 +78,7 @@ def amount_of(resource: str, amount: float) -> str:
     return f"{amount:g} {kind}{'' if amount == 1 else 's'}" if kind in ("accelerator", "CPU") else f"{amount:g} `{resource}`"
 
 
-def held_on(holdings: Iterable[Holding], resource: str) -> dict[str, dict[str, float]]:
+def list_held(holdings: Iterable[Holding], resource: str) -> dict[str, dict[str, float]]:
     """Return Ray node id -> reservation name -> its amount of a resource there."""
     amounts: dict[str, dict[str, float]] = {}
     for holding in holdings:
@@ -136,7 +136,7 @@ def _words(first: NodeDemand, node: RayNode, resource: str, need: float, limit: 
     have, total = node.free.get(resource, 0.0), node.total.get(resource, 0.0)
     if total < need - NOISE:
         return f"{first.where} needs {amount_of(resource, need)}, it has {total:g}", "ask for less of this node, or start it with more"
-    holders = held_on(holdings, resource).get(node.node_id)
+    holders = list_held(holdings, resource).get(node.node_id)
     holders_text = f" ({by_holders(holders)} held)" if holders else ""
     shared = resource in RESOURCES and 0 < first.least <= have + NOISE
     help = f"{first.help}; or hold only the {first.least} that the plan uses there: `--share-nodes`" if shared else first.help
@@ -190,12 +190,12 @@ class Reservation:
         deadline = self.port.now() + limit
         if short := unmet(self.port, self.wanted, limit):
             raise LaunchFailed(*short)
-        with shielded():
+        with defer_signals():
             try:
                 self.hold = self.port.hold(self.name, [want.bundle for want in self.wanted], self.detached)
             except NameTaken:
                 message = f"there is a reservation `{self.name}` already"
-                raise failed("PW717", self.name, message, "release the other, or give another name") from None
+                raise build_failure("PW717", self.name, message, "release the other, or give another name") from None
         deadline = max(deadline, self.port.now() + WAIT_LIMIT)
         for _ in attempts(self.port, inf):
             state = self.port.state(self.hold)
@@ -206,7 +206,7 @@ class Reservation:
 
     def release(self) -> None:
         """Release everything, ending all processes in it; retry after a failure. Idempotent."""
-        with shielded(), ExitStack() as stack:
+        with defer_signals(), ExitStack() as stack:
             for _ in range(RELEASES):
                 stack.callback(self._give_back)
 
@@ -222,7 +222,7 @@ class Reservation:
             return LaunchFailed(*findings)
         seconds = max(limit, WAIT_LIMIT) + (DECISION_LIMIT if state == PENDING else 0)
         message = f"Ray calls the reservation {state.lower()} after {seconds:g} s, though every node has enough"
-        return failed("PW702", "", message, "try again: the cluster was changing")
+        return build_failure("PW702", "", message, "try again: the cluster was changing")
 
 
 PROBE_LIMIT = 60.0
@@ -253,7 +253,7 @@ def accelerators_given(
             ids_by_node[node_id] = [str(number) for number in range(total)]
         else:
             queries |= {port.run(hold, bundle, {resource: counts[bundle]}, accelerator_ids, resource): bundle for bundle in bundle_numbers}
-    for bundle, ids in _probed(port, queries, wanted).items():
+    for bundle, ids in _probe(port, queries, wanted).items():
         ids_by_node.setdefault(wanted[bundle].bundle.node_id, []).extend(ids)
     dealt: dict[int, tuple[str, ...]] = {}
     for node_id, bundle_numbers in bundles.items():
@@ -263,19 +263,21 @@ def accelerators_given(
     return [dealt.get(bundle, ()) for bundle in range(len(wanted))]
 
 
-def _probed(port: Port, queries: dict[Ticket, int], wanted: Sequence[NodeDemand]) -> dict[int, list[str]]:
+def _probe(port: Port, queries: dict[Ticket, int], wanted: Sequence[NodeDemand]) -> dict[int, list[str]]:
     """Return bundle -> ids that a process in it sees, by bundle."""
     answers: dict[int, list[str]] = {}
-    for bundle, answer in gathered(port, queries, PROBE_LIMIT):
+    for bundle, answer in gather(port, queries, PROBE_LIMIT):
         if isinstance(answer, AnswerFailed):
             message = f"{wanted[bundle].where} could not report which of its accelerators it gave: {answer.reason}"
-            raise failed("PW704", wanted[bundle].subject, message, "look into Ray's logs on that node", wanted[bundle].rank) from answer
+            raise build_failure(
+                "PW704", wanted[bundle].subject, message, "look into Ray's logs on that node", wanted[bundle].rank
+            ) from answer
         answers[bundle] = answer
     if silent := [wanted[bundle] for bundle in queries.values()]:
         locations = ", ".join(dict.fromkeys(want.where for want in silent))
         message = f"{locations} did not report within {PROBE_LIMIT:g} s which accelerators were given"
         help = "see whether processes start on that node at all"
-        raise failed("PW705", silent[0].subject, message, help, *(want.rank for want in silent))
+        raise build_failure("PW705", silent[0].subject, message, help, *(want.rank for want in silent))
     return dict(sorted(answers.items()))
 
 

@@ -9,7 +9,7 @@ from typing import Any, Iterator, Mapping, Sequence
 from ...models.findings.finding import Finding, error
 from ...models.placements.placement import Placement
 from ...models.placements.plan import Plan
-from ..failure import LaunchFailed, quoted
+from ..failure import LaunchFailed, quote_names
 from ..workers.calls import ranks_by_component
 from ..world.matching import Match
 from ..world.vendors import VARIABLES, vendor_of
@@ -45,7 +45,7 @@ class AuditRow:
 _LEVEL_ZERO = re.compile(r"level_zero:(\d+(?:,\d+)*)")
 
 
-def hidden(accelerator_type: str, visible: Sequence[str], environment: Mapping[str, str]) -> str:
+def find_hiding_variable(accelerator_type: str, visible: Sequence[str], environment: Mapping[str, str]) -> str:
     """Return which variable hides accelerators, in words; "" if none does.
 
     AMD: HIP counts what ROCR_VISIBLE_DEVICES leaves. Intel: ONEAPI_DEVICE_SELECTOR counts what
@@ -65,7 +65,7 @@ def hidden(accelerator_type: str, visible: Sequence[str], environment: Mapping[s
 Planned = frozenset[tuple[int, str]]
 
 
-def shared_against_plan(rows: Sequence[AuditRow]) -> Iterator[Finding]:
+def find_sharing_against_plan(rows: Sequence[AuditRow]) -> Iterator[Finding]:
     """Yield a PW712 per set of workers that see common accelerators against the plan.
 
     An accelerator is known by its UUID if a driver reports it, which also finds an accelerator that
@@ -92,7 +92,7 @@ def shared_against_plan(rows: Sequence[AuditRow]) -> Iterator[Finding]:
 
 
 def _finding(devices: Sequence[str], rows: Sequence[AuditRow]) -> Finding:
-    hosts = quoted(dict.fromkeys(row.host for row in rows))
+    hosts = quote_names(dict.fromkeys(row.host for row in rows))
     device_names = ", ".join(device.rpartition("/")[2] for device in devices)
     plural, verb = ("accelerators", "are") if len(devices) > 1 else ("accelerator", "is")
     names = ranks_by_component((row.component, row.rank) for row in rows)
@@ -120,7 +120,7 @@ def audit(plan: Plan, matches: Mapping[int, Match], reports: Mapping[str, Sequen
     return tuple(rows)
 
 
-def agreed(plan: Plan, matches: Mapping[int, Match], reports: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[AuditRow, ...]:
+def check_reports(plan: Plan, matches: Mapping[int, Match], reports: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[AuditRow, ...]:
     """Audit. Raises LaunchFailed (PW706, PW712) for any difference from the plan."""
     rows = audit(plan, matches, reports)
     different = tuple(findings(rows))
@@ -154,7 +154,7 @@ def compare(component: str, placement: Placement, world_size: int, ray_node: str
     }
     pairs += [(name, str(value), environment.get(name, "unset")) for name, value in expected.items()]
     differences = tuple(f"{label} is {actual}, the plan says {planned}" for label, planned, actual in pairs if planned != actual)
-    if reason := hidden(placement.accelerator_type, visible, environment):
+    if reason := find_hiding_variable(placement.accelerator_type, visible, environment):
         differences = (*differences, reason)
     return AuditRow(
         component, _number(environment, "RANK"), _number(environment, "WORLD_SIZE"), _number(environment, "CLUSTER_NODE_RANK"),
@@ -188,4 +188,4 @@ def findings(rows: Sequence[AuditRow]) -> Iterator[Finding]:
             message = f"`{row.component}` process {row.pid} on `{row.host}`: {difference}"
             help = "look for what sets it in the worker class or on the node"
             yield error("PW706", row.component, message, help=help, witnesses=(row.rank,))
-    yield from shared_against_plan(rows)
+    yield from find_sharing_against_plan(rows)

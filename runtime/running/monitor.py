@@ -7,8 +7,8 @@ from collections import Counter
 from typing import Callable, Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
-from ..failure import LaunchFailed, quoted
-from ..port.port import CREATED, AnswerFailed, Hold, Port, gathered
+from ..failure import LaunchFailed, quote_names
+from ..port.port import CREATED, AnswerFailed, Hold, Port, gather
 from ..reserving.reservation import REACH_LIMIT
 from ..workers.calls import rank_failure, ranks_by_component
 from ..workers.group import WorkerGroup
@@ -99,7 +99,7 @@ class Monitor:
         state = self.port.state(self.hold)
         if state == CREATED:
             return []
-        message = f"the reservation of {quoted(group.component for group in self.groups)} is {state.lower()}"
+        message = f"the reservation of {quote_names(group.component for group in self.groups)} is {state.lower()}"
         return [error("PW704", self.groups[0].component, message, help="look for who removed its placement group from the Ray cluster")]
 
     def _lost_workers(self) -> list[Finding]:
@@ -109,7 +109,7 @@ class Monitor:
             for group in self.groups
             for rank, (member, _) in enumerate(zip(group.members, group.workers))
             if member.name not in names
-            for finding in self._why(group, rank).findings
+            for finding in self._find_reason(group, rank).findings
         ]
 
     def _silent_workers(self) -> list[Finding]:
@@ -124,23 +124,23 @@ class Monitor:
         self._next_beat = min([now + BEAT, *(end for end in ends if end > now)])
         counts = self.silent()
         self.answered |= {component: now for component in self.answered if not counts[component]}
-        return [self._stopped(*members[name]) for name, since in self._silent.items() if now - since >= self._heartbeat]
+        return [self._report_stopped(*members[name]) for name, since in self._silent.items() if now - since >= self._heartbeat]
 
     def silent(self) -> Counter[str]:
         """Return component -> number of workers that did not answer the last heartbeat."""
         return Counter(group.component for group in self.groups for member in group.members if member.name in self._silent)
 
-    def _stopped(self, group: WorkerGroup, member: Member) -> Finding:
+    def _report_stopped(self, group: WorkerGroup, member: Member) -> Finding:
         placement = member.placement
         who = f"rank {placement.rank} of `{group.component}` on `{placement.node_id}`"
         message = f"{who} has not answered for {self._heartbeat:g} s: its process is stopped, or its machine is overloaded"
         help = "continue or end that process; `--heartbeat` sets the limit"
         return error("PW704", group.component, message, help=help, witnesses=(placement.rank,), amount=1)
 
-    def _why(self, group: WorkerGroup, rank: int) -> LaunchFailed:
+    def _find_reason(self, group: WorkerGroup, rank: int) -> LaunchFailed:
         """Return Ray's reason for a lost worker, which a dead worker's actor answers at once."""
         problem = AnswerFailed("its process is gone")
-        for _, answer in gathered(self.port, {self.port.ask(group.workers[rank], REPORT): rank}, REASON_LIMIT):
+        for _, answer in gather(self.port, {self.port.ask(group.workers[rank], REPORT): rank}, REASON_LIMIT):
             problem = answer if isinstance(answer, AnswerFailed) else problem
         return rank_failure(problem, group.component, rank, group.members[rank].placement.node_id, RUNNING, group.members[rank].log)
 

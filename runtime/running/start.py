@@ -25,7 +25,7 @@ from ..world.interpreters import check_interpreters
 from ..world.matching import NO_SURVEY, Match, Survey, hardware_there, held_masks, is_shareable_part, match_machines
 from ..world.ray_machine import is_simulated
 from ..world.vendors import vendor_of
-from .audit import AuditRow, agreed
+from .audit import AuditRow, check_reports
 from .monitor import HEARTBEAT, Monitor
 
 _HELP = "discover the cluster as it is (`placewright discover`) and solve for that"
@@ -50,7 +50,7 @@ def parts_of(plan: Plan, matches: Mapping[int, Match]) -> dict[int, int]:
     return {rank: masks[rank] for rank, match in matches.items() if rank in masks and is_shareable_part(plan, match, masks[rank])}
 
 
-def given(reservation: Reservation, matches: Mapping[int, Match], parts: Mapping[int, int]) -> tuple[GrantedAccelerators, ...]:
+def query_granted(reservation: Reservation, matches: Mapping[int, Match], parts: Mapping[int, int]) -> tuple[GrantedAccelerators, ...]:
     """Query the granted accelerators of shared nodes; omit nodes that grant the plan's own.
 
     Raises LaunchFailed: PW704, PW705 without an answer, PW702 if the plan cannot run on them.
@@ -92,15 +92,15 @@ def with_given(plan: Plan, replacements: Sequence[GrantedAccelerators]) -> Plan:
     if not replacements:
         return plan
     mapping = {grant.node_rank: dict(zip(grant.planned, grant.given)) for grant in replacements}
-    runs = {name: tuple(new for run in grant for new in _moved(run, mapping.get(run.node))) for name, grant in plan.assignment.runs.items()}
+    runs = {name: tuple(new for run in grant for new in _move(run, mapping.get(run.node))) for name, grant in plan.assignment.runs.items()}
     return replace(plan, assignment=Assignment(runs))
 
 
-def _moved(run: Run, mapping: Mapping[int, int] | None) -> tuple[Run, ...]:
+def _move(run: Run, mapping: Mapping[int, int] | None) -> tuple[Run, ...]:
     """Return the run on the replacements; several runs if these follow no pattern."""
     if mapping is None or run.kind != ACCELERATOR or not run.each:
         return (run,)
-    processes = ((rank, [(run.node, mapping[index]) for index in run.held_by(rank)]) for rank in run.ranks)
+    processes = ((rank, [(run.node, mapping[index]) for index in run.list_held(rank)]) for rank in run.ranks)
     return compress(processes, run.kind, run.node_group)
 
 
@@ -128,7 +128,9 @@ class Running:
     given: tuple[GrantedAccelerators, ...] = ()
 
 
-def unchecked(plan: Plan, matches: Mapping[int, Match], available: Sequence[RayNode], seen: Survey = NO_SURVEY) -> tuple[Unchecked, ...]:
+def list_unchecked(
+    plan: Plan, matches: Mapping[int, Match], available: Sequence[RayNode], seen: Survey = NO_SURVEY
+) -> tuple[Unchecked, ...]:
     """Return hardware unknown to Ray, nodes not surveyed, unverifiable taken accelerators."""
     gaps, known = list[Unchecked](), hardware_there(available)
     for name in plan.components:
@@ -185,7 +187,7 @@ def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], options: S
     reservation = Reservation(port, job, wanted)
     stack.callback(reservation.release)
     reservation.acquire(options.wait)
-    replacements = given(reservation, matches, parts) if options.share_nodes and parts else ()
+    replacements = query_granted(reservation, matches, parts) if options.share_nodes and parts else ()
     for match in replacements:
         options.progress(Step(str(match)))
     plan = with_given(plan, replacements)
@@ -203,6 +205,6 @@ def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], options: S
     for group in groups:
         group.alarm = monitor.check
 
-    audited = partial(agreed, plan, matches)
+    audited = partial(check_reports, plan, matches)
     rows = audited(gang.start(options.timeout, options.progress, audited))  # constructors may change the visible accelerators
-    return Running(job, plan, gang.groups, rows, monitor, unchecked(plan, matches, available, options.seen), replacements)
+    return Running(job, plan, gang.groups, rows, monitor, list_unchecked(plan, matches, available, options.seen), replacements)

@@ -19,9 +19,9 @@ from typing import Iterable, Iterator, Mapping
 from ...models.machines.cluster import Cluster
 from ...models.machines.node import Node
 from ...models.machines.shorthand import read_shorthand
-from ..failure import LaunchFailed, failed, headline
+from ..failure import LaunchFailed, build_failure, headline
 from ..port.ray_compat import knows_tokens, need_ray, on_loopback, selects_by_label
-from ..shield import shielded
+from ..shield import defer_signals
 from ..world.ray_machine import labels_of
 from ..world.vendors import BENEATH, VARIABLES, vendor_of
 
@@ -60,7 +60,7 @@ class SimulatedCluster:
         wanted = [self._request(node, processes.get(node.rank, 0)) for node in nodes]
         if len(wanted) > MOST_NODES:
             raise _not_started(f"{len(wanted)} nodes are more than the {MOST_NODES} that one machine simulates")
-        with shielded():
+        with defer_signals():
             self._directory = tempfile.mkdtemp(prefix="pw-", dir=None if len(tempfile.gettempdir()) < LONGEST_PATH else "/tmp")
             own = knows_tokens() and not need_ray().is_initialized() and not _RUNNING  # this process has one token at a time
             self._access.enter_context(on_loopback(_new_token(self._directory) if own else ""))
@@ -97,24 +97,24 @@ class SimulatedCluster:
             holder.stdin.write(json.dumps(request) + "\n")
             holder.stdin.flush()
         except BrokenPipeError:
-            raise self._ended() from None
+            raise self._report_end() from None
         with selectors.DefaultSelector() as selector:
             selector.register(holder.stdout, selectors.EVENT_READ)
             if not selector.select(limit):
                 raise _not_started(f"its nodes were not ready within {limit:g} s")
         answer = holder.stdout.readline()
         if not answer:
-            raise self._ended()
+            raise self._report_end()
         reply: dict[str, str] = json.loads(answer)
         return reply
 
-    def _ended(self) -> LaunchFailed:
+    def _report_end(self) -> LaunchFailed:
         lines = Path(self._directory, "holder.log").read_text(errors="replace").strip().splitlines()
         return _not_started(headline(lines, "it ended at once"))
 
     def stop(self) -> None:
         """End all processes, remove all files, wait for both. Idempotent."""
-        with shielded():
+        with defer_signals():
             holder, self._holder = self._holder, None
             if holder is not None:
                 _end(holder)
@@ -170,7 +170,7 @@ def _environment(directory: str) -> dict[str, str]:
 
 def _not_started(reason: str) -> LaunchFailed:
     help = "simulate a smaller cluster, or name a real one with `--address`"
-    return failed("PW710", "", f"the simulated cluster did not start: {reason}", help)
+    return build_failure("PW710", "", f"the simulated cluster did not start: {reason}", help)
 
 
 CPUS_WITH_EACH = 16
@@ -199,7 +199,7 @@ def simulated_machines(word: str) -> Cluster:
     try:
         machines = read_shorthand(word)
     except ValueError as problem:
-        raise failed("PW710", "", str(problem), _HELP) from None
+        raise build_failure("PW710", "", str(problem), _HELP) from None
     if not isinstance(machines, Cluster):
-        raise failed("PW710", "", f"`{word}` does not say how many nodes there are", _HELP)
+        raise build_failure("PW710", "", f"`{word}` does not say how many nodes there are", _HELP)
     return machines

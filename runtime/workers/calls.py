@@ -12,7 +12,7 @@ from ...models.findings.wording import with_noun
 from ...models.placements.placement import Placement
 from ...models.ranks import list_ranks
 from ...models.text.nearest import nearest
-from ..failure import LaunchFailed, failed, quoted
+from ..failure import LaunchFailed, build_failure, quote_names
 from ..port.port import AnswerFailed, Died, Port, Raised, Ticket, Unborn
 from .inside.host import UNIMPORTABLE, UNWRITABLE
 from .member import Member
@@ -33,23 +33,23 @@ def rank_failure(problem: AnswerFailed, component: str, rank: int, node: str, do
     worker_text = f"rank {rank} of `{component}` on `{node}`"
     if isinstance(problem, Died) and problem.node_lost:
         help = "start the node again, or launch with restarts"
-        return failed("PW713", component, f"{worker_text} was lost with its node while it {doing}", help, rank)
+        return build_failure("PW713", component, f"{worker_text} was lost with its node while it {doing}", help, rank)
     if isinstance(problem, Died):
         help = f"look for an out-of-memory kill on that node, then into {log or RAYS_LOGS}"
-        return failed("PW704", component, f"{worker_text} died while it {doing}: {problem.reason}", help, rank)
+        return build_failure("PW704", component, f"{worker_text} died while it {doing}: {problem.reason}", help, rank)
     if isinstance(problem, Unborn):
         message = f"the worker class of {worker_text} cannot be loaded there: {problem.reason}"
         help = "put its code where the processes of every node find it: PYTHONPATH of `ray start`, or installed"
-        return failed("PW707", component, message, help, rank, traceback="\n".join(problem.lines))
+        return build_failure("PW707", component, message, help, rank, traceback="\n".join(problem.lines))
     if isinstance(problem, Raised):
         traceback = "\n".join(problem.lines)
         if doing == STARTING:
             message, help = f"{worker_text} could not be constructed: {problem.reason}", "fix the constructor of the worker class"
-            return failed("PW703", component, message, help, rank, traceback=traceback)
+            return build_failure("PW703", component, message, help, rank, traceback=traceback)
         message = f"{worker_text} raised while it {doing}: {problem.reason}"
-        return failed("PW709", component, message, "fix the method of the worker class", rank, traceback=traceback)
+        return build_failure("PW709", component, message, "fix the method of the worker class", rank, traceback=traceback)
     message = f"{worker_text} failed while it {doing}: {problem.reason}"
-    return failed("PW704", component, message, f"look into {log or RAYS_LOGS}, on that node", rank)
+    return build_failure("PW704", component, message, f"look into {log or RAYS_LOGS}, on that node", rank)
 
 
 def unready(report: Mapping[str, object], worker: object, component: str, rank: int, node: str) -> LaunchFailed | None:
@@ -57,10 +57,10 @@ def unready(report: Mapping[str, object], worker: object, component: str, rank: 
     where = f"rank {rank} of `{component}` on `{node}`"
     if UNIMPORTABLE in report:
         message = f"the worker class `{worker}` cannot be imported by {where}: {report[UNIMPORTABLE]}"
-        return failed("PW707", component, message, "put its code at the same path of every node, or install it there", rank)
+        return build_failure("PW707", component, message, "put its code at the same path of every node, or install it there", rank)
     if UNWRITABLE in report:
         message = f"{where} could not be constructed: {report[UNWRITABLE]}"
-        return failed("PW703", component, message, "name a folder with `--log-dir` that you can write on every node", rank)
+        return build_failure("PW703", component, message, "name a folder with `--log-dir` that you can write on every node", rank)
     return None
 
 
@@ -109,7 +109,7 @@ def as_done(
     port, alarm = first.port, first.alarm
     deadline = math.inf if timeout is None else port.now() + timeout
     while pending:
-        ready = port.done(list(pending), max(0.0, min(ALARM_PERIOD, deadline - port.now())))
+        ready = port.collect_done(list(pending), max(0.0, min(ALARM_PERIOD, deadline - port.now())))
         if not ready:
             alarm()
             if port.now() >= deadline:
@@ -134,8 +134,8 @@ def late_failure(waiting: Collection[tuple[CalledGroup, int]], missing: str, hel
     ranks_text = ", ".join(f"`{component}` {text}" for component, text in names.items())
     if len(waiting) == 1:
         verb, rest = missing.split(" ", 1)
-        return failed("PW705", ", ".join(names), f"rank {ranks_text} {_OF_ONE.get(verb, verb)} {rest}", help, *names.values())
-    return failed("PW705", ", ".join(names), f"ranks {ranks_text} {missing}", help, *names.values())
+        return build_failure("PW705", ", ".join(names), f"rank {ranks_text} {_OF_ONE.get(verb, verb)} {rest}", help, *names.values())
+    return build_failure("PW705", ", ".join(names), f"ranks {ranks_text} {missing}", help, *names.values())
 
 
 class Results:
@@ -159,7 +159,7 @@ class Results:
 
     def wait(self, timeout: float | None = None) -> list[Any]:
         """Wait for all results. Raises LaunchFailed, PW705 if late."""
-        if len(self._pending) == len(self.ranks) and min(self._left(), math.inf if timeout is None else timeout) >= AT_ONCE:
+        if len(self._pending) == len(self.ranks) and min(self._compute_left(), math.inf if timeout is None else timeout) >= AT_ONCE:
             soon = self._group.port.answers(list(self._pending), AT_ONCE)
             if soon is not None:
                 self._found = dict(zip(self.ranks, soon))
@@ -168,10 +168,10 @@ class Results:
             pass
         return [self._found[rank] for rank in self.ranks]
 
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         """Return True if all results arrived or a rank failed, without waiting."""
         while self._pending and self._failure is None:
-            ready = self._group.port.done(list(self._pending), 0.0)
+            ready = self._group.port.collect_done(list(self._pending), 0.0)
             if not ready:
                 return False
             try:
@@ -203,7 +203,7 @@ class Results:
         """Yield the ranks of missing answers as they arrive."""
         if self._failure is not None:
             raise self._failure
-        seconds_left = self._left()
+        seconds_left = self._compute_left()
         limit, shown = (seconds_left, self._timeout) if timeout is None or seconds_left < timeout else (timeout, timeout)
         within = "" if shown is None else f" within {shown:g} s"
         waited = as_done(
@@ -213,7 +213,7 @@ class Results:
             self._take(ticket, rank)
             yield rank
 
-    def _left(self) -> float:
+    def _compute_left(self) -> float:
         """Return the remaining seconds of the call."""
         return self._deadline - self._group.port.now()
 
@@ -250,7 +250,7 @@ class Calls(ABC):
 
     def on(self, *which: RankSelector) -> Selection:
         """Select some of these workers. Unknown rank or empty selection: IndexError."""
-        return Selection(self.whole, self._chosen(which))
+        return Selection(self.whole, self._choose(which))
 
     def call(self, method: str, /, *arguments: Any, timeout: float | None = None, **named: Any) -> list[Any]:
         """Call a method on every worker; return ordered results. Raises as Results.wait."""
@@ -263,7 +263,7 @@ class Calls(ABC):
         AttributeError for a method that the user's class lacks, if the class is known here; for a
         class given as ``module:Class`` the first worker reports it.
         """
-        return Results(self.whole, self.asked(method, arguments, named), method, timeout)
+        return Results(self.whole, self.send_call(method, arguments, named), method, timeout)
 
     def call_each(self, method: str, values: Sequence[Any], /, *, timeout: float | None = None, **named: Any) -> list[Any]:
         """Call a method with the i-th value on the i-th worker; raises as `call`."""
@@ -276,7 +276,7 @@ class Calls(ABC):
             raise ValueError(
                 f"`{method}` is given {with_noun(len(values), 'value')} for {with_noun(len(self.ranks), 'worker')} of `{self.whole.component}`"
             )
-        _, named = shared(self.whole.port, (), named)
+        _, named = share(self.whole.port, (), named)
         tickets = {self.whole.request(rank, method, (value,), named): rank for rank, value in zip(self.ranks, values)}
         return Results(self.whole, tickets, method, timeout)
 
@@ -287,17 +287,17 @@ class Calls(ABC):
         if name.startswith("_"):
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
         self.must_have(name)
-        return partial(self._called, name)
+        return partial(self._call_named, name)
 
-    def _called(self, method: str, /, *arguments: Any, **named: Any) -> list[Any]:
+    def _call_named(self, method: str, /, *arguments: Any, **named: Any) -> list[Any]:
         """Call a method as `call`, but pass every keyword to the method."""
-        return Results(self.whole, self.asked(method, arguments, named), method).wait()
+        return Results(self.whole, self.send_call(method, arguments, named), method).wait()
 
-    def asked(self, method: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> dict[Ticket, int]:
+    def send_call(self, method: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> dict[Ticket, int]:
         """Call a method and return ticket -> rank."""
         self.must_have(method)
         if len(self.ranks) > 1:
-            arguments, named = shared(self.whole.port, arguments, named)
+            arguments, named = share(self.whole.port, arguments, named)
         return {self.whole.request(rank, method, arguments, named): rank for rank in self.ranks}
 
     def __dir__(self) -> list[str]:
@@ -317,10 +317,10 @@ class Calls(ABC):
             return
         known = self._methods()
         close = nearest(method, known)
-        hint = f"did you mean `{close}`?" if close else f"it has {quoted(known)}"
+        hint = f"did you mean `{close}`?" if close else f"it has {quote_names(known)}"
         raise AttributeError(f"the workers of `{self.whole.component}` have no method `{method}`: `{worker.__name__}`, {hint}")
 
-    def _chosen(self, which: Sequence[RankSelector]) -> list[int]:
+    def _choose(self, which: Sequence[RankSelector]) -> list[int]:
         chosen: list[int] = []
         for selector in which:
             if callable(selector):
@@ -349,13 +349,13 @@ class Selection(Calls):
         return self._whole
 
 
-def shared(port: Port, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def share(port: Port, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Put large arguments into the cluster once, to pass them to several workers."""
 
-    def prepared(value: Any) -> Any:
+    def prepare(value: Any) -> Any:
         return value if is_light(value) else port.share(value)
 
-    return tuple(map(prepared, arguments)), {name: prepared(value) for name, value in named.items()}
+    return tuple(map(prepare, arguments)), {name: prepare(value) for name, value in named.items()}
 
 
 def is_light(value: Any) -> bool:

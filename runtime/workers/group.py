@@ -9,13 +9,13 @@ from typing import Any, Callable, Mapping, Sequence
 from ...models.machines.node import NO_ACCELERATOR
 from ...models.machines.node_group import CLUSTER_LABEL
 from ...models.placements.placement import Placement
-from ..failure import failed
+from ..failure import build_failure
 from ..port.port import Actor, AnswerFailed, Died, Hold, NameTaken, Port, Raised, Start, Ticket, attempts
 from ..progress import OnStep, Step, silent
 from ..reserving.reservation import Reservation
-from ..shield import shielded
-from .calls import CALL_HELP, STARTING, Calls, as_done, rank_failure, shared, unready
-from .inside.host import BORN, CONSTRUCT, INVOKE, SETTLE, Host, embodied
+from ..shield import defer_signals
+from .calls import CALL_HELP, STARTING, Calls, as_done, rank_failure, share, unready
+from .inside.host import BORN, CONSTRUCT, INVOKE, SETTLE, Host, derive_host
 from .member import Member
 
 ENDED_HELP = "call it before the group, its reservation or the block that holds them has ended"
@@ -60,18 +60,18 @@ class WorkerGroup(Calls):
 
     def create(self, hold: Hold, bundles: Mapping[int, int]) -> None:
         """Start every process (`bundles`: by node rank). Taken name: LaunchFailed (PW717)."""
-        cls = Host if isinstance(self.worker, str) else embodied(self.worker)
+        cls = Host if isinstance(self.worker, str) else derive_host(self.worker)
         for member in self.members:
             bundle = bundles[member.placement.node_rank]
             start = Start(member.name, cls, ([os.getcwd()],), hold, bundle, member.variables, member.python, self.concurrency)
             try:
-                self.workers.append(self.port.start(self.seated(member, start)))
+                self.workers.append(self.port.start(self.seat(member, start)))
             except NameTaken as taken:
                 rank = f"rank {member.placement.rank} of `{self.component}`"
                 message = f"there is a worker `{taken}` already, so {rank} cannot have that name"
-                raise failed("PW717", self.component, message, "end the other, or give another name", str(taken)) from None
+                raise build_failure("PW717", self.component, message, "end the other, or give another name", str(taken)) from None
 
-    def seated(self, member: Member, start: Start) -> Start:
+    def seat(self, member: Member, start: Start) -> Start:
         """Return the final start options; subclasses choose a reservation per member."""
         return start
 
@@ -100,7 +100,9 @@ class WorkerGroup(Calls):
     def request(self, rank: int, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Ticket:
         """Call a method of a worker, without waiting. Ended workers: LaunchFailed (PW704)."""
         if not self.workers:
-            raise failed("PW704", self.component, f"`{method}` was called, but no worker of `{self.component}` is there", ENDED_HELP, rank)
+            raise build_failure(
+                "PW704", self.component, f"`{method}` was called, but no worker of `{self.component}` is there", ENDED_HELP, rank
+            )
         self.calls[self.component] += 1
         if isinstance(self.worker, str):
             return self.port.ask(self.workers[rank], INVOKE, method, *arguments, **named)
@@ -142,7 +144,7 @@ def call_all(
     for group in groups.values():
         group.must_have(method)
     for group in groups.values():
-        arguments, named = shared(group.port, arguments, named or {})
+        arguments, named = share(group.port, arguments, named or {})
         pending |= {group.request(rank, method, arguments, named): (group, rank) for rank in group.ranks}
     results: dict[str, list[Any]] = {name: [None] * group.world_size for name, group in groups.items()}
     within = "" if timeout is None else f" within {timeout:g} s"
@@ -154,7 +156,7 @@ def call_all(
 ELSEWHERE = "a node that others chose"
 
 
-def unplaced(names: Sequence[str]) -> list[Member]:
+def list_unplaced(names: Sequence[str]) -> list[Member]:
     """Return members with unknown placements, by the names of their actors."""
     return [
         Member(Placement(rank, -1, ELSEWHERE, -1, -1, NO_ACCELERATOR, rank, len(names), (), True, (), CLUSTER_LABEL), name, {})
@@ -162,7 +164,7 @@ def unplaced(names: Sequence[str]) -> list[Member]:
     ]
 
 
-def attached(port: Port, component: str, members: Sequence[Member], worker: str | type, handles: Sequence[Actor] = ()) -> WorkerGroup:
+def attach_members(port: Port, component: str, members: Sequence[Member], worker: str | type, handles: Sequence[Actor] = ()) -> WorkerGroup:
     """Build a group of running workers, by their handles or names. LaunchFailed (PW704) if one is gone."""
     group = WorkerGroup(port, component, members, worker)
     group.workers = list(handles)
@@ -171,7 +173,7 @@ def attached(port: Port, component: str, members: Sequence[Member], worker: str 
             group.workers.append(port.find(member.name))
         except Died as problem:
             help = "start it again, or look for its name in `ray.util.list_named_actors()`"
-            raise failed("PW704", component, f"rank {rank} of `{component}` is gone: {problem.reason}", help, rank) from None
+            raise build_failure("PW704", component, f"rank {rank} of `{component}` is gone: {problem.reason}", help, rank) from None
     return group
 
 
@@ -230,7 +232,7 @@ class Gang:
 
     def kill(self) -> None:
         """End every worker; return when the names are free. Idempotent; the reservation stays."""
-        with shielded():
+        with defer_signals():
             names = {member.name for group in self.groups.values() for member, _ in zip(group.members, group.workers)}
             if not names:
                 return

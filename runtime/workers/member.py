@@ -9,7 +9,7 @@ from typing import Any, Mapping
 
 from ...models.placements.placement import Placement
 from ...models.placements.plan import Plan
-from ..world.interpreters import configured, interpreter
+from ..world.interpreters import find_env_vars, interpreter
 from ..world.vendors import VARIABLES, vendor_of
 from .inside.host import LOG
 
@@ -58,7 +58,7 @@ def visibility(placement: Placement) -> dict[str, str]:
     keep = {"RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
     if vendor is None:
         return keep | dict.fromkeys(VARIABLES, "")
-    return keep | vendor.shown(placement.visible_accelerators) | dict.fromkeys(vendor.switches, "1")
+    return keep | vendor.list_variables(placement.visible_accelerators) | dict.fromkeys(vendor.switches, "1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def members_of(plan: Plan, component: str, job: str, address: str, log_dir: str 
     return [
         Member(
             placement, f"{job}/{component}/{placement.rank}", environment(placement),
-            configured(plan.cluster, placement), interpreter(plan.cluster, placement),
+            find_env_vars(plan.cluster, placement), interpreter(plan.cluster, placement),
         )
         for placement in placements
     ]  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Collection, Iterator
 
 from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
-from ..failure import LaunchFailed, failed, headline
+from ..failure import LaunchFailed, build_failure, headline
 from .inside.host import Reporter
 
 HARMLESS = {
@@ -25,7 +25,7 @@ _NAMES_A_FILE = re.compile("FILE|PATH|DIR|PLUGIN|CONFIG")
 INTERPRETER = "python_interpreter_path"
 
 
-def untrusted(plan: Plan, trusted: Collection[str]) -> Iterator[Finding]:
+def find_untrusted(plan: Plan, trusted: Collection[str]) -> Iterator[Finding]:
     """Yield a PW711 per interpreter and per possibly harmful variable not in `trusted`."""
     groups = {run.node_group for name in plan.components for run in plan.assignment.of(name)}
     for group in plan.cluster.declared:
@@ -42,7 +42,7 @@ def untrusted(plan: Plan, trusted: Collection[str]) -> Iterator[Finding]:
 
 def check_trusted(plan: Plan, trusted: Collection[str]) -> None:
     """Raise LaunchFailed (PW711) for the findings of `untrusted`."""
-    distrusted = tuple(untrusted(plan, trusted))
+    distrusted = tuple(find_untrusted(plan, trusted))
     if distrusted:
         raise LaunchFailed(*distrusted)
 
@@ -92,7 +92,7 @@ def check_worker(worker: str | type | None, methods: Collection[str] = ()) -> st
 def _try(worker: str, methods: Collection[str]) -> None:
     if not _NAME.fullmatch(worker):
         help = "write it as `module:Class`, such as `train.workers:Actor`"
-        raise failed("PW707", "", f"`{worker}` is not the name of a class", help, worker)
+        raise build_failure("PW707", "", f"`{worker}` is not the name of a class", help, worker)
     module, _, name = worker.partition(":")
     try:
         completed = subprocess.run(
@@ -100,20 +100,22 @@ def _try(worker: str, methods: Collection[str]) -> None:
         )
     except subprocess.TimeoutExpired:
         message = f"importing `{module}` took longer than {IMPORT_LIMIT:g} s"
-        raise failed("PW707", "", message, "look for work done at import", worker) from None
+        raise build_failure("PW707", "", message, "look for work done at import", worker) from None
     if completed.returncode == _NO_METHOD:
         raise _without(worker, methods)
     if completed.returncode == _NO_CLASS:
-        raise failed("PW707", "", f"`{name}` of `{module}` is not a class", "name a class, as `module:Class`", worker)
+        raise build_failure("PW707", "", f"`{name}` of `{module}` is not a class", "name a class, as `module:Class`", worker)
     if completed.returncode:
         error_lines = [line for line in completed.stderr.strip().splitlines() if line.strip(" ^~") and "<frozen importlib" not in line]
         reason = headline(error_lines, f"importing `{module}` ends the process with {completed.returncode}")
         help = f"start from the directory that holds `{module}`, or install it"
         message = f"the worker class `{worker}` cannot be imported: {reason}"
-        raise failed("PW707", "", message, help, worker, traceback="\n".join(error_lines))
+        raise build_failure("PW707", "", message, help, worker, traceback="\n".join(error_lines))
 
 
 def _without(name: str, methods: Collection[str]) -> LaunchFailed:
     """Build the failure of a class without all required methods."""
     names = " and ".join(f"`{method}`" for method in methods)
-    return failed("PW707", "", f"the worker class `{name}` has no method {names}", "name a method of that class, or another class", name)
+    return build_failure(
+        "PW707", "", f"the worker class `{name}` has no method {names}", "name a method of that class, or another class", name
+    )

@@ -15,14 +15,14 @@ from ...models.placements.placement import Placement
 from ...models.placements.plan import Plan
 from ..failure import LaunchFailed
 from ..port.port import Port
-from ..workers.inside.on_node import tried
+from ..workers.inside.on_node import run_trials
 from .inventory import run_on_nodes
 from .matching import Match
 
 _PATHS = ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH", "LIBRARY_PATH", "CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "CPATH")
 
 
-def configured(cluster: Cluster, placement: Placement) -> dict[str, str]:
+def find_env_vars(cluster: Cluster, placement: Placement) -> dict[str, str]:
     """Return the `env_vars` of a process's node group for its node.
 
     A list of paths is prepended to the existing value. Source of the merging: RLinf,
@@ -44,7 +44,7 @@ Trial = tuple[str, tuple[tuple[str, str], ...]]
 
 def interpreter(cluster: Cluster, placement: Placement) -> str | None:
     """Return the interpreter of the process's node group for its node; None: Ray's own."""
-    paths = _named(cluster, placement.node_group, placement.node_rank)
+    paths = _find_names(cluster, placement.node_group, placement.node_rank)
     return paths[-1] if paths else None
 
 
@@ -57,13 +57,13 @@ def check_interpreters(port: Port, plan: Plan, matches: Mapping[int, Match]) -> 
     clashes = list(conflicts(plan))
     if clashes:
         raise LaunchFailed(*clashes)
-    wanted = _wanted(plan)
+    wanted = _list_trials(plan)
     if not wanted:
         return
     arguments = {
         matches[rank].ray.node_id: ([(path, dict(variables)) for path, variables in trials], TRIAL_LIMIT) for rank, trials in wanted.items()
     }
-    answers, missing = run_on_nodes(port, tried, arguments, ANSWER_LIMIT)
+    answers, missing = run_on_nodes(port, run_trials, arguments, ANSWER_LIMIT)
     faults = []
     for rank, trials in wanted.items():
         node_id = matches[rank].ray.node_id
@@ -80,7 +80,7 @@ def conflicts(plan: Plan) -> Iterator[Finding]:
         for run in plan.assignment.of(component):
             groups.setdefault(run.node, {})[run.node_group] = None
         for rank, labels in sorted(groups.items()):
-            paths = list(dict.fromkeys(path for label in labels for path in _named(plan.cluster, label, rank)))
+            paths = list(dict.fromkeys(path for label in labels for path in _find_names(plan.cluster, label, rank)))
             if len(paths) > 1:
                 name = plan.cluster.name(rank)
                 listing = " and ".join(f"`{path}`" for path in paths)
@@ -88,7 +88,7 @@ def conflicts(plan: Plan) -> Iterator[Finding]:
                 yield error("PW720", component, message, help="name one for each node", witnesses=(rank, *paths))
 
 
-def _wanted(plan: Plan) -> dict[int, list[Trial]]:
+def _list_trials(plan: Plan) -> dict[int, list[Trial]]:
     """Return node rank -> trials there, without duplicates."""
     wanted: dict[int, dict[Trial, None]] = {}
     if any(config.python_interpreter_path for group in plan.cluster.declared for config in group.env_configs):
@@ -96,12 +96,12 @@ def _wanted(plan: Plan) -> dict[int, list[Trial]]:
             for placement in plan.placements(component):
                 path = interpreter(plan.cluster, placement)
                 if path is not None:
-                    trial = path, tuple(configured(plan.cluster, placement).items())
+                    trial = path, tuple(find_env_vars(plan.cluster, placement).items())
                     wanted.setdefault(placement.node_rank, {})[trial] = None
     return {rank: list(trials) for rank, trials in sorted(wanted.items())}
 
 
-def _named(cluster: Cluster, label: str, rank: int) -> Sequence[str]:
+def _find_names(cluster: Cluster, label: str, rank: int) -> Sequence[str]:
     paths = (config.python_interpreter_path for config in _configs(cluster, label, rank))
     return [path for path in paths if path is not None]
 

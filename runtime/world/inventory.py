@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 from ...models.findings.finding import Finding, error
 from ...models.machines.topology import LEVELS
 from ..failure import LaunchFailed
-from ..port.port import AnswerFailed, Port, RayNode, gathered
+from ..port.port import AnswerFailed, Port, RayNode, gather
 from ..workers.inside.on_node import survey_node
 from .ray_machine import LOOKED_AT, RANK_VARIABLES, Report, is_simulated, name_of, topology_of
 from .slurm import topology
@@ -20,7 +20,7 @@ _DIGITS = re.compile(r"(\d+)")
 RLINF_RANK, NODE_RANK, SLURM = RANK_VARIABLES
 
 
-def ordered(nodes: Sequence[RayNode], reports: Mapping[str, Report] | None = None) -> tuple[RayNode, ...]:
+def order_nodes(nodes: Sequence[RayNode], reports: Mapping[str, Report] | None = None) -> tuple[RayNode, ...]:
     """Sort the nodes by rank.
 
     Nodes with a rank label come first, by label. The rest, or all, by a rank variable if reports
@@ -111,7 +111,7 @@ def run_on_nodes(
     """Call a function on nodes at once. Returns (Ray node id -> result, id -> reason for none)."""
     tickets = {port.run_on(node_id, function, *values): node_id for node_id, values in arguments.items()}
     results, missing = {}, dict.fromkeys(arguments, "no answer in time")
-    for node_id, answer in gathered(port, tickets, limit):
+    for node_id, answer in gather(port, tickets, limit):
         if isinstance(answer, AnswerFailed):
             missing[node_id] = answer.reason
         else:
@@ -126,7 +126,7 @@ SURVEY_LIMIT = 60.0
 
 def inventory(port: Port, reports: Mapping[str, Report] | None = None) -> tuple[RayNode, ...]:
     """Return the living nodes, ordered by Ray's knowledge and the reports; see `ordered`."""
-    return ordered(port.nodes(), reports)
+    return order_nodes(port.nodes(), reports)
 
 
 def survey(port: Port, nodes: Sequence[RayNode], limit: float = SURVEY_LIMIT) -> tuple[dict[str, Report], dict[str, str]]:

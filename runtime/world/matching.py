@@ -77,7 +77,7 @@ def pair_up(plan: Plan, available: Sequence[RayNode]) -> tuple[dict[int, Match],
     or more.
     """
     used, masks = used_nodes(plan), held_masks(plan)
-    pairs = paired(plan.cluster.nodes, available)
+    pairs = pair_nodes(plan.cluster.nodes, available)
     matches: dict[int, Match] = {}
     short: list[Finding] = []
     for rank in used:
@@ -102,7 +102,7 @@ def ray_accelerators(node: Node, ray: RayNode) -> int:
     return int(sum(ray.total.get(name, 0) for name in ((vendor.resource,) if vendor else RESOURCES)))
 
 
-def paired(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, RayNode]:
+def pair_nodes(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, RayNode]:
     """Return node rank -> its Ray node, regardless of the accelerator count; see `pair_up`."""
     labelled = {ray.rank: ray for ray in reversed(available) if ray.rank is not None}
     by_name = dict(zip(unique_names([name_of(ray) for ray in available]), available))

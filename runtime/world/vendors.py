@@ -20,7 +20,7 @@ class Vendor:
     switches: tuple[str, ...]
     resource: str = "GPU"
 
-    def shown(self, ids: Sequence[str]) -> dict[str, str]:
+    def list_variables(self, ids: Sequence[str]) -> dict[str, str]:
         """Return the variables that restrict a process to these accelerators, in this order."""
         bounds = _TPU_BOUNDS.get(len(ids), {}) if self.resource == "TPU" else {}
         return {self.variable: ",".join(ids), **bounds}

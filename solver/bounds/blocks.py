@@ -194,7 +194,7 @@ class Least:
         while stack and self.nodes < until:
             boxes, point = stack.pop()
             variable = self._fractional(point, costs)
-            rounded = point if variable is None else self._rounded_up(boxes, point)
+            rounded = point if variable is None else self._round_up(boxes, point)
             if rounded is not None:
                 solution = tuple(round(value) for value in rounded.values)
                 if upper is None or sum(cost * solution[index] for index, cost in costs.items()) < upper:
@@ -227,7 +227,7 @@ class Least:
         stack += sorted(solved, key=lambda part: -part[1].value)
         return True
 
-    def _rounded_up(self, boxes: Boxes, point: Point) -> Point | None:
+    def _round_up(self, boxes: Boxes, point: Point) -> Point | None:
         """Return the optimum with all nonzero indicators at 1, if it is integral.
 
         An indicator usually exists to permit something, so rounding up tends to stay feasible.
@@ -292,7 +292,7 @@ class Facets:
 
         The row is proved valid for the block, whatever the point is.
         """
-        separating = self._parted(values) if self._known else None
+        separating = self._separate(values) if self._known else None
         if separating is None:
             return None
         integral = _simple(separating)
@@ -311,7 +311,7 @@ class Facets:
             for sign, coefficient in zip(SIGNS, both):
                 constraint.SetCoefficient(coefficient, sign * (solution[variable] - self._middle[variable]) / self._width[variable])
 
-    def _parted(self, values: Sequence[float]) -> dict[int, float] | None:
+    def _separate(self, values: Sequence[float]) -> dict[int, float] | None:
         """Return coefficients of a row that separates the point from all solutions; else None."""
         objective = self._parting.Objective()
         away = {variable: (values[variable] - self._middle[variable]) / self._width[variable] for variable in self._free}

@@ -163,18 +163,18 @@ class Tree:
         """
         if any(low > high for low, high in boxes.values()):
             return
-        point = self._solved(boxes)
+        point = self._solve(boxes)
         if point is None:
             if parent is not None and not self._is_empty(boxes):
                 self._settle(parent.bound)
             return
-        bound = self._proved(boxes, point, parent)
+        bound = self._prove(boxes, point, parent)
         rows = self._missed(point) if upper is None or bound < upper else ()
         if rows:
             self._relaxation.add(rows)
-            tighter = self._solved(boxes)
+            tighter = self._solve(boxes)
             if tighter is not None:  # otherwise the first bound of the part stays valid
-                point, bound = tighter, max(bound, self._proved(boxes, tighter, parent))
+                point, bound = tighter, max(bound, self._prove(boxes, tighter, parent))
         if parent is None:
             self.root = point
         values = array("d", (point.values[variable] for variable in self.branched))
@@ -182,13 +182,13 @@ class Tree:
         self._order += 1
         heapq.heappush(self._heap, (part.bound, -len(boxes), -self._order, part))
 
-    def _solved(self, boxes: Mapping[int, Box]) -> Point | None:
+    def _solve(self, boxes: Mapping[int, Box]) -> Point | None:
         point = self._relaxation.solve(boxes)
         self.nodes += 1
         self.work += self._relaxation.iterations if point else 0
         return point
 
-    def _proved(self, boxes: Mapping[int, Box], point: Point, parent: Subproblem | None) -> int:
+    def _prove(self, boxes: Mapping[int, Box], point: Point, parent: Subproblem | None) -> int:
         bound = proved_bound(self._relaxation.linear, boxes, point.duals)
         return bound if parent is None else max(bound, parent.bound)
 

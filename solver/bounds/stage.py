@@ -128,7 +128,7 @@ class BoundStage:
         self._seen += [integral[number] for number in order]
         return [integral[number] for number in order]
 
-    def agreed(self) -> dict[int, int]:
+    def find_agreed(self) -> dict[int, int]:
         """Return indicators equal at the root and in all results of `likely` so far."""
         root = self._tree.root
         first = by_value({indicator: root.values[indicator] for indicator in self._counted.indicators}) if root else {}

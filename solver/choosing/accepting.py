@@ -21,7 +21,7 @@ from ...models.reading import ClusterReader
 from ...models.record import dataclass
 from ..objectives import OBJECTIVES
 from ..session import Session
-from ..wording import listed
+from ..wording import join_names
 from .pool_layouts import in_pool_layouts
 
 MOST_JUDGED = 96
@@ -81,21 +81,21 @@ def with_accepted_counts(problem: Problem, place: Solve, refuses: Validator, els
             return _beside(problem, answer, refusals, parts.is_open) if refusals else answer
         laid, against = Answer(UNDECIDED), [finding for finding in why if finding.code in OF_COUNTS]
         if why[0].code == UNWRITABLE:
-            laid, against = _laid_out(place, refuses, problem, answer, plan)
+            laid, against = _lay_out(place, refuses, problem, answer, plan)
             parts.keep(part, laid, True)
         if laid.plan is None:
             refusals.append(_Refusal(answer, plan, [*against, *why][0], bool(against) or laid.verdict == IMPOSSIBLE))
         if session.cancelled:
             break
         by_counts = part is problem and refusals and refusals[0].first.code in OF_COUNTS
-        narrowed = _narrowed(part, elsewhere) if by_counts else None
+        narrowed = _narrow(part, elsewhere) if by_counts else None
         for rest in [narrowed] if narrowed is not None else _without(part, plan):
             parts.add(replace(rest, explained=False))
     is_open = bool(parts.waiting) or parts.is_open or session.cancelled
-    return _refused(problem, refusals, is_open) if refusals else first
+    return _refuse(problem, refusals, is_open) if refusals else first
 
 
-def _laid_out(place: Solve, refuses: Validator, problem: Problem, answer: Answer, plan: Plan) -> tuple[Answer, list[Finding]]:
+def _lay_out(place: Solve, refuses: Validator, problem: Problem, answer: Answer, plan: Plan) -> tuple[Answer, list[Finding]]:
     """Return the answer with the same counts in a layout of the framework's own pools.
 
     Without an accepted layout, also return the findings against these counts.
@@ -104,7 +104,7 @@ def _laid_out(place: Solve, refuses: Validator, problem: Problem, answer: Answer
     if problem.job.planning.laying is None:
         return Answer(UNDECIDED), against
 
-    def refused(_: Problem, there: Plan) -> Sequence[Finding]:
+    def refuse(_: Problem, there: Plan) -> Sequence[Finding]:
         why = refuses(problem, there)
         against.extend(finding for finding in why if finding.code in OF_COUNTS)
         return why
@@ -112,7 +112,7 @@ def _laid_out(place: Solve, refuses: Validator, problem: Problem, answer: Answer
     chosen = replace(problem.as_chosen(plan.degrees, plan.assignment), explained=False)
     counts = {part.name: _count(plan, part.name) for part in problem.hinted}
     components = tuple(part.between(counts[part.name], counts[part.name]) if part.name in counts else part for part in chosen.components)
-    laid = in_pool_layouts(replace(chosen, job=replace(chosen.job, components=components)), place, refused)
+    laid = in_pool_layouts(replace(chosen, job=replace(chosen.job, components=components)), place, refuse)
     if laid.plan is None:
         return laid, against if laid.verdict == IMPOSSIBLE else []
     values = {term.name: term.value(chosen, laid.plan.assignment) for term in OBJECTIVES}
@@ -124,7 +124,7 @@ def _laid_out(place: Solve, refuses: Validator, problem: Problem, answer: Answer
 # -- what is left open
 
 
-def _narrowed(problem: Problem, elsewhere: ClusterReader | None) -> Problem | None:
+def _narrow(problem: Problem, elsewhere: ClusterReader | None) -> Problem | None:
     """Return the problem with the framework's own accepted counts; None if unknown."""
     job = elsewhere.job_on(problem.cluster) if elsewhere is not None and problem.job.planning.laying is not None else None
     if job is None:
@@ -170,7 +170,7 @@ def _counts(component: Component) -> Counts:
 
 def _count(plan: Plan, name: str) -> int:
     """Return the number of accelerators; of processes on nodes."""
-    return plan.assignment.held(name) or plan.assignment.world_size(name)
+    return plan.assignment.count_held(name) or plan.assignment.world_size(name)
 
 
 # -- answers and their words
@@ -181,12 +181,12 @@ def _beside(problem: Problem, answer: Answer, refusals: Sequence[_Refusal], is_o
     if answer.plan is not None and (is_open or not all(refusal.proved for refusal in refusals)):
         answer = replace(answer, verdict=FEASIBLE, plan=replace(answer.plan, status=FEASIBLE))
     first = refusals[0].first
-    span = _named(problem, first).span(AMOUNT)
+    span = _find_component(problem, first).span(AMOUNT)
     note = Finding(first.code, Severity.NOTE, first.subject, _reason(problem, refusals[0]), span, help=first.help)
     return replace(answer, findings=(*answer.findings, note))
 
 
-def _refused(problem: Problem, refusals: Sequence[_Refusal], is_open: bool) -> Answer:
+def _refuse(problem: Problem, refusals: Sequence[_Refusal], is_open: bool) -> Answer:
     """Return the answer without an accepted one: an unwritable plan, or the reason."""
     if all(refusal.first.code == UNWRITABLE for refusal in refusals):
         return refusals[0].answer
@@ -195,7 +195,7 @@ def _refused(problem: Problem, refusals: Sequence[_Refusal], is_open: bool) -> A
     first = next(refusal for refusal in refusals if refusal.first.code != UNWRITABLE)
     has_more = any(part.least < part.most < UNBOUNDED for part in problem.hinted)
     notes = ("so are all other counts" if proved else f"so are {len(refusals) - 1} other counts that were tried",) * has_more
-    subject, reason = _named(problem, first.first), _reason(problem, first)
+    subject, reason = _find_component(problem, first.first), _reason(problem, first)
     help_text = first.first.help or "ask for other counts"
     finding = error(code, subject.name, f"{verdict}: {reason}", subject.span(AMOUNT), help=help_text, notes=notes)
     return Answer(verdict, findings=(finding,), how=first.answer.how)
@@ -206,10 +206,10 @@ def _reason(problem: Problem, refusal: _Refusal) -> str:
     names: dict[int, list[str]] = {}
     for part in problem.hinted:
         names.setdefault(_count(refusal.plan, part.name), []).append(part.name)
-    counts = listed([f"{listed(group)} on {count}" for count, group in names.items()])
+    counts = join_names([f"{join_names(group)} on {count}" for count, group in names.items()])
     return f"the framework refuses {counts}: {refusal.first.message} ({refusal.first.code})"
 
 
-def _named(problem: Problem, finding: Finding) -> Component:
+def _find_component(problem: Problem, finding: Finding) -> Component:
     """Return the component that a finding names, else the first hinted one."""
     return next((part for part in problem.hinted if part.name == finding.subject), problem.hinted[0])

@@ -26,11 +26,11 @@ def with_even_degrees(problem: Problem, plan: Solve) -> Answer:
         even, answer = None, plan(problem)
     if answer.planned is None and answer.plan is None:
         return answer
-    findings = (*_torn(problem, answer), *(_left_out(problem, even) if even else ()))
+    findings = (*_torn(problem, answer), *(_report_left_out(problem, even) if even else ()))
     return replace(answer, findings=(*answer.findings, *findings))
 
 
-def _chosen(problem: Problem, answer: Answer) -> Mapping[str, Parallel]:
+def _find_choices(problem: Problem, answer: Answer) -> Mapping[str, Parallel]:
     """Return the chosen degrees of components with a choice."""
     if answer.planned is not None:
         return {name: option.parallel for name, option in answer.planned.best.design.options.items() if name in problem.job.choices}
@@ -39,7 +39,7 @@ def _chosen(problem: Problem, answer: Answer) -> Mapping[str, Parallel]:
 
 def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
     """Yield findings for chosen degrees that do not divide the model."""
-    for name, parallel in _chosen(problem, answer).items():
+    for name, parallel in _find_choices(problem, answer).items():
         component, card = problem[name], card_of(problem, name)
         if not (name in problem.job.planning.own and parallel == problem.own_degrees(component)):
             for split in uneven(problem, component, parallel):
@@ -50,9 +50,9 @@ def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
                 yield warning(CODE, name, message, component.span("parallel"), help=advice)
 
 
-def _left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
+def _report_left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
     """Yield findings for degrees left out although they only cause a warning."""
-    for name, split, sizes in _dropped(problem, even, refused=False):
+    for name, split, sizes in _list_dropped(problem, even, refused=False):
         degrees, card = " or ".join(f"{split.degree} {size}" for size in sizes), card_of(problem, name)
         message = f"no plan with {degrees} of `{name}` was looked at: its {getattr(card, split.card_field)} {WORDS[split.card_field]} do not divide so"
         advice = "leave only such degrees open, if what runs it takes them"
@@ -62,13 +62,13 @@ def _left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
 def refused_degrees(problem: Problem) -> Iterator[str]:
     """Yield a sentence for each component with degrees refused by its engine."""
     even = evenly(problem)
-    for name, split, sizes in _dropped(problem, even, refused=True) if even is not None else ():
+    for name, split, sizes in _list_dropped(problem, even, refused=True) if even is not None else ():
         degrees = " or ".join(f"{split.degree} {size}" for size in sizes)
         divided = f"{getattr(card_of(problem, name), split.card_field)} {WORDS[split.card_field]}"
         yield f"{name}: not with {degrees}, among which its {divided} do not divide"
 
 
-def _dropped(problem: Problem, even: Problem, refused: bool) -> Iterator[tuple[str, Split, list[int]]]:
+def _list_dropped(problem: Problem, even: Problem, refused: bool) -> Iterator[tuple[str, Split, list[int]]]:
     """Yield component, part of its model, and degrees that `even` leaves out.
 
     `refused` : those that the engine refuses, or the others.

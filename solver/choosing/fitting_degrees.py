@@ -8,7 +8,7 @@ from typing import Collection, Sequence
 from ...models.answer import Answer, Solve
 from ...models.component import Component
 from ...models.findings.finding import Finding, Severity
-from ...models.memory.estimate import estimated
+from ...models.memory.estimate import estimate_memory
 from ...models.parallel import Parallel
 from ...models.problem import Problem
 
@@ -43,7 +43,7 @@ def _fitting(problem: Problem, component: Component, choices: Sequence[Parallel]
     if not capacity or component.estimate is None or component.memory or component.offloaded:
         return tuple(choices)
     use, most = problem.job.models.get(component.name), min(component.most, problem.cluster.total())
-    needs = ((parallel, estimated(component, use.card if use else None, parallel, most, capacity)) for parallel in choices)
+    needs = ((parallel, estimate_memory(component, use.card if use else None, parallel, most, capacity)) for parallel in choices)
     return tuple(parallel for parallel, need in needs if need is None or need.high <= capacity)
 
 

@@ -16,7 +16,7 @@ from ...models.problem import Problem
 from ..layout.parts import Parts
 from ..refuting.census import CountingRow
 from ..refuting.certificate import counting_row
-from ..wording import listed
+from ..wording import join_names
 
 MOST = 32
 """Maximum number of placements tried."""
@@ -45,7 +45,7 @@ def lying_over(problem: Problem, place: Solve, workload: Workload) -> Answer:
                 found, used = over, now
                 if used <= enough:
                     break
-    return found if most is None or used <= most else _undecided(problem, used, most)
+    return found if most is None or used <= most else _report_undecided(problem, used, most)
 
 
 def all_held(problem: Problem, placed: Assignment) -> int:
@@ -55,7 +55,7 @@ def all_held(problem: Problem, placed: Assignment) -> int:
 
 def _least(problem: Problem, placed: Assignment) -> int:
     """Return a lower bound of the accelerators held with these counts."""
-    given, overlaps = problem.given(), problem.job.overlaps
+    given, overlaps = problem.build_given(), problem.job.overlaps
     fixed = {component.name: given.accelerators(component.name) for component in problem.components if component.runs is not None}
     every = frozenset[Seat]().union(*fixed.values())
     open_ = {component.name: placed.accelerators(component.name) for component in problem.components if component.runs is None}
@@ -69,7 +69,7 @@ def _least(problem: Problem, placed: Assignment) -> int:
 
 def _few_seats(problem: Problem, placed: Assignment, least: int, used: int) -> Iterator[list[Seat]]:
     """Yield the given and a few nearby accelerators, fewest first."""
-    given = problem.given()
+    given = problem.build_given()
     every = frozenset[Seat]().union(*(given.accelerators(component.name) for component in problem.components if component.runs is not None))
     open_ = frozenset[Seat]().union(*(placed.accelerators(component.name) for component in problem.components if component.runs is None))
     there = {node for node, _ in every}
@@ -80,9 +80,9 @@ def _few_seats(problem: Problem, placed: Assignment, least: int, used: int) -> I
             yield sorted((*every, *seats))
 
 
-def _undecided(problem: Problem, used: int, most: int) -> Answer:
+def _report_undecided(problem: Problem, used: int, most: int) -> Answer:
     """Return the undecided answer if all found placements exceed the budget."""
-    names = listed([f"`{name}`" for name in problem.job.overlaps])
+    names = join_names([f"`{name}`" for name in problem.job.overlaps])
     message = f"undecided: {used} accelerators are used beside {names}, more than {most}, and none was found over {names}"
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help=f"write `seconds` of {names}, or allow more"),), how="given")
 
@@ -92,7 +92,7 @@ def over_given_ranks(problem: Problem, place: Solve) -> Answer:
 
     All is placed within the usable accelerators, with the given components in place.
     """
-    problem = _unrelated(problem)
+    problem = _drop_relations(problem)
     overlaps = sorted(problem.job.overlaps)
     if not overlaps or not problem.hinted:
         return place(problem)
@@ -102,12 +102,12 @@ def over_given_ranks(problem: Problem, place: Solve) -> Answer:
         rows = [counting_row(alternative) for alternative in asked.alternatives()]
         return _impossible(overlaps, rows[0] if all(rows) else None)
     checked = _checked(place, problem, placed)
-    return checked if checked.plan is not None else _not_decided(overlaps, checked)
+    return checked if checked.plan is not None else _report_undecided_search(overlaps, checked)
 
 
 def within(place: Solve, problem: Problem, seats: Sequence[Seat]) -> Answer:
     """Place the problem on these accelerators alone, shared given ranks included."""
-    reduced = _unrelated(problem)
+    reduced = _drop_relations(problem)
     free = frozenset(_free(reduced)).intersection(seats)
     return _checked(place, reduced, place(_on_ground(reduced, sorted(free)))) if free else Answer(UNDECIDED)
 
@@ -121,7 +121,7 @@ def _checked(place: Solve, problem: Problem, placed: Answer) -> Answer:
     return place(replace(problem, job=replace(problem.job, components=components, overlaps={})))
 
 
-def _unrelated(problem: Problem) -> Problem:
+def _drop_relations(problem: Problem) -> Problem:
     """Return the problem without shared components whose users a relation decides."""
     overlaps = {name: users for name, users in problem.job.overlaps.items() if not _is_related(problem, name)}
     return replace(problem, job=replace(problem.job, overlaps=overlaps))
@@ -129,7 +129,7 @@ def _unrelated(problem: Problem) -> Problem:
 
 def _is_related(problem: Problem, name: str) -> bool:
     """Return True if a relation decides the users of its accelerators."""
-    return any(name in relation.components for kind in (*TOGETHER, SUBSET) for relation in problem.related(kind))
+    return any(name in relation.components for kind in (*TOGETHER, SUBSET) for relation in problem.find_relations(kind))
 
 
 def _on_ground(problem: Problem, seats: Sequence[Seat]) -> Problem:
@@ -139,9 +139,9 @@ def _on_ground(problem: Problem, seats: Sequence[Seat]) -> Problem:
     within the usable accelerators counts.
     """
     job, ground, there = problem.job, _holding(seats), frozenset(seats)
-    held = {name: problem.given().accelerators(name) for name in job.overlaps}
+    held = {name: problem.build_given().accelerators(name) for name in job.overlaps}
     components = tuple(
-        _reduced_to(component, usable & there) if (usable := held.get(component.name, there)) & there != usable else component
+        _reduce_to(component, usable & there) if (usable := held.get(component.name, there)) & there != usable else component
         for component in problem.components
     )
     parts = Parts(problem)
@@ -159,7 +159,7 @@ def _on_ground(problem: Problem, seats: Sequence[Seat]) -> Problem:
     return replace(problem, job=replace(job, components=(*components, ground), relations=relations, overlaps={}))
 
 
-def _reduced_to(given: Component, seats: frozenset[Seat]) -> Component:
+def _reduce_to(given: Component, seats: frozenset[Seat]) -> Component:
     """Return a given component reduced to some of its accelerators; unchanged without any."""
     runs = compress(((rank, [seat]) for rank, seat in enumerate(sorted(seats))), ACCELERATOR)
     bare = Component(given.name, least=len(seats), most=len(seats), runs=runs, phases=given.phases)
@@ -168,7 +168,7 @@ def _reduced_to(given: Component, seats: frozenset[Seat]) -> Component:
 
 def _free(problem: Problem) -> list[Seat]:
     """Return all accelerators open to searched components."""
-    given, held = problem.given(), dict[tuple[int, str], int]()
+    given, held = problem.build_given(), dict[tuple[int, str], int]()
     for component in problem.components:
         if component.runs is not None and component.name not in problem.job.overlaps:
             for place, mask in given.masks(component.name).items():
@@ -195,7 +195,7 @@ def _impossible(names: list[str], row: CountingRow | None = None) -> Answer:
     return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=_advice(listing)),), how="given")
 
 
-def _not_decided(names: list[str], placed: Answer) -> Answer:
+def _report_undecided_search(names: list[str], placed: Answer) -> Answer:
     """Return the undecided answer after an incomplete search."""
     listing = ", ".join(f"`{name}`" for name in names)
     message = f"undecided: no placement was found beside or over the given ranks of {listing}, and not all are searched"

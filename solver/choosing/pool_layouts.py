@@ -34,7 +34,7 @@ def in_pool_layouts(problem: Problem, place: Solve, refused: Validator = accept_
     last: Answer | None = None
     refusals = list[Finding]()
     names = ", ".join(f"`{pool.name}`" for pool in laying.pools)
-    ways: Iterable[Laid | None] = laying.laid(sizes, problem.cluster)
+    ways: Iterable[Laid | None] = laying.lay_out(sizes, problem.cluster)
     ways = by_traffic(problem, ways) if weighs(problem) else ways
     for runs in ways:
         if runs is None:
@@ -52,7 +52,7 @@ def in_pool_layouts(problem: Problem, place: Solve, refused: Validator = accept_
         if not why:
             return _the_best(placed, placed.plan) if isinstance(ways, list) and ways[-1] is not None else placed
         refusals += why
-        last = _refused(names, refusals[0]) if last is placed else last
+        last = _refuse(names, refusals[0]) if last is placed else last
         if len(refusals) >= MOST_REFUSED:
             return replace(last, verdict=UNDECIDED)
     if last is not None:
@@ -66,7 +66,7 @@ def in_pool_layouts(problem: Problem, place: Solve, refused: Validator = accept_
     return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=help_text, notes=notes),), how="given")
 
 
-def _refused(names: str, first: Finding) -> Answer:
+def _refuse(names: str, first: Finding) -> Answer:
     """Return the infeasible answer for layouts that all were refused."""
     message = f"the framework refuses {names} of this size in any layout: {first.message} ({first.code})"
     return Answer(IMPOSSIBLE, findings=(error("PW601", first.subject, message, help="give other counts"),), how="given")

@@ -13,7 +13,7 @@ from ...models.problem import AMOUNT, Problem
 from ...models.roles import REFERENCE, REWARD, role_of
 from ..layout.layout import fits
 from ..objectives.counts import MissingAccelerators, UnevenCounts, counts_in, open_sets, range_of, weight_of
-from ..wording import listed
+from ..wording import join_names
 
 NOT_SEARCHED = "PW604"
 MOST_STEPS = 3_000_000
@@ -73,11 +73,11 @@ def _note(problem: Problem, plan: Plan, splits: int) -> Finding:
     message = f"{splits:,} splits of {total} accelerators are equally good without times; the most even is chosen"
     if not is_even_alone(plan):
         message = f"{splits:,} splits add up to {total} accelerators; without times the objective chooses, then the most even"
-    help_text = f"to choose by time, add `seconds` to {listed([component.name for component in sets])}"
+    help_text = f"to choose by time, add `seconds` to {join_names([component.name for component in sets])}"
     if all(component.estimate and component.estimate.model for component in sets):
         help_text += ", or estimate them: write `plan: {batch: {prompts: 1024, samples: 8, response: 4096}}`"
     small = [component for component in sets if role_of(component) in FORWARD_ONLY and not component.memory]
     host = next((component for component in sets if component not in small and not component.memory), None)
     if small and host is not None:
-        help_text += f"; or add `colocate_with: {host.name}` to {listed([component.name for component in small])}, if they take turns"
+        help_text += f"; or add `colocate_with: {host.name}` to {join_names([component.name for component in small])}, if they take turns"
     return Finding(NOT_SEARCHED, Severity.NOTE, sets[0].name, message, sets[0].span(AMOUNT), help=help_text)

@@ -29,7 +29,7 @@ def unit_of(free: int, bundle: Bundle, solid: bool, domains: Domains) -> int:
         for mask in domains:
             if taken := lowest_resources(free & mask, bundle.unit, group, solid):
                 return taken
-        return _filled(free, bundle.unit, domains)
+        return _fill(free, bundle.unit, domains)
     return lowest_resources(free, bundle.unit, group, solid)
 
 
@@ -44,7 +44,7 @@ def _pieces(free: int, bundle: Bundle, group: int, solid: bool, domains: Domains
     return taken if taken.bit_count() == bundle.unit else 0
 
 
-def _filled(free: int, size: int, domains: Domains) -> int:
+def _fill(free: int, size: int, domains: Domains) -> int:
     """Return the lowest resources, using up a domain before the next."""
     taken = 0
     for mask in domains:

@@ -16,7 +16,7 @@ from ..layout.layout import Count, Layout, Values
 from ..layout.ranks import in_rank_order, seat_components
 from .counts import ExpansionFailed, FreeResources, NodeMasks, assign_counts
 from .ranks import distributed_runs, in_pinned_order, labels_of
-from .unmoved import enclosed_beside, in_ranks, unmoved_groups, were_ranked, without_unmoved
+from .unmoved import find_enclosed_beside, in_ranks, unmoved_groups, were_ranked, without_unmoved
 
 __all__ = ["ExpansionFailed", "expand"]
 
@@ -29,7 +29,7 @@ def expand(layout: Layout, values: Values) -> Assignment:
     held: dict[Bundle, NodeMasks] = {bundle: dict(layout.enclosed.get(bundle, {})) for bundle in layout.bundles}
     counts: dict[Bundle, list[tuple[Cell, int]]] = {}
     for key, value in values.items():
-        if isinstance(key, Count) and isinstance(value, int) and (value or layout.enclosed_in(key.bundle, key.cell)):
+        if isinstance(key, Count) and isinstance(value, int) and (value or layout.count_enclosed(key.bundle, key.cell)):
             counts.setdefault(key.bundle, []).append((key.cell, value))
     for pool in layout.pools:
         free = dict(pool.free if pool.host is None else beside_enclosed(layout, pool.host, held))
@@ -47,7 +47,7 @@ def expand(layout: Layout, values: Values) -> Assignment:
             unmoved = unmoved_groups(layout, pool, values, free)
             for bundle, node, mask in ((bundle, *piece) for bundle, unmoved_pieces in unmoved.items() for piece in unmoved_pieces):
                 resources.take(bundle, node, mask)
-            wanted, enclosed = without_unmoved(wanted, unmoved, layout), enclosed_beside(layout, unmoved)
+            wanted, enclosed = without_unmoved(wanted, unmoved, layout), find_enclosed_beside(layout, unmoved)
         assign_counts(pool, wanted, resources, enclosed)
     _share_out(layout, counts, held)
     held.update((bundle, dict(masks)) for bundle, masks in layout.fixed.items())
@@ -66,7 +66,7 @@ def _share_out(layout: Layout, counts: Mapping[Bundle, Sequence[tuple[Cell, int]
     wanted: dict[tuple[str, int], dict[Bundle, int]] = {}
     for bundle in (bundle for pool in layout.shared for bundle in pool.counted):
         for cell, count in counts.get(bundle, ()):
-            wanted.setdefault((bundle.kind, cell.nodes[0].rank), {})[bundle] = count * bundle.unit - layout.enclosed_in(bundle, cell)
+            wanted.setdefault((bundle.kind, cell.nodes[0].rank), {})[bundle] = count * bundle.unit - layout.count_enclosed(bundle, cell)
     for (kind, node), amounts in wanted.items():
         pools = [pool for pool in layout.shared if pool.kind == kind]
         ranges = {bundle: beside_enclosed(layout, bundle, resources).get(node, 0) for pool in pools for bundle in pool.ranged}

@@ -42,11 +42,11 @@ def in_pinned_order(problem: Problem, component: Component, held: Sequence[Seat]
     pieces = [held[start : start + size] for start in range(0, len(held), size)]
     pinned = {number: nodes for numbers, nodes in blocks_of_pins[0] for number in numbers}
     blocks = [(level, whole // size) for level, whole in wholes(problem, linked)]
-    order = _arranged(problem, pinned, [piece[0][0] for piece in pieces], (range(len(pieces)), range(len(pieces))), blocks)
+    order = _arrange(problem, pinned, [piece[0][0] for piece in pieces], (range(len(pieces)), range(len(pieces))), blocks)
     return [seat for _, position in sorted(order.items()) for seat in pieces[position]]
 
 
-def _arranged(
+def _arrange(
     problem: Problem, pinned: dict[int, Allowed], nodes: Sequence[int], remaining: tuple[Sequence[int], Sequence[int]], blocks: list[tuple[str, int]]
 ) -> dict[int, int]:  # fmt: skip
     """Return piece number -> position, block by block, widest level first.
@@ -79,7 +79,7 @@ def _arranged(
         numbers_in[free] += block
     order: dict[int, int] = {}
     for name, domain_positions in positions_in.items():
-        order.update(_arranged(problem, pinned, nodes, (sorted(numbers_in[name]), domain_positions), inner))
+        order.update(_arrange(problem, pinned, nodes, (sorted(numbers_in[name]), domain_positions), inner))
     return order
 
 
@@ -161,7 +161,7 @@ def with_even_counts(layout: Layout, values: Values) -> Values:
     present = _present(layout, values)
     for name, dealt in layout.dealt.items():
         cells = [cell for cell in layout.cells if cell.nodes[0].rank in dealt.nodes]
-        for relation in (*layout.problem.related(APART), *layout.problem.related(NEAR)):
+        for relation in (*layout.problem.find_relations(APART), *layout.problem.find_relations(NEAR)):
             first, second = relation.components
             if first == name or (second == name and relation.kind == APART):
                 areas = {_area(cell, relation.level) for cell in present.get(second if first == name else first, [])}

@@ -59,7 +59,7 @@ def _likely_first(candidates: Sequence[Piece], old: Pieces, block: int) -> list[
     return sorted(candidates, key=lambda piece: (-company[old.at[piece] // block], old.at[piece]))
 
 
-def enclosed_beside(layout: Layout, kept: UnmovedPieces) -> dict[Bundle, dict[int, int]]:
+def find_enclosed_beside(layout: Layout, kept: UnmovedPieces) -> dict[Bundle, dict[int, int]]:
     """Return explicit resources within searched bundles, without unmoved groups.
 
     Bundle -> node rank -> bit mask.
@@ -89,7 +89,7 @@ class _OneNode:
     def best(self, held: UnmovedPieces) -> UnmovedPieces:
         """Return the most of the previous pieces that can stay."""
         every = {bundle: unmoved[: self.asked[bundle]] for bundle, unmoved in held.items()}
-        return every if self._fits(every) else self._tried([(bundle, piece) for bundle, unmoved in held.items() for piece in unmoved])
+        return every if self._fits(every) else self._try_all([(bundle, piece) for bundle, unmoved in held.items() for piece in unmoved])
 
     def _fits(self, stay: UnmovedPieces) -> bool:
         """Check that the remaining units fit beside the unmoved pieces."""
@@ -100,12 +100,12 @@ class _OneNode:
         remaining = {bundle: [(self.cell, count - len(stay.get(bundle, ())))] for bundle, count in self.asked.items()}
         try:
             resources = FreeResources({self.cell.nodes[0].rank: free}, {bundle: {} for bundle in remaining})
-            assign_counts(self.pool, remaining, resources, enclosed_beside(self.layout, stay))
+            assign_counts(self.pool, remaining, resources, find_enclosed_beside(self.layout, stay))
         except ExpansionFailed:
             return False
         return True
 
-    def _tried(self, every: Sequence[tuple[Bundle, Piece]]) -> UnmovedPieces:
+    def _try_all(self, every: Sequence[tuple[Bundle, Piece]]) -> UnmovedPieces:
         """Return the largest set of these pieces that can stay, by enumeration."""
         best: list[tuple[Bundle, Piece]] = []
 
@@ -154,7 +154,7 @@ def in_ranks(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Se
         for _, unit in units:
             seats_on.setdefault(unit[0][0], []).extend(unit)
         return [seats_on[node].pop(0) for node, _ in in_rank_order(layout, bundle, held)]
-    return [seat for unit in _Numbering(layout, units, *blocks(bundle)).filled() for seat in unit]
+    return [seat for unit in _Numbering(layout, units, *blocks(bundle)).fill() for seat in unit]
 
 
 def _units(bundle: Bundle, masks: Mapping[int, int], old: Pieces) -> list[tuple[int | None, Unit]]:
@@ -199,7 +199,7 @@ class _Numbering:
     def _place(self, unit: Unit) -> Place:
         return tuple(domain(self.nodes[unit[0][0]], level) for level in self.levels)
 
-    def filled(self) -> list[Unit]:
+    def fill(self) -> list[Unit]:
         """Return all units in rank order."""
         starts = range(0, len(self.fixed), self.block)
         best = {start: self._common_place(start) for start in starts}

@@ -16,8 +16,8 @@ from ...models.problem import Problem
 from ...models.quantity import write_memory
 from ...models.ranks import list_ranks, write_ranks
 from ...models.record import dataclass
-from ...models.task_order import ordered
-from ..wording import exactly_in_seconds, figure, level_name, listed, with_unit
+from ...models.task_order import order_tasks
+from ..wording import exactly_in_seconds, figure, join_names, level_name, with_unit
 
 _KEPT = {TP: "each tp group", EP: "each ep group", REPLICA: "each replica"}
 MAX_ROWS = 4
@@ -98,13 +98,13 @@ def _nodes(ranks: Sequence[int]) -> str:
     return f"node{'s' * (len(ranks) > 1)} {list_ranks(ranks)}"
 
 
-def timed_of(problem: Problem) -> tuple[DemandText, ...]:
+def list_times(problem: Problem) -> tuple[DemandText, ...]:
     """Return the times of each component and the selection criteria; empty without times."""
     workload = problem.job.planning.workload
     if workload is None:
         return ()
     times = [demand for component in problem.components for demand in _times(component)]
-    return (*times, *(DemandText((), text, workload.span) for text in (*_chosen_by(workload), *_rounds(problem, workload))))
+    return (*times, *(DemandText((), text, workload.span) for text in (*_list_criteria(workload), *_rounds(problem, workload))))
 
 
 def _times(component: Component) -> Iterator[DemandText]:
@@ -116,7 +116,7 @@ def _times(component: Component) -> Iterator[DemandText]:
         left = len(rows) - MAX_ROWS
         more = f", and {left} more {plural('measurement', left)}" if left > 0 else ""
         target = f" to {phase}" if phase else ""
-        parts = [f"takes{target} {listed([_row(row) for row in rows[:MAX_ROWS]])}{more}"] if rows else []
+        parts = [f"takes{target} {join_names([_row(row) for row in rows[:MAX_ROWS]])}{more}"] if rows else []
         parts += [f"on {count} {'more ' * bool(rows)}counts by {formula}" for formula, count in formulas.items()]
         parts.append("no other counts" if component.timed.scaling == TABLE else f"{component.timed.scaling} between and beyond")
         spans = [row.span for row in rows if row.span]
@@ -131,13 +131,13 @@ def _row(measured: Measured) -> str:
     return f"{with_unit(in_seconds(measured.nanoseconds))} on {' '.join([str(measured.accelerators), *with_])}"
 
 
-def _chosen_by(workload: Workload) -> Iterator[str]:
+def _list_criteria(workload: Workload) -> Iterator[str]:
     batches = f", handed on in {workload.handed_on} batches" if workload.handed_on > 1 else ""
     aim = "the shortest iteration" if workload.aim == SECONDS else "the fewest accelerators"
     budget = workload.budget
     most = [f"at most {budget.accelerators} {plural('accelerator', budget.accelerators)}"] if budget.accelerators is not None else []
     most += [f"at most {with_unit(exactly_in_seconds(budget.nanoseconds))}"] if budget.nanoseconds is not None else []
-    limits = f", with {listed(most)}" if most else ""
+    limits = f", with {join_names(most)}" if most else ""
     yield f"{aim} by the cost model {workload.model}{batches}{limits}"
     for after in workload.after:
         yield f"{after.later} works on what {after.earlier} makes" + (", when all of it is there" if after.whole else "")
@@ -147,9 +147,9 @@ def _rounds(problem: Problem, workload: Workload) -> Iterator[str]:
     """Yield the cycles of waiting tasks, with their execution order."""
     if not (workload.after and workload.flows):
         return
-    tasks, _, rounds = ordered(problem.components, workload)
+    tasks, _, rounds = order_tasks(problem.components, workload)
     for cycle in rounds:
-        names = listed([str(tasks[task]) for task in sorted(cycle)])
+        names = join_names([str(tasks[task]) for task in sorted(cycle)])
         yield f"{names} wait for each other: a batch passes them in this order, later tasks wait for the last"
 
 

@@ -18,7 +18,7 @@ from ...models.report import Report
 from ...models.text.environment import Environment
 from ..stretches import components_by_accelerators
 from ..unchecked import missing_in
-from .demands import DemandText, demands_of, timed_of
+from .demands import DemandText, demands_of, list_times
 from .needs import Needs, needs_of
 from .numbers import numbers
 
@@ -106,7 +106,7 @@ def explain(reading: Reading, again: Callable[[AsDeclared], Reading], verify: Ve
     number is assumed; `again` reads the file on that cluster. `verify` returns the report on a
     reading; `iteration_of` derives the iteration time of explicit ranks.
     """
-    explained = partial(_explained, verify, iteration_of)
+    explained = partial(_explain, verify, iteration_of)
     if reading.problem is not None and not reading.problem.cluster.counted:
         return _assuming(reading, again, explained) or explained(reading)
     return explained(reading)
@@ -127,24 +127,24 @@ def _assuming(reading: Reading, reread: Callable[[AsDeclared], Reading], explain
     return replace(chosen, report=replace(chosen.report, missing=missing, machines=""))
 
 
-def _explained(verify: Verify, iteration_of: Derive, reading: Reading, assumed: int = 0) -> Explanation:
+def _explain(verify: Verify, iteration_of: Derive, reading: Reading, assumed: int = 0) -> Explanation:
     problem, report = reading.problem, verify(reading)
     secret = reading.document.environment
     if problem is None:
-        return Explanation(report, derivations=tuple(_concealed(derivation, secret) for derivation in reading.derivations))
+        return Explanation(report, derivations=tuple(_conceal(derivation, secret) for derivation in reading.derivations))
     unknown = {
         derivation.component for derivation in reading.derivations if derivation.name == WORLD_SIZE and derivation.value == NOT_KNOWN
     }
     planned = reading.to_solve.problem or problem
     needs = needs_of(problem, reading.document, unknown, planned)
     derived = numbers(problem, needs, reading.derivations, reading.document)
-    plan = Plan(problem.cluster, problem.given(), VERIFIED)
-    derivations = tuple(_concealed(derivation, secret) for derivation in (*derived, *iteration_of(planned)))
-    demands = (*demands_of(problem), *timed_of(planned))
+    plan = Plan(problem.cluster, problem.build_given(), VERIFIED)
+    derivations = tuple(_conceal(derivation, secret) for derivation in (*derived, *iteration_of(planned)))
+    demands = (*demands_of(problem), *list_times(planned))
     return Explanation(report, plan, needs, sharing_of(problem), derivations, assumed, demands)
 
 
-def _concealed(derivation: Derivation, secret: Environment) -> Derivation:
+def _conceal(derivation: Derivation, secret: Environment) -> Derivation:
     """Hide a number that comes from the environment."""
     hidden = [figure.span in secret.places for figure in derivation.figures if figure.span]
     if not any(hidden):
@@ -157,7 +157,7 @@ def _concealed(derivation: Derivation, secret: Environment) -> Derivation:
 
 def sharing_of(problem: Problem) -> SharedAccelerators:
     """Return the sharing of placed components. The cost grows with node stretches and pairs."""
-    nodes, alike = components_by_accelerators(problem, problem.given())
+    nodes, alike = components_by_accelerators(problem, problem.build_given())
     order = {component.name: position for position, component in enumerate(problem.components)}
     sets: list[ColocatedSet] = []
     occupied: dict[int, list[tuple[ColocatedSet, int]]] = {}

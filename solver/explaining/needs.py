@@ -16,7 +16,7 @@ from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.quantity import Counts
 from ...models.record import dataclass
-from ...models.sharing import Members, around, sharing_sets
+from ...models.sharing import Members, find_around, sharing_sets
 from ...models.text.document import Document
 from ..stretches import stretches
 
@@ -46,7 +46,7 @@ def lower_bound(problem: Problem, moved: Set[str] = frozenset()) -> int:
     sets = [members for members in every if members]
     within = _within(problem, sets)
     searched = [members for members in sets if all(component.runs is None for component in members)]
-    weights = [_least(problem, members) - _shared(problem, members, within, moved) for members in searched]
+    weights = [_least(problem, members) - _count_shared(problem, members, within, moved) for members in searched]
     needing = {index: searched[index] for index, weight in enumerate(weights) if weight > 0}
     share, order = _that_share(problem, needing, within), sorted(needing, key=lambda index: -weights[index])
     return max((_greedy(first, order, weights, share) for first in order[:MOST_TRIED]), default=0)
@@ -54,7 +54,7 @@ def lower_bound(problem: Problem, moved: Set[str] = frozenset()) -> int:
 
 def _within(problem: Problem, sets: Iterable[Members]) -> Within:
     home = {component.name: members for members in sharing_sets(problem) for component in members}
-    outers = around(problem, sharing_sets(problem))
+    outers = find_around(problem, sharing_sets(problem))
     within: dict[str, frozenset[str]] = {}
     for members in sets:
         enclosing = (component for outer in outers[home[members[0].name][0].name] for component in outer)
@@ -81,14 +81,14 @@ def _step(problem: Problem, component: Component, parallel: Parallel) -> int:
     return replace(component, per_process=shape.per_process, stride=shape.stride, parallel=shape.parallel).step
 
 
-def _shared(problem: Problem, members: Members, within: Within, moved: Set[str]) -> int:
+def _count_shared(problem: Problem, members: Members, within: Within, moved: Set[str]) -> int:
     """Return the number of accelerators with explicit ranks that the members may use."""
     names, shared = {member.name for member in members}, 0
     for explicit in problem.components:
         if explicit.runs is not None and problem.kind(explicit) == ACCELERATOR:
             permitted = problem.job.overlaps.get(explicit.name, frozenset()) | within.get(explicit.name, frozenset())
             if explicit.name in moved or names & permitted or explicit.name in within[members[0].name]:
-                shared += problem.given().held(explicit.name, ACCELERATOR)
+                shared += problem.build_given().count_held(explicit.name, ACCELERATOR)
     return shared
 
 
@@ -99,7 +99,7 @@ def _that_share(problem: Problem, sets: Mapping[int, Members], within: Within) -
     names_of = {index: within[members[0].name] for index, members in sets.items()}
     pairs = [(index, number[name]) for index in sets for name in names_of[index] if number.get(name, index) != index]
     if problem.job.planning.workload is not None:
-        forbidden = {frozenset(pair) for pair in _required_apart(problem)}
+        forbidden = {frozenset(pair) for pair in _list_required_apart(problem)}
         in_turn = [index for index, members in sets.items() if any(component.timed for component in members)]
         pairs += [
             (first, second)
@@ -112,9 +112,9 @@ def _that_share(problem: Problem, sets: Mapping[int, Members], within: Within) -
     return sharing
 
 
-def _required_apart(problem: Problem) -> Iterable[tuple[str, ...]]:
+def _list_required_apart(problem: Problem) -> Iterable[tuple[str, ...]]:
     for kind in (DISJOINT, APART, IN_ORDER):
-        for relation in problem.related(kind):
+        for relation in problem.find_relations(kind):
             yield from combinations(relation.components, 2)
 
 
@@ -193,7 +193,7 @@ def needs_of(problem: Problem, document: Document, unknown: Container[str] = (),
     `planned` is the search's problem: it may give up ranks, and knows the degrees on each count.
     The cost grows with runs and with differing nodes.
     """
-    assignment, cluster = problem.given(), problem.cluster
+    assignment, cluster = problem.build_given(), problem.cluster
     layouts: dict[str, Counter[int]] = {}
     used = touched = idle = 0
     for nodes, node, masks in stretches(problem, assignment):
@@ -233,4 +233,4 @@ def _need(
         return ComponentNeed(name, kind, None, asked=(component.least, component.most), counts=component.counts)
     layout, processes = layout or Counter(assignment.processes_on(name).values()), assignment.world_size(name)
     merged = tuple((nodes, count) for count, nodes in layout.items())
-    return ComponentNeed(name, kind, processes, merged, assignment.held(name, kind), component.cpus * processes)
+    return ComponentNeed(name, kind, processes, merged, assignment.count_held(name, kind), component.cpus * processes)

@@ -48,19 +48,21 @@ def numbers(problem: Problem, needs: Needs, known: Iterable[Derivation], documen
 def _of(problem: Problem, component: Component, need: ComponentNeed, document: Document) -> Iterator[Derivation]:
     if need.processes is None:
         return
-    name, processes, written = component.name, need.processes, _written(component, "placement", document)
+    name, processes, written = component.name, need.processes, _read_figure(component, "placement", document)
     yield Derivation(name, WORLD_SIZE, processes, _world_size(component, need), written)
     if processes > 1:
         yield Derivation(name, PROCESSES_PER_NODE, *_per_node(problem, name, processes), written)
     replica = component.parallel.replica
-    amount = problem.given().amount(name)
+    amount = problem.build_given().amount(name)
     if replica > 1 and need.accelerators:
         degrees = {degree: getattr(component.parallel, degree) for degree in ("tp", "pp", "cp", "dp")}
         formula = " x ".join(f"{degree} {size}" for degree, size in degrees.items() if size > 1)
-        parallel = _written(component, "parallel", document)
+        parallel = _read_figure(component, "parallel", document)
         yield Derivation(name, REPLICA_SIZE, replica, formula, parallel)
         label = REPLICAS if (component.role or name) == ROLLOUT else DATA_PARALLEL_SIZE
-        yield Derivation(name, label, amount // replica, _divided(amount, "accelerators", replica, "a replica"), (*written, *parallel))
+        yield Derivation(
+            name, label, amount // replica, _format_division(amount, "accelerators", replica, "a replica"), (*written, *parallel)
+        )
     if component.cpus:
         yield Derivation(name, CPUS, need.cpus, f"{processes} {plural('process', processes)} x {component.cpus}")
     yield from _shares([share for share in problem.shares if share.component == name], processes)
@@ -81,7 +83,7 @@ def _world_size(component: Component, need: ComponentNeed) -> str:
 
 def _per_node(problem: Problem, name: str, processes: int) -> tuple[int | str, str]:
     """Return (processes per node, formula)."""
-    counts = problem.given().processes_on(name)
+    counts = problem.build_given().processes_on(name)
     sizes, nodes = list(dict.fromkeys(counts.values())), len(counts)
     formula = f"{with_noun(processes, 'process')} on {with_noun(nodes, 'node')}"
     if len(sizes) == 1:
@@ -96,17 +98,17 @@ def _shares(shares: list[Share], processes: int) -> Iterator[Derivation]:
     for share in shares:
         name = f"{share.noun} per process" + (f" of {share.amount_name}" if occurrences[share.noun] > 1 else "")
         figures = (Figure(share.amount_name, share.amount, share.span),)
-        formula = _divided(share.amount, share.noun, processes, "")
+        formula = _format_division(share.amount, share.noun, processes, "")
         yield Derivation(share.component, name, share.amount // max(processes, 1), formula, figures)
 
 
-def _divided(amount: int, unit: str, among: int, divisor_name: str) -> str:
+def _format_division(amount: int, unit: str, among: int, divisor_name: str) -> str:
     """Return a formula such as `64 samples // 8`, with the remainder."""
     left = amount % among if among else amount
     return f"{amount} {unit} // {among}" + (f" {divisor_name}" if divisor_name else "") + (f", {left} left over" if left else "")
 
 
-def _written(component: Component, field: str, document: Document) -> tuple[Figure, ...]:
+def _read_figure(component: Component, field: str, document: Document) -> tuple[Figure, ...]:
     """Return the figure of a component's field as written in the file."""
     span = component.spans.get(field)
     return (Figure(field, document.excerpt(span), span),) if span else ()
@@ -117,17 +119,17 @@ def memory(problem: Problem, component: Component, document: Document) -> Iterat
 
     Empty without an estimate, or while count or degrees are open.
     """
-    amount = problem.given().amount(component.name)
+    amount = problem.build_given().amount(component.name)
     if not amount and component.least == component.most and len(problem.job.choices.get(component.name, ())) < 2:
         amount = component.least
     if component.estimate is None or not amount:
         return
-    from ...models.memory.estimate import estimated
+    from ...models.memory.estimate import estimate_memory
     from ...models.memory.terms import EXACT, mebibytes
 
     use, capacities = problem.job.models.get(component.name), {node.accelerator_memory for node in problem.cluster.nodes}
     capacity = capacities.pop() if len(capacities) == 1 else None
-    estimate = estimated(component, use.card if use else None, component.parallel, amount, capacity)
+    estimate = estimate_memory(component, use.card if use else None, component.parallel, amount, capacity)
     if estimate is None:
         return
     for term in estimate.terms:
@@ -139,4 +141,6 @@ def memory(problem: Problem, component: Component, document: Document) -> Iterat
     between = f"{write_estimate(estimate.low)} to {write_estimate(estimate.high)}"
     formula = "; ".join([between, f"{staying} while another phase runs", *missing, *estimate.assumed])
     total = write_estimate(estimate.mebibytes)
-    yield Derivation(component.name, "memory on each accelerator (an estimate)", total, formula, _written(component, "estimate", document))
+    yield Derivation(
+        component.name, "memory on each accelerator (an estimate)", total, formula, _read_figure(component, "estimate", document)
+    )

@@ -160,7 +160,7 @@ def line_of(problem: Problem, component: Component) -> tuple[Component, ...]:
 
     Ranges in step on the same resources are included.
     """
-    line, pairs = [component], [relation.components for relation in problem.related(RANK_ALIGNED)]
+    line, pairs = [component], [relation.components for relation in problem.find_relations(RANK_ALIGNED)]
     if problem.job.in_step:
         lead = {peer.name: members[0].name for members in problem.colocated_sets for peer in members if peer.any_order}
         pairs += [pair for pair in problem.job.in_step if pair[0] in lead and lead[pair[0]] == lead.get(pair[1])]

@@ -102,16 +102,16 @@ def is_chain(sizes: Iterable[int]) -> bool:
     return all(large % small == 0 for small, large in zip(ordered, ordered[1:]))
 
 
-def rounded(sizes: Iterable[int], free: Iterable[int]) -> Mapping[int, int] | None:
+def round_sizes(sizes: Iterable[int], free: Iterable[int]) -> Mapping[int, int] | None:
     """Return sizes rounded up to a divisor chain with the same fit; None without any.
 
     The fit is checked for nodes with these numbers of free resources.
     """
-    return _rounded(tuple(sorted(set(sizes))), tuple(sorted(set(free))))
+    return _round_sizes(tuple(sorted(set(sizes))), tuple(sorted(set(free))))
 
 
 @lru_cache(1024)
-def _rounded(sizes: Sequence[int], free: Sequence[int]) -> Mapping[int, int] | None:
+def _round_sizes(sizes: Sequence[int], free: Sequence[int]) -> Mapping[int, int] | None:
     room = free[-1] if free else 0
     small = [size for size in sizes if size <= room]
     chains = (dict(zip(small, chain)) for chain in _chains(small, 1, room))
@@ -147,7 +147,7 @@ def is_exact(bundles: Sequence[Bundle], room: CellCapacity, ranged: bool) -> boo
     pieces = sorted({bundle.piece for bundle in bundles if bundle.piece > 1})
     sizes = [*pieces, *(bundle.unit for bundle in bundles)]
     if not is_chain(sizes):
-        return not (pieces or ranged) and rounded(sizes, room.free) is not None
+        return not (pieces or ranged) and round_sizes(sizes, room.free) is not None
     for size in pieces:
         cut = [bundle for bundle in bundles if bundle.unit > size and bundle.piece % size]
         composed = [bundle for bundle in bundles if bundle.piece == size < bundle.unit]
@@ -216,7 +216,7 @@ def cells_of(parts: Parts, pools: Sequence[NodePool], eligible: Eligible) -> tup
     memberships. A node is a cell of its own if a rule counts on it alone, or if rows over several
     nodes would not be exact.
     """
-    single = alone(parts.problem) | {node for pool in shared(pools) for node, mask in pool.free.items() if mask}
+    single = alone(parts.problem) | {node for pool in find_shared_pools(pools) for node, mask in pool.free.items() if mask}
     single |= {node for masks in parts.enclosed.values() for node in masks}
     if parts.problem.previous is not None:
         counted = (members for members in movable(parts.problem) if parts.problem.solid_in(members) is None)
@@ -309,7 +309,7 @@ class SharedResources(NamedTuple):
     ranges: tuple[Bundle, ...]
 
 
-def shared(pools: Sequence[NodePool]) -> tuple[NodePool, ...]:
+def find_shared_pools(pools: Sequence[NodePool]) -> tuple[NodePool, ...]:
     """Return the pools of kinds with partly shared resources, or ranges in counted bundles."""
     kinds = {pool.kind for pool in pools if (pool.host is not None and not pool.host.contiguous and pool.ranged) or _partly(pool, pools)}
     return tuple(pool for pool in pools if pool.kind in kinds)

@@ -15,7 +15,7 @@ from ...models.memory.work import whole_groups
 from ...models.problem import Problem
 from ...models.record import dataclass
 from .bundle import Bundle
-from .cells import Cell, CellCapacity, cells_of, reservations, rounded, shared
+from .cells import Cell, CellCapacity, cells_of, find_shared_pools, reservations, round_sizes
 from .parts import Dealt, Neighbours, Parts
 from .pools import Masks, NodePool, eligible_nodes, nodes_in_reach, pools
 
@@ -53,9 +53,9 @@ def dealt(parts: Parts) -> Iterator[Dealt]:
 
 def needs_searched_nodes(problem: Problem, component: Component) -> bool:
     """Return True if a demand or relation concerns the nodes of the component."""
-    compared = (component.name in relation.components for kind in BETWEEN_DOMAINS for relation in problem.related(kind))
+    compared = (component.name in relation.components for kind in BETWEEN_DOMAINS for relation in problem.find_relations(kind))
     keeps_whole = any(keep.unit == WHOLE for keep in component.keep)
-    counted = (component.name in relation.components for relation in problem.related(NOT_FEWER))
+    counted = (component.name in relation.components for relation in problem.find_relations(NOT_FEWER))
     is_counted = component.least < component.most < UNBOUNDED and any(counted)
     return keeps_whole or is_counted or bool(component.pins or component.spread) or any(compared) or _is_linked(problem, component)
 
@@ -94,7 +94,7 @@ class Layout(Parts):
         self.dealt = {entry.bundle.name: entry for entry in dealt(self)}
         self.on_nodes = {name: runs for name, runs in self.on_nodes.items() if name not in self.dealt}
         self.pools = pools(self)
-        self.shared = shared(self.pools)
+        self.shared = find_shared_pools(self.pools)
         self.pool_of = {bundle: pool for pool in self.pools for bundle in pool.bundles}
         self.eligible = {bundle: eligible_nodes(self, bundle) for bundle in self.searched}
         self.cells = cells_of(self, self.pools, self.eligible)
@@ -133,7 +133,7 @@ class Layout(Parts):
         """
         return self.room(cell, pool).pieces(size)
 
-    def enclosed_in(self, bundle: Bundle, cell: Cell) -> int:
+    def count_enclosed(self, bundle: Bundle, cell: Cell) -> int:
         """Return the cell's resources of given bundles inside a searched bundle.
 
         A cell with any of these is a single node.
@@ -145,11 +145,11 @@ class Layout(Parts):
 
         A slot lies on a single node.
         """
-        if enclosed := self.enclosed_in(bundle, cell):
+        if enclosed := self.count_enclosed(bundle, cell):
             return (self.capacity(cell, self.pool_of[bundle], 1) + enclosed) // size
         return self.capacity(cell, self.pool_of[bundle], size)
 
-    def taken(self, bundle: Bundle, cell: Cell) -> int:
+    def count_taken(self, bundle: Bundle, cell: Cell) -> int:
         """Return a counted bundle's unit size in the capacity rows of the cell.
 
         Sizes may be rounded on several nodes (see `rounded` in `layout/cells.py`).
@@ -159,7 +159,7 @@ class Layout(Parts):
             return bundle.unit
         if (cell, pool) not in self._taken:
             here = [peer.unit for peer in pool.counted if cell.nodes[0].rank in self.eligible[peer]]
-            self._taken[cell, pool] = rounded(here, self.room(cell, pool).free) or {}
+            self._taken[cell, pool] = round_sizes(here, self.room(cell, pool).free) or {}
         return self._taken[cell, pool].get(bundle.unit, bundle.unit)
 
     def domains(self, level: str) -> dict[str, tuple[Cell, ...]]:
@@ -192,7 +192,7 @@ def within_reach(layout: Layout, bundle: Bundle, free: Masks) -> Masks:
     return {node: mask for node, mask in free.items() if node in nodes}
 
 
-def allowed(layout: Layout, bundle: Bundle, room: int) -> Sequence[int]:
+def list_allowed(layout: Layout, bundle: Bundle, room: int) -> Sequence[int]:
     """Return the unit counts up to `room` that satisfy all members, ascending."""
     step = lcm(bundle.unit, *(component.step for component in bundle.components)) // bundle.unit
     every = range(-(-bundle.least // step) * step, min(bundle.most, room) + 1, step)

@@ -16,7 +16,7 @@ from ...models.placements.assignment import Assignment
 from ...models.placements.run import Run
 from ...models.problem import Problem
 from ...models.record import dataclass
-from ...models.sharing import around
+from ...models.sharing import find_around
 from .bundle import Bundle, bundles_of, gaps
 
 Nodes = frozenset[int]
@@ -163,7 +163,7 @@ def _counts_nodes(component: Component, keep: Keep) -> bool:
 def _node_pairs(problem: Problem) -> Iterator[tuple[Component, Component, str]]:
     """Yield pairs of components whose nodes are compared, and the relation kind."""
     for kind in BETWEEN_DOMAINS:
-        for relation in problem.related(kind):
+        for relation in problem.find_relations(kind):
             if relation.level == NODE_LEVEL:
                 first, second = (problem[name] for name in relation.components)
                 yield first, second, kind
@@ -233,7 +233,7 @@ class Parts:
         self.fixed = {bundle: self._masks(bundle) for bundle in self.bundles if bundle.fixed}
         self.free = self._free()
         self.hosts = self._hosts()
-        self.enclosed = self._enclosed()
+        self.enclosed = self._find_enclosed()
         self.dealt: dict[str, Dealt] = {}
 
     @cached_property
@@ -255,7 +255,7 @@ class Parts:
         """Return the numbering of a contiguous bundle."""
         return self.problem.cluster.numbering(bundle.solid_in or bundle.components[0].node_groups)
 
-    def known(self, bundle: Bundle) -> Mapping[int, int]:
+    def find_known(self, bundle: Bundle) -> Mapping[int, int]:
         """Return node rank -> resources of the bundle known before the search."""
         return self.fixed[bundle] if bundle.fixed else self.enclosed.get(bundle, {})
 
@@ -281,7 +281,7 @@ class Parts:
     def _free(self) -> dict[tuple[int, str], int]:
         kinds = dict.fromkeys(bundle.kind for bundle in self.bundles)
         free = {(node.rank, kind): node.free(kind) for node in self.problem.cluster.nodes for kind in kinds}
-        given_runs = self.problem.given()
+        given_runs = self.problem.build_given()
         for component in self.problem.components:
             if component.runs is not None:
                 for (node, kind), mask in given_runs.masks(component.name).items():
@@ -291,14 +291,14 @@ class Parts:
 
     def _hosts(self) -> dict[Bundle, tuple[Bundle, ...]]:
         """Return bundle -> enclosing bundles, direct or indirect."""
-        outer = around(self.problem, self.problem.colocated_sets)
+        outer = find_around(self.problem, self.problem.colocated_sets)
         hosts = {}
         for bundle in self.bundles:
             names = [members[0].name for members in outer[bundle.components[0].name]]
             hosts[bundle] = tuple(self.bundle_of[name] for name in names if name in self.bundle_of)
         return hosts
 
-    def _enclosed(self) -> dict[Bundle, dict[int, int]]:
+    def _find_enclosed(self) -> dict[Bundle, dict[int, int]]:
         """Return searched bundle -> node rank -> mask of given bundles inside."""
         enclosed: dict[Bundle, dict[int, int]] = {}
         for bundle, masks in self.fixed.items():

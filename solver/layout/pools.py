@@ -137,7 +137,7 @@ def _within(parts: Parts, bundle: Bundle, fixed_hosts: Sequence[Bundle], node: i
 
 def given_partners(parts: Parts, bundle: Bundle, kind: str) -> Iterator[Bundle]:
     """Yield the given bundles in a relation of this kind with a searched bundle."""
-    for relation in parts.problem.related(kind):
+    for relation in parts.problem.find_relations(kind):
         pair = [parts.bundle_of.get(name) for name in relation.components]
         partner = pair[1] if pair[0] is bundle else pair[0] if pair[1] is bundle else None
         if partner is not None and partner is not bundle and partner.kind == bundle.kind and partner.fixed:
@@ -171,15 +171,15 @@ def nodes_in_reach(parts: Parts, bundle: Bundle) -> frozenset[int]:
 
     Groups, models and exclusions decide.
     """
-    return _allowed(parts.problem, bundle.kind, company(parts, bundle), False)
+    return _find_allowed(parts.problem, bundle.kind, company(parts, bundle), False)
 
 
 def eligible_nodes(parts: Parts, bundle: Bundle) -> frozenset[int]:
     """Return the nodes in reach with enough memory for bundle and hosts together."""
-    return _allowed(parts.problem, bundle.kind, company(parts, bundle), True)
+    return _find_allowed(parts.problem, bundle.kind, company(parts, bundle), True)
 
 
-def _allowed(problem: Problem, kind: str, members: Iterable[Component], heeds_memory: bool) -> frozenset[int]:
+def _find_allowed(problem: Problem, kind: str, members: Iterable[Component], heeds_memory: bool) -> frozenset[int]:
     members = tuple(members)
     nodes = frozenset[int].intersection(*(problem.cluster.members(labels) for labels in {c.node_groups: None for c in members}))
     nodes = nodes.difference(*(component.excluded for component in members))

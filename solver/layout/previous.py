@@ -12,7 +12,7 @@ from ...models.placements.assignment import Assignment, Seat
 from ...models.placements.run import Run
 from ...models.problem import Problem
 from ...models.record import dataclass
-from ...models.sharing import around
+from ...models.sharing import find_around
 from .bundle import unit
 from .parts import bits
 
@@ -49,7 +49,7 @@ def movable(problem: Problem) -> tuple[Members, ...]:
     move with it.
     """
     sets = problem.colocated_sets
-    outer = around(problem, sets)
+    outer = find_around(problem, sets)
     return tuple(
         members
         for members in sets
@@ -136,7 +136,7 @@ def _stretches(run: Run, per_process: int, size: int) -> Iterator[tuple[int, int
             position = after
     else:
         for rank in run.ranks:
-            for index in run.held_by(rank):
+            for index in run.list_held(rank):
                 yield rank * per_process // size, run.node, index, 1
 
 

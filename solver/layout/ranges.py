@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Iterator, Sequence
 from ...models.component import IN_ORDER, NOT_FEWER, SUBSET
 from ...models.machines.node_group import ACCELERATOR, Numbering
 from ...models.machines.topology import domain, numa_masks
-from .layout import Layout, allowed, within_reach
+from .layout import Layout, list_allowed, within_reach
 from .parts import bits
 from .pools import Masks
 
@@ -143,7 +143,7 @@ class Places:
         """Return the key of a range's end (see `run_from`)."""
         return self._held[stop], self._odd[self.nodes[stop - 1]]
 
-    def covered(self, start: int, stop: int) -> int:
+    def count_covered(self, start: int, stop: int) -> int:
         """Return the number of nodes of the range."""
         return self.nodes[stop - 1] - self.nodes[start] + 1
 
@@ -155,13 +155,13 @@ class Places:
         length = units * self.unit
         starts = range(self.numbering.size - length + 1) if units else ()
         fit = (s for s in starts if self.holds_enclosed(s, s + length) and self.is_free(s, s + length) and self.is_whole(s, s + length))
-        start = min(fit, key=lambda s: (self.covered(s, s + length), s), default=None)
+        start = min(fit, key=lambda s: (self.count_covered(s, s + length), s), default=None)
         return None if start is None else (start, units)
 
 
 def all_lengths(layout: Layout, bundle: Bundle) -> Sequence[int]:
     """Return every number of units allowed for the bundle in its numbering."""
-    return allowed(layout, bundle, layout.numbering(bundle).size // bundle.unit)
+    return list_allowed(layout, bundle, layout.numbering(bundle).size // bundle.unit)
 
 
 def has_separate_ends(layout: Layout, bundle: Bundle) -> bool:
@@ -252,5 +252,5 @@ def refutable(layout: Layout) -> bool:
     The smallest length is always searched. If it has no place, no longer one has, unless a relation
     asks for more.
     """
-    wants_more = any(layout.problem.related(kind) for kind in (IN_ORDER, NOT_FEWER, SUBSET))
+    wants_more = any(layout.problem.find_relations(kind) for kind in (IN_ORDER, NOT_FEWER, SUBSET))
     return not wants_more or not is_restricted(layout)

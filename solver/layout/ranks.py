@@ -65,8 +65,8 @@ def _by_domain(layout: Layout, bundle: Bundle, masks: Mapping[int, int]) -> list
         for (node, number), bricks in located:
             key = (node, number) if level == NUMA else (neighbours.of(level, node), 0)
             together.setdefault(key, []).append(bricks)
-        located = [(key, _merged(domain_bricks, sizes.get(level, ()))) for key, domain_bricks in together.items()]
-    whole = _merged([bricks for _, bricks in located], ())
+        located = [(key, _merge(domain_bricks, sizes.get(level, ()))) for key, domain_bricks in together.items()]
+    whole = _merge([bricks for _, bricks in located], ())
     merged = [seat for size in sorted(whole, reverse=True) for seat in whole[size]]
     # Node order gives the shorter text; use it if it cuts no more groups.
     return plain if _cut(layout, bundle, plain) <= _cut(layout, bundle, merged) else merged
@@ -108,7 +108,7 @@ def _wishes(bundle: Bundle) -> list[tuple[str, int]]:
     return [(keep.level, size_of(component, keep)) for component, keep in keeps if not keep.required and keep.unit != WHOLE]
 
 
-def _merged(several: Sequence[Bricks], sizes: Sequence[int]) -> Bricks:
+def _merge(several: Sequence[Bricks], sizes: Sequence[int]) -> Bricks:
     """Return the bricks of a domain from those inside it, with most whole groups."""
     bricks: Bricks = {}
     for domain_bricks in several:
@@ -154,7 +154,7 @@ class RankOrder:
     cuts: tuple[int, ...]
     colors: dict[int, Color] = field(default_factory=dict)
 
-    def shown(self, position: int) -> Colors:
+    def show(self, position: int) -> Colors:
         """Return the colors at a position of the order, by demand."""
         return tuple(color(position) for color in self.colors.values())
 
@@ -166,7 +166,7 @@ def seat_lines(lines: Sequence[RankOrder], count: int) -> dict[tuple[str, ...], 
     """
     result = {line.names: line.order if line.order is not None else tuple(range(count)) for line in lines}
     open_lines = [line for line in lines if line.colors and line.order is None]
-    decided = _decided([line for line in lines if line.colors and line.order is not None], count)
+    decided = _decide_lines([line for line in lines if line.colors and line.order is not None], count)
     if decided is None:
         return None
     if not any(line.colors for line in lines):
@@ -184,7 +184,7 @@ def seat_lines(lines: Sequence[RankOrder], count: int) -> dict[tuple[str, ...], 
     return result
 
 
-def _decided(lines: Sequence[RankOrder], count: int) -> list[dict[int, int]] | None:
+def _decide_lines(lines: Sequence[RankOrder], count: int) -> list[dict[int, int]] | None:
     """Return the colors of decided lines on every resource; None on a conflict."""
     shown: list[dict[int, int]] = [{} for _ in range(count)]
     for line in lines:
@@ -211,7 +211,7 @@ class _RankRange:
         for piece in map(range, cuts, cuts[1:]):
             bins: dict[Colors, list[int]] = {}
             for position in reversed(piece):
-                bins.setdefault(line.shown(position), []).append(position)
+                bins.setdefault(line.show(position), []).append(position)
             pieces.append((piece, bins))
         return pieces
 
@@ -364,7 +364,7 @@ def orders(
     known = [line for line in lines if line is not None]
     line_of = {name: line for line in known for name in line.names}
     by_name = {component.name: component for component in members}
-    for number, relation in enumerate(problem.related(ZERO_COPY)):
+    for number, relation in enumerate(problem.find_relations(ZERO_COPY)):
         if not set(relation.components) <= line_of.keys():
             continue
         source, target = (by_name[name] for name in relation.components)
@@ -398,11 +398,11 @@ class _Wish:
     @staticmethod
     def of(component: Component, count: int) -> _Wish:
         if component.contiguous and component.stride > 1:
-            return _Wish(tuple(_strided(component, count)), 0)
+            return _Wish(tuple(_order_by_stride(component, count)), 0)
         return _Wish(None, component.unit if component.contiguous and not component.any_order else 0)
 
 
-def _strided(component: Component, count: int) -> Iterator[int]:
+def _order_by_stride(component: Component, count: int) -> Iterator[int]:
     """Yield positions with the groups of each block interleaved."""
     stride = component.unit // component.group_size
     for block in range(0, count, component.unit):
@@ -416,7 +416,7 @@ def _lines(
     """Yield the components with a common order; None for contradictory demands."""
     count, nodes = len(places), [node for node, _ in places]
     borders = {0, count, *_changes(nodes)}
-    for line in _aligned(problem, members):
+    for line in _align(problem, members):
         wishes = {component: _Wish.of(component, count) for component in line if component.name not in known_orders}
         lists = [known_orders[component.name] for component in line if component.name in known_orders]
         lists += [wish.order for wish in wishes.values() if wish.order is not None]
@@ -431,10 +431,10 @@ def _lines(
             yield RankOrder(tuple(component.name for component in line), lists[0] if lists else None, tuple(sorted(borders | cuts)))
 
 
-def _aligned(problem: Problem, members: Sequence[Component]) -> list[list[Component]]:
+def _align(problem: Problem, members: Sequence[Component]) -> list[list[Component]]:
     """Return the components in sets with a common order of ranks."""
     sets = [[component] for component in members]
-    for relation in problem.related(RANK_ALIGNED):
+    for relation in problem.find_relations(RANK_ALIGNED):
         met = [aligned for aligned in sets if any(component.name in relation.components for component in aligned)]
         if len(met) == 2:
             sets = [aligned for aligned in sets if aligned not in met] + [met[0] + met[1]]

@@ -103,7 +103,7 @@ def run(
     solver.parameters.cp_model_presolve = presolve
     # the handler would stay: Ctrl-C would kill the calling process
     solver.parameters.catch_sigint_signal = False
-    with _stopped(solver, until):
+    with _stop_at(solver, until):
         status = solver.solve(model or variables.model, _Listener(variables, on_solution) if on_solution else None)
     if status == cp_model.MODEL_INVALID:
         raise ModelRejected((model or variables.model).validate())
@@ -117,7 +117,7 @@ def run(
 
 
 @contextmanager
-def _stopped(solver: cp_model.CpSolver, until: float) -> Iterator[None]:
+def _stop_at(solver: cp_model.CpSolver, until: float) -> Iterator[None]:
     """Stop the solver in the block at a processor time of this process."""
     done = Event()
 
@@ -152,7 +152,7 @@ class _Listener(cp_model.CpSolverSolutionCallback, Generic[V]):
         self._tell(self._variables.values(lambda variable: self.value(variable)), _whole(self.best_objective_bound) or 0)
 
 
-def narrowed(model: cp_model.CpModel, fixed: Mapping[int, int], low: int, high: int) -> cp_model.CpModel:
+def narrow(model: cp_model.CpModel, fixed: Mapping[int, int], low: int, high: int) -> cp_model.CpModel:
     """Return a copy with variables fixed and the objective from `low` to `high`.
 
     Hints are kept.

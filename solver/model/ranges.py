@@ -88,7 +88,7 @@ class Edges:
 
     def moment(self, start: int, stop: int) -> Amount:
         """Return `position - start` if `start <= position < stop`, else 0."""
-        return weighted((literal, position - start) for position, literal in self._from_to(start, stop))
+        return weigh((literal, position - start) for position, literal in self._from_to(start, stop))
 
     def at_the_same(self, peer: Edges) -> tuple[list[Amount], list[Amount]]:
         """Return indicators of both edges for every position of either."""
@@ -100,7 +100,7 @@ class Edges:
 
     def worth(self, value: Callable[[int], int]) -> Amount:
         """Return `value` of the edge's position."""
-        return weighted((literal, value(position)) for position, literal in self._sorted)
+        return weigh((literal, value(position)) for position, literal in self._sorted)
 
     def leaves(self, rest: int, step: int) -> Amount:
         """Return 1 exactly if the position is `rest` modulo `step`."""
@@ -128,7 +128,7 @@ class Edges:
         return next(position for position, literal in self._sorted if value(literal))
 
 
-def weighted(terms: Iterable[tuple[cp_model.IntVar, int]]) -> Amount:
+def weigh(terms: Iterable[tuple[cp_model.IntVar, int]]) -> Amount:
     """Return the sum of variables times coefficients."""
     nonzero = [(variable, number) for variable, number in terms if number]
     return cp_model.LinearExpr.weighted_sum([variable for variable, _ in nonzero], [number for _, number in nonzero]) if nonzero else 0
@@ -146,7 +146,7 @@ def add_place_literals(
         begun.add(start, literal)
         ended.add(start + units * bundle.unit, literal)
     model.add_exactly_one(list(at.values()))
-    return weighted((literal, units) for (_, units), literal in at.items())
+    return weigh((literal, units) for (_, units), literal in at.items())
 
 
 def add_edge_literals(model: cp_model.CpModel, layout: Layout, bundle: Bundle, places: Places, begun: Edges, ended: Edges) -> Amount:
@@ -172,7 +172,7 @@ def add_edge_literals(model: cp_model.CpModel, layout: Layout, bundle: Bundle, p
     for edges in (begun, ended):
         model.add_exactly_one(edges.literals())
     for terms in runs.values():
-        model.add(weighted(terms) == 0)
+        model.add(weigh(terms) == 0)
     units = model.new_int_var_from_domain(cp_model.Domain.from_values(list(every)), f"units of {bundle.name}")
     model.add(bundle.unit * units == ended.position() - begun.position())
     return units
@@ -241,7 +241,7 @@ class Ranges:
         if cell is None:
             return self._units
         if cell not in self._pieces:
-            amount = self.held(cell)
+            amount = self.count_held(cell)
             if isinstance(amount, int) or self.bundle.unit == 1:
                 self._pieces[cell] = amount // self.bundle.unit if isinstance(amount, int) else amount
             else:
@@ -250,11 +250,11 @@ class Ranges:
                 self.model.add(self.bundle.unit * units == amount)
         return self._pieces[cell]
 
-    def held(self, cell: Cell) -> Amount:
+    def count_held(self, cell: Cell) -> Amount:
         """Return the resources in the cell."""
         return total(self._between(start, stop) for start, stop in self._segments.get(cell, ()))
 
-    def held_on(self, node: int) -> Amount:
+    def count_held_on(self, node: int) -> Amount:
         """Return the resources on the node."""
         first = self.numbering.first.get(node)
         return 0 if first is None else self._between(first, first + self.places.counts[self.places.nodes[first]])
@@ -295,7 +295,7 @@ class Ranges:
     def extra_nodes(self) -> Amount:
         """Return the number of nodes beyond the minimum for the length."""
         if self._at:
-            lies = {at: self.places.covered(at[0], at[0] + at[1] * self.bundle.unit) for at in self._at}
+            lies = {at: self.places.count_covered(at[0], at[0] + at[1] * self.bundle.unit) for at in self._at}
             return self.worth(lambda place: lies[place] - fewest_nodes(self.numbering, place[1] * self.bundle.unit))
         nodes = self.places.nodes
         lies_on = self._ended.worth(lambda at: nodes[at - 1] + 1) - self._begun.worth(lambda at: nodes[at])
@@ -311,7 +311,7 @@ class Ranges:
         Raises ValueError if start and end are separate decisions.
         """
         self._need_places()
-        return weighted((literal, value(place)) for place, literal in self._at.items())
+        return weigh((literal, value(place)) for place, literal in self._at.items())
 
     def follows(self, before: Ranges) -> None:
         """Require a start at the end of another range in the same numbering."""

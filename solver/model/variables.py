@@ -51,7 +51,7 @@ class Variables(ConstraintModel):
     def _count(self, bundle: Bundle, cell: Cell) -> cp_model.IntVar:
         if dealt := self.layout.dealt.get(bundle.name):
             return self.model.new_int_var(0, dealt.processes, f"processes of {bundle.name} in {cell.name}")
-        least = -(-self.layout.enclosed_in(bundle, cell) // bundle.unit)
+        least = -(-self.layout.count_enclosed(bundle, cell) // bundle.unit)
         most = max(least, self.layout.pieces(bundle, cell, 1) // bundle.unit)
         return self.model.new_int_var(least, most, f"units of {bundle.name} in {cell.name}")
 
@@ -74,12 +74,12 @@ class Variables(ConstraintModel):
             masks = self.layout.fixed[bundle].items()
             return sum(mask.bit_count() for node, mask in masks if inside is None or node in inside)
         if bundle in self._ranges and cell is not None:
-            return self._ranges[bundle].held(cell)
+            return self._ranges[bundle].count_held(cell)
         return bundle.unit * self.units(bundle, cell)
 
     def beside_enclosed(self, bundle: Bundle, cell: Cell) -> Amount:
         """Return a searched bundle's resources in the cell, without given bundles inside."""
-        return self.accelerators(bundle, cell) - self.layout.enclosed_in(bundle, cell)
+        return self.accelerators(bundle, cell) - self.layout.count_enclosed(bundle, cell)
 
     def processes(self, component: Component) -> Amount:
         """Return the number of processes of the component."""
@@ -146,7 +146,7 @@ class Variables(ConstraintModel):
         """
         return self.cells if level == NODE_LEVEL else domains(self.problem.cluster, level)
 
-    def held(self, component: Component, level: str, name: str | Cell) -> Amount:
+    def count_held(self, component: Component, level: str, name: str | Cell) -> Amount:
         """Return the resources of a component in a domain; processes on nodes."""
         cells = self._cells_in(level, name)
         if bundle := self.bundle(component):
@@ -166,7 +166,7 @@ class Variables(ConstraintModel):
             return self.touches(bundle, level, name)
         key = (component.name, level, name)
         if key not in self._present:
-            amount, dealt = self.held(component, level, name), self.layout.dealt.get(component.name)
+            amount, dealt = self.count_held(component, level, name), self.layout.dealt.get(component.name)
             cells = self._cells_in(level, name) if bundle and not isinstance(amount, int) else ()
             room = dealt.processes if dealt else sum(self.layout.pieces(bundle, cell, 1) for cell in cells if bundle)
             self._present[key] = self._some(amount, room, f"{component.name} is in {name}")
@@ -215,7 +215,7 @@ class Variables(ConstraintModel):
             elif inside_numa:
                 numa_domains_here = [(node, mask) for node in cell.nodes for mask in numa_domains(node, pool.kind)]
                 self._slots[key] = total(self._in_domain(node, mask, pool, size) for node, mask in numa_domains_here)
-            elif not any(self.layout.enclosed_in(bundle, cell) for bundle in pool.ranged) and all(
+            elif not any(self.layout.count_enclosed(bundle, cell) for bundle in pool.ranged) and all(
                 bundle.unit % size == 0 for bundle in pool.ranged
             ):
                 # Ranges take whole pieces of every node, so their ends leave no fragments.
@@ -228,7 +228,7 @@ class Variables(ConstraintModel):
     def _on_node(self, node: int, pool: NodePool, size: int) -> Amount:
         free = pool.free.get(node, 0).bit_count()
         enclosed = sum(self.layout.enclosed.get(bundle, {}).get(node, 0).bit_count() for bundle in pool.ranged)
-        taken = total(self._ranges[bundle].held_on(node) for bundle in pool.ranged) - enclosed
+        taken = total(self._ranges[bundle].count_held_on(node) for bundle in pool.ranged) - enclosed
         if isinstance(taken, int):
             return (free - taken) // size
         left = self.integer(0, free // size, f"slots of {size} on node {node}")
@@ -236,7 +236,7 @@ class Variables(ConstraintModel):
         return left
 
     def _in_domain(self, node: Node, mask: int, pool: NodePool, size: int) -> Amount:
-        left = self._left(node, mask, pool)
+        left = self._count_left(node, mask, pool)
         if isinstance(left, int):
             return left // size
         free = (pool.free.get(node.rank, 0) & mask).bit_count()
@@ -244,13 +244,13 @@ class Variables(ConstraintModel):
         self.require(size * count <= left)
         return count
 
-    def _left(self, node: Node, mask: int, pool: NodePool) -> Amount:
+    def _count_left(self, node: Node, mask: int, pool: NodePool) -> Amount:
         free = pool.free.get(node.rank, 0) & mask
         return free.bit_count() - total(self._ranges[bundle].covers(node.rank, index) for bundle in pool.ranged for index in bits(free))
 
-    def left_in_domains(self, cell: Cell, pool: NodePool) -> list[Amount]:
+    def count_left_in_domains(self, cell: Cell, pool: NodePool) -> list[Amount]:
         """Return the resources left per NUMA domain of a single-node cell, beside ranges."""
-        return [self._left(cell.nodes[0], mask, pool) for mask in numa_domains(cell.nodes[0], pool.kind)]
+        return [self._count_left(cell.nodes[0], mask, pool) for mask in numa_domains(cell.nodes[0], pool.kind)]
 
     def pieces_by_domain(self, bundle: Bundle, cell: Cell) -> list[Amount]:
         """Return a counted bundle's pieces per NUMA domain of a single-node cell."""
@@ -274,7 +274,7 @@ class Variables(ConstraintModel):
             times = self.model.new_int_var(0, self.problem.cluster.total(bundle.kind) // step, "times")
             self.require(amount == step * times)
 
-    def given_in_multiples(self, component: Component, size: int) -> None:
+    def require_multiples(self, component: Component, size: int) -> None:
         """Require multiples of `size` on every node of a searched component whose resources are given."""
         bundle = self.bundle(component)
         if bundle in self.layout.fixed and component.runs is None:

@@ -9,7 +9,7 @@ from ...models.component import SUBSET, UNBOUNDED, Component
 from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from ..layout.layout import allowed
+from ..layout.layout import list_allowed
 
 if TYPE_CHECKING:
     from ..layout.bundle import Bundle
@@ -57,7 +57,7 @@ class MissingAccelerators:
             amount = sum(mask.bit_count() for mask in layout.fixed[bundle].values())
         else:
             room = sum(layout.pieces(bundle, cell, bundle.unit) for cell in layout.cells)
-            fit = allowed(layout, bundle, room)
+            fit = list_allowed(layout, bundle, room)
             amount = bundle.unit * (fit[-1] if fit else bundle.most)
         return sum(max(0, component.most - amount) for component in members)
 
@@ -154,7 +154,7 @@ class UnevenCounts:
 
 def open_sets(problem: Problem) -> list[tuple[Component, ...]]:
     """Return the colocated sets of accelerators whose count is searched in a range."""
-    inside = {relation.components[0] for relation in problem.related(SUBSET)}
+    inside = {relation.components[0] for relation in problem.find_relations(SUBSET)}
     return [
         members
         for members in problem.colocated_sets

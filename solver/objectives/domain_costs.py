@@ -10,7 +10,7 @@ from ...models.component import Component
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.record import dataclass
-from .domains import component_count, domain_rows, domains_counted, fewest, fewest_of, held, most, rooms_of, several, touches
+from .domains import component_count, count_held, domain_rows, domains_counted, fewest, fewest_of, most, rooms_of, several, touches
 from .term import Aggregate
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ class DomainCost(ABC):
 
     def value(self, problem: Problem, assignment: Assignment, level: str) -> int:
         """Return the cost of an assignment."""
-        served = held(problem, assignment, self.source, level) if self.source else {}
-        counts = held(problem, assignment, self.component, level)
+        served = count_held(problem, assignment, self.source, level) if self.source else {}
+        counts = count_held(problem, assignment, self.component, level)
         return self.offset + sum(self.in_domain(count, served.get(name, 0)) for name, count in counts.items())
 
     @abstractmethod
@@ -218,9 +218,9 @@ class Unserved(LinkCost):
 
     def encode(self, variables: Variables, level: str) -> Amount:
         names = several(variables.problem, level)
-        return self.cost * variables.total(self.left_in(variables, level, name) for name in names)
+        return self.cost * variables.total(self.count_left(variables, level, name) for name in names)
 
-    def left_in(self, variables: Variables, level: str, name: str) -> Amount:
+    def count_left(self, variables: Variables, level: str, name: str) -> Amount:
         """Return the target's resources in the domain not served by a source there.
 
         Exact if minimised, else an upper bound.
@@ -228,7 +228,7 @@ class Unserved(LinkCost):
         room = most(variables, self.component, level, name)
         if not room or self.is_local(variables):
             return 0  # an accelerator with both serves itself, at any ratio
-        asking, served = (variables.held(component, level, name) for component in self.parties)
+        asking, served = (variables.count_held(component, level, name) for component in self.parties)
         if isinstance(asking, int) and isinstance(served, int):
             return max(0, asking - self.ratio * served)
         if not most(variables, self.source, level, name):
@@ -265,8 +265,8 @@ class Unserved(LinkCost):
         for name in several(variables.problem, level):
             room, source_here = most(variables, self.component, level, name), touches(variables, self.source, level, name)
             if room and not isinstance(source_here, int):
-                asking = variables.held(self.component, level, name)
-                variables.at_most(asking - room * source_here, self.left_in(variables, level, name))
+                asking = variables.count_held(self.component, level, name)
+                variables.at_most(asking - room * source_here, self.count_left(variables, level, name))
 
     def aggregates(self, variables: Variables, level: str) -> Iterator[Aggregate]:
         if (bundle := variables.bundle(self.source)) and not bundle.fixed:

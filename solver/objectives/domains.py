@@ -59,7 +59,7 @@ class DomainCapacities:
             present = [bundle for bundle in bundles if cell.nodes[0].rank in self.layout.eligible[bundle]]
             if present:
                 size = gcd(*(bundle.unit for bundle in present))
-                enclosed = sum(self.layout.enclosed_in(bundle, cell) for bundle in present)
+                enclosed = sum(self.layout.count_enclosed(bundle, cell) for bundle in present)
                 free = self.layout.room(cell, pool)
                 capacity += size * ((free.pieces(1) + enclosed) // size if enclosed else free.pieces(size))
         return capacity
@@ -82,12 +82,12 @@ def rooms_of(layout: Layout) -> DomainCapacities:
     return _ROOMS[layout]
 
 
-def held(problem: Problem, assignment: Assignment, component: Component, level: str) -> Mapping[str, int]:
+def count_held(problem: Problem, assignment: Assignment, component: Component, level: str) -> Mapping[str, int]:
     """Return domain -> resources of the component; processes on nodes."""
     return {name: amount for name, amount, _ in amounts_in(problem.cluster, level, assignment, component.name)}
 
 
-def given_in(layout: Layout, level: str) -> dict[str, dict[str, int]]:
+def count_given(layout: Layout, level: str) -> dict[str, dict[str, int]]:
     """Return domain -> component -> resources of explicit and spread placements."""
     nodes = layout.problem.cluster.nodes
     placed: dict[str, dict[str, int]] = {}
@@ -118,7 +118,7 @@ def most(variables: Variables, component: Component, level: str, name: str) -> i
     """Return an upper bound on the component's resources in the domain."""
     bundle = variables.bundle(component)
     if bundle is None or bundle.fixed:
-        known = variables.held(component, level, name)
+        known = variables.count_held(component, level, name)
         return known if isinstance(known, int) else variables.layout.dealt[component.name].processes
     return rooms_of(variables.layout).most(bundle, level, name)
 

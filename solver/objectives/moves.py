@@ -32,9 +32,9 @@ def post_kept_pieces(variables: Variables, pool: NodePool, cell: Cell, holdings:
     The counts decide, unless NUMA domains matter: then new pieces are counted beside the kept ones.
     """
     on_node = _OnNode(variables, pool, cell, holdings)
-    kept_counts = on_node.kept()
+    kept_counts = on_node.count_kept()
     for bundle, amount in kept_counts.items():
-        variables.at_most(on_node.enclosed_beside_kept(bundle), bundle.unit * (variables.units(bundle, cell) - amount))
+        variables.at_most(on_node.count_enclosed_beside_kept(bundle), bundle.unit * (variables.units(bundle, cell) - amount))
     if any(bundle.piece > 1 for bundle in pool.bundles):
         on_node.has_room_in_domains({bundle: variables.units(bundle, cell) - kept_counts.get(bundle, 0) for bundle in pool.counted})
     yield from kept_counts.values()
@@ -55,7 +55,7 @@ class _OnNode:
             name = f"kept on {self.node.rank}"
             self.literals = [(b, mask, variables.boolean(f"{b.name} {name}")) for b, pieces in holdings.items() for _, mask in pieces]
 
-    def kept(self) -> dict[Bundle, Amount]:
+    def count_kept(self) -> dict[Bundle, Amount]:
         """Return bundle -> number of pieces kept."""
         variables, rank = self.variables, self.node.rank
         if not self.literals:
@@ -67,7 +67,7 @@ class _OnNode:
             )
         return {bundle: variables.total(literal for b, _, literal in self.literals if b is bundle) for bundle in self.there}
 
-    def enclosed_beside_kept(self, bundle: Bundle) -> Amount:
+    def count_enclosed_beside_kept(self, bundle: Bundle) -> Amount:
         """Return given resources inside the bundle and outside kept pieces.
 
         New units of the bundle hold them.
@@ -112,15 +112,15 @@ class MoveTerm:
             amount for pool, cell, pieces in holdings(variables.layout) for amount in post_kept_pieces(variables, pool, cell, pieces)
         ]
         ranged = [bundle for bundle in variables.layout.ranged if bundle.components in movable(problem)]
-        kept_amounts += [variables.range_of(bundle).worth(kept_by_place(variables.layout, bundle)) for bundle in ranged]
+        kept_amounts += [variables.range_of(bundle).worth(count_kept_by_place(variables.layout, bundle)) for bundle in ranged]
         return could + _joined(problem) - variables.total(kept_amounts)
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
         if problem.previous is None:
             return 0
-        return _joined(problem) + sum(self._moved(problem, members, assignment) for members in movable(problem))
+        return _joined(problem) + sum(self._count_moved(problem, members, assignment) for members in movable(problem))
 
-    def _moved(self, problem: Problem, members: Members, assignment: Assignment) -> int:
+    def _count_moved(self, problem: Problem, members: Members, assignment: Assignment) -> int:
         old, now = survivors(problem, members).at, pieces(problem, members, assignment).at
         return sum(piece not in now for piece in old) - _must_end(problem, members)
 
@@ -141,7 +141,7 @@ class MoveTerm:
 def _joined(problem: Problem) -> int:
     """Return the groups of components that share by choice, and that were on different resources."""
     previous, count = problem.previous, 0
-    chosen = [relation.components for relation in problem.related(COLOCATED) if relation.demanded]
+    chosen = [relation.components for relation in problem.find_relations(COLOCATED) if relation.demanded]
     for members in movable(problem) if previous is not None and chosen else ():
         if any({*names} <= {component.name for component in members} for names in chosen):
             places = {tuple(sorted(previous.masks(component.name).items())): component for component in members} if previous else {}
@@ -159,7 +159,7 @@ def _must_end(problem: Problem, members: Members) -> int:
     return max(0, len(survivors(problem, members).at) - most)
 
 
-def kept_by_place(layout: Layout, bundle: Bundle) -> Callable[[Place], int]:
+def count_kept_by_place(layout: Layout, bundle: Bundle) -> Callable[[Place], int]:
     """Return a function from a contiguous bundle's place to the pieces kept.
 
     A piece stays if the range cuts it out again.

@@ -33,7 +33,7 @@ class NodesOfRanges:
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
         extra = 0
-        for members, labels in _ranged(problem):
+        for members, labels in _find_ranged(problem):
             runs = assignment.of(members[0].name)
             numbering = problem.cluster.numbering(labels)
             extra += len({run.node for run in runs}) - fewest_nodes(numbering, sum(run.amount for run in runs))
@@ -43,10 +43,10 @@ class NodesOfRanges:
         return 0
 
     def most(self, problem: Problem) -> int:
-        return len(problem.cluster.nodes) * len(_ranged(problem))
+        return len(problem.cluster.nodes) * len(_find_ranged(problem))
 
 
-def _ranged(problem: Problem) -> list[tuple[tuple[Component, ...], tuple[str, ...]]]:
+def _find_ranged(problem: Problem) -> list[tuple[tuple[Component, ...], tuple[str, ...]]]:
     """Return the searched colocated sets placed as a range, with their numbering groups."""
     sets = [members for members in problem.colocated_sets if all(component.runs is None for component in members)]
     numbered = [(members, problem.solid_in(members)) for members in sets if problem.kind(members[0]) != NODE]
@@ -70,7 +70,7 @@ class FullestNodes:
         for name, entry in variables.layout.dealt.items():
             most = variables.integer(0, entry.processes, f"{name} on its fullest node")
             for cell in variables.cells:
-                variables.at_most(variables.held(problem[name], NODE_LEVEL, cell), len(cell.nodes) * most)
+                variables.at_most(variables.count_held(problem[name], NODE_LEVEL, cell), len(cell.nodes) * most)
             fullest.append(most)
         return variables.total(fullest)
 

@@ -60,7 +60,7 @@ class Preferred:
     def _cut(self, component: Component, keep: Keep, variables: Variables) -> Amount:
         size, most = size_of(component, keep), variables.problem.room_for(component)
         groups = variables.integer(0, most // size, f"groups of {component.name}")
-        amounts = [variables.held(component, keep.level, name) for name in variables.domains(keep.level)]
+        amounts = [variables.count_held(component, keep.level, name) for name in variables.domains(keep.level)]
         variables.at_most(variables.total(amounts), size * groups + size - 1)
         whole: list[Amount] = []
         for amount in amounts:

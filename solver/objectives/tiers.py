@@ -107,7 +107,7 @@ def plan_terms(problem: Problem, assignment: Assignment, counted: Sequence[Seque
     return tuple(terms)
 
 
-def counted(problem: Problem, layout: Layout) -> tuple[tuple[int, ...], ...]:
+def bound_by_counting(problem: Problem, layout: Layout) -> tuple[tuple[int, ...], ...]:
     """Return the bounds of the terms by counting, per tier."""
     return tuple(tuple(term.bound(layout) for term, _ in tier.members) for tier in tiers(problem))
 

@@ -11,7 +11,7 @@ from ..layout.bundle import Bundle
 from ..layout.cells import Cell, is_chain, reservations
 from ..layout.layout import Layout
 from ..objectives.counts import MissingAccelerators
-from ..objectives.domains import given_in
+from ..objectives.domains import count_given
 from ..objectives.tiers import Tier
 from ..objectives.traffic import DomainTerm
 
@@ -70,7 +70,7 @@ class DomainKind:
 def alike(layout: Layout, level: str) -> list[DomainKind]:
     """Group the domains of a level into kinds, lowest nodes first."""
     linked = {name for link in layout.problem.job.links for name in (link.source, link.target)}
-    explicit = given_in(layout, level)
+    explicit = count_given(layout, level)
     kinds: dict[tuple[tuple[Sort, ...], tuple[tuple[str, int], ...]], list[tuple[Cell, ...]]] = {}
     for domain_name, cells in layout.domains(level).items():
         sorted_cells = [(sort_of(layout, cell), cell) for cell in cells]
@@ -92,7 +92,7 @@ def sort_of(layout: Layout, cell: Cell) -> Sort:
         for size, inside in sizes(layout, cell, bundles):
             room.append((number, size, inside, layout.room(cell, pool).pieces(size, inside)))
     fit = tuple(number for number in eligible if _fits(layout, layout.counted[number], cell))
-    return Sort(tuple(room), fit, tuple(layout.taken(layout.counted[number], cell) for number in fit), len(cell.nodes) == 1)
+    return Sort(tuple(room), fit, tuple(layout.count_taken(layout.counted[number], cell) for number in fit), len(cell.nodes) == 1)
 
 
 def _fits(layout: Layout, bundle: Bundle, cell: Cell) -> bool:
@@ -101,7 +101,7 @@ def _fits(layout: Layout, bundle: Bundle, cell: Cell) -> bool:
 
 def sizes(layout: Layout, cell: Cell, bundles: Sequence[Bundle]) -> Iterator[tuple[int, bool]]:
     """Yield (size, inside NUMA domains) per capacity row (see rules/sharing/no_overlap.py)."""
-    taken = {layout.taken(bundle, cell) for bundle in bundles}
+    taken = {layout.count_taken(bundle, cell) for bundle in bundles}
     yield from ((size, False) for size in ([1] if len(cell.nodes) == 1 and taken else sorted(taken)))
     yield from ((size, True) for size in sorted({bundle.piece for bundle in bundles if bundle.piece > 1}))
 
@@ -121,7 +121,7 @@ def applies(layout: Layout, tiers: tuple[Tier, ...]) -> bool:
     problem = layout.problem
     if not layout.counted or layout.ranged or layout.dealt or layout.has_chosen_given or any(pool.host for pool in layout.pools):
         return False
-    if problem.previous is not None or problem.unlike or problem.caps or any(map(problem.related, _BETWEEN)):
+    if problem.previous is not None or problem.unlike or problem.caps or any(map(problem.find_relations, _BETWEEN)):
         return False
     searched = {component.name for bundle in layout.counted for component in bundle.components}
     if any(relation.level == NODE_LEVEL or not searched.issuperset(relation.components) for relation in _inside(layout)):
@@ -158,7 +158,7 @@ def levels(layout: Layout, tiers: tuple[Tier, ...]) -> tuple[str, ...]:
 
 def _inside(layout: Layout) -> list[Relation]:
     """Return the relations within a single domain."""
-    return [relation for kind in _INSIDE for relation in layout.problem.related(kind)]
+    return [relation for kind in _INSIDE for relation in layout.problem.find_relations(kind)]
 
 
 def permits(layout: Layout, there: Collection[int]) -> bool:

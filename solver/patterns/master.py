@@ -10,7 +10,7 @@ from ortools.sat.python import cp_model
 from ...models.component import WHOLE, Component
 from ..cuts import subset_rows
 from ..layout.bundle import Bundle
-from ..layout.layout import Count, Layout, Values, allowed
+from ..layout.layout import Count, Layout, Values, list_allowed
 from ..model.amount import Amount, ConstraintModel, total
 from ..objectives.counts import MissingAccelerators
 from ..objectives.domain_costs import DomainCost, Unserved
@@ -49,7 +49,7 @@ class Master(ConstraintModel):
             for component in bundle.components:
                 for spread in component.spread:
                     self.at_most(spread.domains, touched)
-                for domains in self._kept_in(component):
+                for domains in self._list_domain_limits(component):
                     self.at_most(touched, domains)
 
     def _count(self) -> None:
@@ -69,13 +69,13 @@ class Master(ConstraintModel):
         for size in range(1, len(weighed) + 1):
             for members in map(frozenset, combinations(weighed, size)):
                 used = (times for times, option in zip(self.times, self.uses.options) if any(map(option.has, members)))
-                self._counted(used, least.get(members, 0), every)
+                self._bound_times(used, least.get(members, 0), every)
         for bundle in weighed:
             for kind in range(len(self.uses.kinds)):
                 timed_options = zip(self.times, self.uses.options)
-                self._counted((times for times, option in timed_options if option.kind == kind and option.has(bundle)), 0, every)
+                self._bound_times((times for times, option in timed_options if option.kind == kind and option.has(bundle)), 0, every)
 
-    def _counted(self, times: Iterable[cp_model.IntVar], least: int, most: int) -> None:
+    def _bound_times(self, times: Iterable[cp_model.IntVar], least: int, most: int) -> None:
         count = self.integer(0, most, "domains")
         self.require(total(times) == count)
         self.at_most(least, count)
@@ -84,12 +84,12 @@ class Master(ConstraintModel):
         uses, step = self.uses, self.uses.domains[0].steps[number]
         capacity = sum(len(kind.domains) * domain.most[number] for kind, domain in zip(uses.kinds, uses.domains))
         units = self.integer(0, capacity, f"units of {bundle.name}")
-        amounts = [amount for amount in allowed(self.layout, bundle, capacity) if not amount % step]
+        amounts = [amount for amount in list_allowed(self.layout, bundle, capacity) if not amount % step]
         self.among(units, amounts)
         self.require(units == total(contents.units(number) for contents in self.together))
         return units
 
-    def _kept_in(self, component: Component) -> Iterator[int]:
+    def _list_domain_limits(self, component: Component) -> Iterator[int]:
         """Yield limits on the number of domains of a component."""
         for keep in component.keep:
             if keep.required and keep.unit == WHOLE and keep.level in self.uses.levels:
@@ -120,7 +120,7 @@ class Master(ConstraintModel):
 
     def _cost(self, number: int, cost: DomainCost) -> Amount:
         """Return the cost of all domains of an option."""
-        amounts = self.uses.held(self.uses.options[number])
+        amounts = self.uses.find_most(self.uses.options[number])
         if not isinstance(cost, Unserved) or cost.component.name not in amounts:
             return cost.of_domain(amounts) * self.times[number]
         asking, serving = (self._amount_in(number, component.name) for component in cost.parties)

@@ -169,7 +169,7 @@ class Uses:
         every = (supports(kind, domain) for kind, domain in enumerate(self.domains) if self.are_few)
         self.options = tuple(option for kind_options in every for option in kind_options)
 
-    def held(self, option: RackOption) -> dict[str, int]:
+    def find_most(self, option: RackOption) -> dict[str, int]:
         """Return component -> most resources in a domain of this use."""
         amounts = dict(self.kinds[option.kind].given)
         for bundle, units in zip(self.layout.counted, option.most):

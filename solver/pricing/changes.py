@@ -20,7 +20,7 @@ from ...models.reading import ClusterReader
 from ...models.text.nearest import nearest
 from ..refuting.conflict import can_be_dropped, key_of
 from ..replanning import after, immovable, lose
-from ..wording import listed
+from ..wording import join_names
 from .price import Named, without
 
 MAX_LISTED = 8
@@ -48,7 +48,7 @@ def demands_named(problem: Problem, text: str) -> tuple[Demand, ...] | Finding:
         return matches
     known = list(names(problem))
     close = nearest(wanted, known)
-    advice = f"name `{close}`" if close else "name one of " + listed([f"`{name}`" for name in known[:MAX_LISTED]])
+    advice = f"name `{close}`" if close else "name one of " + join_names([f"`{name}`" for name in known[:MAX_LISTED]])
     return error("PW612", "", f"`{text[:80]}` is no demand of this file", help=advice if known else "there is nothing to drop in this file")
 
 
@@ -143,7 +143,7 @@ def without_each(problem: Problem) -> list[Named]:
     ]
 
 
-def dropped(problem: Problem, texts: Sequence[str]) -> list[Named]:
+def drop_demands(problem: Problem, texts: Sequence[str]) -> list[Named]:
     """Return a problem per named demand, without it. Raises UnusableInput."""
     pairs = [(text, demands_named(problem, text)) for text in texts]
     _refuse([result for _, result in pairs if isinstance(result, Finding)])
@@ -184,12 +184,12 @@ def on_other_machines(
     if elsewhere is None or not problem.job.planning.accepted:
         return changes
     return [
-        (name, replace(changed_problem, job=_taken(changed_problem.job, elsewhere.job_on(changed_problem.cluster))))
+        (name, replace(changed_problem, job=_take_counts(changed_problem.job, elsewhere.job_on(changed_problem.cluster))))
         for name, changed_problem in changes
     ]
 
 
-def _taken(job: Job, reread: Job | None) -> Job:
+def _take_counts(job: Job, reread: Job | None) -> Job:
     """Return the job with accepted counts, per choice of degrees, read for another cluster."""
     if reread is None:
         return replace(job, planning=replace(job.planning, accepted={}, followed=(), unread_choices=0, sizes_not_read=0))

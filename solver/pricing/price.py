@@ -53,7 +53,7 @@ def without(problem: Problem, demands: Sequence[Demand]) -> Problem:
 
 def _amounts(problem: Problem) -> dict[str, tuple[object, ...]]:
     """Return component -> requested amount: processes of explicit ranks, else least and most."""
-    assignment = problem.given()
+    assignment = problem.build_given()
     return {
         component.name: (assignment.world_size(component.name),)
         if component.runs is not None

@@ -23,7 +23,7 @@ from ..layout.layout import Layout
 from ..layout.parts import bits
 from ..layout.pools import company
 from ..memory import peak
-from ..wording import listed
+from ..wording import join_names
 
 Members = tuple[Component, ...]
 MAX_NAMES = 6
@@ -75,7 +75,7 @@ class ResourceKind:
     host_memory: int | None
     count: int = 0
 
-    def unused(self, resource: str) -> int:
+    def count_unused(self, resource: str) -> int:
         """Return the unused resources of a node."""
         return next((amount for kind, amount in self.free if kind == resource), 0)
 
@@ -88,7 +88,7 @@ def union(masks: Iterable[int]) -> int:
 def needing(components: Sequence[Component], verb: str = "need") -> str:
     """Return `a needs`, or `a and b need`; long lists end with the remaining number."""
     names = [component.name for component in components]
-    shown = listed(names) if len(names) <= MAX_NAMES else f"{', '.join(names[:3])} and {len(names) - 3} more"
+    shown = join_names(names) if len(names) <= MAX_NAMES else f"{', '.join(names[:3])} and {len(names) - 3} more"
     return f"{shown} {verb}{'s' * (len(names) == 1)}"
 
 
@@ -115,7 +115,7 @@ class Census:
     @cached_property
     def _used(self) -> Mapping[tuple[int, str], int]:
         """(node, resource) -> mask of explicit components."""
-        assignment, used = self.problem.given(), dict[tuple[int, str], int]()
+        assignment, used = self.problem.build_given(), dict[tuple[int, str], int]()
         for component in (component for component in self.problem.components if component.runs is not None):
             for place, mask in assignment.masks(component.name).items():
                 used[place] = used.get(place, 0) | mask
@@ -181,28 +181,30 @@ class Census:
     def pieces(self, resource: str, size: int) -> list[int]:
         """Return the pieces of `size` resources per kind; no piece crosses nodes."""
         if (resource, size) not in self._pieces:
-            self._pieces[resource, size] = [kind.count * (kind.unused(resource) // size) for kind in self.kinds]
+            self._pieces[resource, size] = [kind.count * (kind.count_unused(resource) // size) for kind in self.kinds]
         return self._pieces[resource, size]
 
     def pieces_in_domains(self, resource: str, size: int, level: str, mask: int) -> list[int]:
         """Return the pieces per domain of a level, on the nodes in `placed`."""
         kinds, domains = self.placed, self.places[level].values()
-        return [sum(kinds[index].count * (kinds[index].unused(resource) // size) for index in bits(mask & inside)) for inside in domains]
+        return [
+            sum(kinds[index].count * (kinds[index].count_unused(resource) // size) for index in bits(mask & inside)) for inside in domains
+        ]
 
-    def unused(self, node: Node, members: Members, resource: str) -> int:
+    def count_unused(self, node: Node, members: Members, resource: str) -> int:
         """Return the unused resources of a node; 0 unless open to all members."""
         kind = self._kind(node)
-        return kind.unused(resource) if self.may_placed(members) >> list(self._counted).index(kind) & 1 else 0
+        return kind.count_unused(resource) if self.may_placed(members) >> list(self._counted).index(kind) & 1 else 0
 
     def may(self, members: Members, memory: bool = True) -> int:
         """Return the mask of `kinds` open to all members; `memory` includes memory limits."""
-        return self._reached(members, memory)[0]
+        return self._count_reached(members, memory)[0]
 
     def may_placed(self, members: Members) -> int:
         """Return the mask of `placed` open to all members."""
-        return self._reached(members, True)[1]
+        return self._count_reached(members, True)[1]
 
-    def _reached(self, members: Members, memory: bool) -> tuple[int, int]:
+    def _count_reached(self, members: Members, memory: bool) -> tuple[int, int]:
         need = {size: peak(members, size) if memory else 0 for size in self.sizes}
         groups = frozenset(component.node_groups for component in members)
         models = frozenset(component.accelerator_model for component in members if component.accelerator_model)
@@ -243,7 +245,7 @@ class CountingProblem:
     @cached_property
     def nested(self) -> bool:
         """True if some component is within another component."""
-        return bool(self.problem.related(SUBSET))
+        return bool(self.problem.find_relations(SUBSET))
 
     @cached_property
     def bundles(self) -> tuple[Bundle, ...]:
@@ -253,7 +255,7 @@ class CountingProblem:
     @cached_property
     def open(self) -> list[Bundle]:
         """Searched bundles in competition for free resources: not nested, not around given ones."""
-        inner = {relation.components[0] for relation in self.problem.related(SUBSET)}
+        inner = {relation.components[0] for relation in self.problem.find_relations(SUBSET)}
         around = self.layout.enclosed if self.nested else ()
         return [
             bundle
@@ -263,7 +265,7 @@ class CountingProblem:
 
     def masks(self, bundle: Bundle) -> Mapping[int, int]:
         """Return node rank -> resources of an explicit bundle."""
-        masks = self.problem.given().masks(bundle.fixed.name) if bundle.fixed else {}
+        masks = self.problem.build_given().masks(bundle.fixed.name) if bundle.fixed else {}
         return {node: mask for (node, kind), mask in masks.items() if kind == bundle.kind and mask}
 
     def company(self, bundle: Bundle) -> Members:

@@ -14,7 +14,7 @@ from ...models.ranks import write_range
 from ..layout.bundle import Bundle
 from ..layout.layout import Layout, eligible
 from ..layout.pools import NodePool
-from ..wording import listed
+from ..wording import join_names
 from . import rows
 from .census import Census, CountingProblem, CountingRow, needing, union
 
@@ -76,7 +76,7 @@ def _capacity_text(pool: NodePool, capacity: int) -> str:
     if pool.host is not None:
         return f", the nodes that {pool.host.name} may use too have {capacity}"
     several = len(pool.hosts) > 1
-    hosts = listed([host.name for host in pool.hosts])
+    hosts = join_names([host.name for host in pool.hosts])
     return f" of {hosts}, which {'have' if several else 'has'} {capacity}{' in common' * several} that may be used"
 
 
@@ -90,7 +90,7 @@ def _per_node_row(field: str, question: CountingProblem, bundle: Bundle) -> Coun
     usable = question.census.may(members if on_nodes else question.company(bundle), memory=False)
     for kind in question.census.of(usable):
         available = getattr(kind, field)
-        limits = ([] if available is None else [available // per_unit]) + ([] if on_nodes else [kind.unused(bundle.kind) // unit])
+        limits = ([] if available is None else [available // per_unit]) + ([] if on_nodes else [kind.count_unused(bundle.kind) // unit])
         if not limits:
             return None
         units += kind.count * min(limits)
@@ -108,10 +108,10 @@ def _pin_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     """Return a row for the first pin whose processes do not fit the pinned nodes."""
     for component, pin in ((member, pin) for member in bundle.components for pin in member.pins):
         nodes = [question.problem.cluster.nodes[rank] for rank in dict.fromkeys(pin.nodes)]
-        unused = [question.census.unused(node, bundle.components, bundle.kind) for node in nodes]
+        unused = [question.census.count_unused(node, bundle.components, bundle.kind) for node in nodes]
         need, have = len(pin.ranks), sum(amount // component.per_process for amount in unused)
         if have < need:
-            places = listed([f"node {node}" for node in pin.nodes[:4]]) + " and others" * (len(pin.nodes) > 4)
+            places = join_names([f"node {node}" for node in pin.nodes[:4]]) + " and others" * (len(pin.nodes) > 4)
             capacity = f"{with_noun(have, 'process')} of it can be; {need} are asked for"
             sentence = f"ranks {write_range(pin.ranks)} of {component.name} are pinned to {places}, where {capacity}"
             return CountingRow(bundle.components, need, have, sentence)
@@ -120,7 +120,7 @@ def _pin_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
 
 def _relation_rows(question: CountingProblem) -> Iterator[CountingRow]:
     """Yield rows of the relations that amounts alone rule out."""
-    if any(question.problem.related(kind) for kind in (SUBSET, IN_ORDER, NOT_FEWER)):
+    if any(question.problem.find_relations(kind) for kind in (SUBSET, IN_ORDER, NOT_FEWER)):
         yield from _around(question.layout)
         yield from _within(question.layout)
         yield from _in_order(question.problem)
@@ -135,13 +135,13 @@ def _around(layout: Layout) -> Iterator[CountingRow]:
         need, have = sum(-(-mask.bit_count() // unit) for mask in masks.values()) * unit, bundle.most * unit
         if need > have:
             amount = f"{with_noun(need, 'accelerator')}{f' in groups of {unit}' if unit > 1 else ''}"
-            names = listed([explicit.name for explicit in enclosed])
+            names = join_names([explicit.name for explicit in enclosed])
             sentence = f"{bundle.name} has at least {amount} around {names}, and at most {have} are asked for"
             yield CountingRow(members, need, have, sentence)
         for node, mask in sorted(masks.items()):
             missing, free = -mask.bit_count() % unit, layout.pool_of[bundle].free.get(node, 0).bit_count()
             if missing > free:
-                names = listed([explicit.name for explicit in enclosed if node in layout.fixed[explicit]])
+                names = join_names([explicit.name for explicit in enclosed if node in layout.fixed[explicit]])
                 lack = f"around {names} it lacks {missing} on node {node}, where {free} {are(free)} free"
                 yield CountingRow(members, missing, free, f"{bundle.name} holds groups of {unit}: {lack}")
 
@@ -159,17 +159,17 @@ def _within(layout: Layout) -> Iterator[CountingRow]:
 
 def _in_order(problem: Problem) -> Iterator[CountingRow]:
     """Yield rows if components that must fill the cluster cannot, at their largest."""
-    for relation in problem.related(IN_ORDER):
+    for relation in problem.find_relations(IN_ORDER):
         members, size = tuple(problem[name] for name in relation.components), problem.cluster.total(ACCELERATOR)
         most = sum(component.most if component.runs is None else sum(run.amount for run in component.runs) for component in members)
         if most < size:
-            sentence = f"{listed(relation.components)} come in order and must fill the cluster: at most {most}, the cluster has {size}"
+            sentence = f"{join_names(relation.components)} come in order and must fill the cluster: at most {most}, the cluster has {size}"
             yield CountingRow(members, size, most, sentence)
 
 
 def _not_fewer(layout: Layout) -> Iterator[CountingRow]:
     """Yield rows if a component cannot have as many processes as its partner."""
-    for relation in layout.problem.related(NOT_FEWER):
+    for relation in layout.problem.find_relations(NOT_FEWER):
         larger, smaller = (layout.problem[name] for name in relation.components)
         (_, most), (least, _) = _processes(layout, larger), _processes(layout, smaller)
         if most < least:

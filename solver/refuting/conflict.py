@@ -14,7 +14,7 @@ from ...models.findings.span import Span
 from ...models.machines.node_group import CLUSTER_LABEL
 from ...models.problem import AMOUNT, ConflictClause, Demand, Problem
 from ..rules import RULES
-from ..wording import listed
+from ..wording import join_names
 
 MAX_NAMES = 6
 """Largest number of components named in a clause."""
@@ -45,7 +45,7 @@ def clauses(problem: Problem, demands: Iterable[Demand]) -> tuple[ConflictClause
     return tuple(by_text.values())
 
 
-def merged(unmerged: Sequence[ConflictClause]) -> Iterator[ConflictClause]:
+def merge_clauses(unmerged: Sequence[ConflictClause]) -> Iterator[ConflictClause]:
     """Merge clauses that differ only in the component name."""
     alike: dict[object, list[ConflictClause]] = {}
     for position, clause in enumerate(unmerged):
@@ -54,7 +54,7 @@ def merged(unmerged: Sequence[ConflictClause]) -> Iterator[ConflictClause]:
         alike.setdefault(tuple(parts) if len(parts) == 2 else position, []).append(clause)
     for key, members in alike.items():
         if isinstance(key, tuple) and len(members) > 1:
-            names_of = listed_briefly([clause.demands[0].component for clause in members])
+            names_of = list_briefly([clause.demands[0].component for clause in members])
             demands = tuple(demand for clause in members for demand in clause.demands)
             yield ConflictClause(f"{key[0]}each of {names_of}{key[1]}", demands)
         else:
@@ -66,10 +66,10 @@ def _around(name: str, text: str) -> list[str]:
     return re.split(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) if name else []
 
 
-def listed_briefly(names: Sequence[str]) -> str:
+def list_briefly(names: Sequence[str]) -> str:
     """Return the names as a listing; long lists are cut, with a total."""
     if len(names) <= MAX_NAMES:
-        return listed(list(names))
+        return join_names(list(names))
     return f"{len(names)} components ({', '.join(names[:3])}, ...)"
 
 
@@ -126,7 +126,7 @@ def key_of(demand: Demand) -> str:
     return _KEYS.get(demand.field, demand.field)
 
 
-def dropped(demand: Demand) -> str:
+def describe_drop(demand: Demand) -> str:
     """Return the instruction to drop a demand, in the user's keys."""
     component, _, partner = demand.component.partition("+")
     first, _, rest = demand.field.partition(" ")
@@ -147,16 +147,16 @@ def quickxplain(items: Sequence[T], impossible: Impossible[T]) -> list[T]:
     even the empty set is impossible.
     """
 
-    def needed_beside(base: list[T], has_grown: bool, rest: list[T]) -> list[T]:
+    def find_needed(base: list[T], has_grown: bool, rest: list[T]) -> list[T]:
         if has_grown and impossible(base):
             return []
         if len(rest) == 1:
             return rest
         first, second = rest[: len(rest) // 2], rest[len(rest) // 2 :]
-        blamed = needed_beside(base + first, True, second)
-        return needed_beside(base + blamed, bool(blamed), first) + blamed
+        blamed = find_needed(base + first, True, second)
+        return find_needed(base + blamed, bool(blamed), first) + blamed
 
-    needed = [] if impossible([]) else needed_beside([], False, list(items))
+    needed = [] if impossible([]) else find_needed([], False, list(items))
     return [item for item in items if item in needed]
 
 

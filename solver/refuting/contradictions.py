@@ -10,7 +10,7 @@ from ...models.findings.finding import Finding, error
 from ...models.machines.cluster import Cluster
 from ...models.machines.topology import LEVELS, domain
 from ...models.problem import Problem
-from ..wording import level_name, listed
+from ..wording import join_names, level_name
 
 Reached = Mapping[str, tuple[Relation, ...]]
 """Component whose resources contain the start -> implying chain of relations."""
@@ -22,16 +22,16 @@ def find_contradiction(problem: Problem) -> Finding | None:
     They must share if colocated, nested, or if a third component is within both. So too for
     domains: two components may not share a domain of a level, and are near inside such domains.
     """
-    joined = [relation for kind in (*TOGETHER, SUBSET) for relation in problem.related(kind)]
-    near = problem.related(NEAR)
+    joined = [relation for kind in (*TOGETHER, SUBSET) for relation in problem.find_relations(kind)]
+    near = problem.find_relations(NEAR)
     if not joined and not near:
         return None
-    plain = {component.name: _reached(component.name, joined) for component in problem.components}
-    for relation in (exclusion for kind in (DISJOINT, IN_ORDER, APART) for exclusion in problem.related(kind)):
+    plain = {component.name: _find_reached(component.name, joined) for component in problem.components}
+    for relation in (exclusion for kind in (DISJOINT, IN_ORDER, APART) for exclusion in problem.find_relations(kind)):
         inside = [
             candidate for candidate in near if relation.kind == APART and _lies_inside(problem.cluster, candidate.level, relation.level)
         ]
-        reached = {name: _reached(name, [*joined, *inside]) for name in plain} if inside else plain
+        reached = {name: _find_reached(name, [*joined, *inside]) for name in plain} if inside else plain
         for pair in combinations(sorted(relation.components), 2):
             # A member of the pair itself gives the simplest sentence.
             names = sorted(reached, key=lambda name: name not in pair)
@@ -50,7 +50,7 @@ def _lies_inside(cluster: Cluster, narrow: str, wide: str) -> bool:
     )
 
 
-def _reached(name: str, joined: list[Relation]) -> Reached:
+def _find_reached(name: str, joined: list[Relation]) -> Reached:
     chains: dict[str, tuple[Relation, ...]] = {name: ()}
     queue = [name]
     while queue:
@@ -88,7 +88,7 @@ def _contradiction(name: str, pair: tuple[str, ...], reached: Reached, apart: Re
 
 def _dropping(demands: list[Relation]) -> str:
     """Return the help: only demands of the file can be dropped, no framework demands."""
-    reasons = listed(list(dict.fromkeys(demand.reason for demand in demands if demand.reason)))
+    reasons = join_names(list(dict.fromkeys(demand.reason for demand in demands if demand.reason)))
     droppable = sum(not demand.reason for demand in demands)
     if reasons and droppable:
         return f"drop {'this demand' if droppable == 1 else 'one of the others'}: {reasons}"
@@ -97,4 +97,4 @@ def _dropping(demands: list[Relation]) -> str:
 
 def _between(through: list[Relation], pair: tuple[str, ...]) -> str:
     names = dict.fromkeys(name for relation in through for name in relation.components if name not in pair)
-    return f" (through {listed([f'`{name}`' for name in names])})" if names else ""
+    return f" (through {join_names([f'`{name}`' for name in names])})" if names else ""

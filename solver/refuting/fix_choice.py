@@ -10,7 +10,7 @@ from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.problem import AMOUNT, Demand, Problem
 from ...models.sharing import given_part
 from .census import CountingRow
-from .conflict import can_be_dropped, dropped, maximal
+from .conflict import can_be_dropped, describe_drop, maximal
 from .fixes import (
     CROWDED,
     DROPPED,
@@ -20,12 +20,12 @@ from .fixes import (
     Change,
     FixTrial,
     asking,
-    colocated,
+    find_colocated,
+    find_searched,
     in_sequence,
     instead,
     more_nodes,
-    related,
-    searched,
+    relate,
     softer,
     with_component,
     without,
@@ -45,18 +45,18 @@ MAX_SHARED = 2
 """Largest number of pairs of searched components offered to share."""
 
 
-def ranked(trial: FixTrial, demands: Sequence[Demand], row: CountingRow | None) -> tuple[Change, ...]:
+def rank_changes(trial: FixTrial, demands: Sequence[Demand], row: CountingRow | None) -> tuple[Change, ...]:
     """Return solved single changes of these demands, smallest first."""
     candidates: list[Change] = []
     for demand in demands:
         weaker, dropping = list(softer(trial, demand, row)), without(demand)
         candidates += weaker
         if not weaker and can_be_dropped(trial.problem, demand) and trial.works(dropping):
-            candidates.append(Change(dropped(demand), (DROPPED, 1.0), dropping))
-    candidates += chain(shared_with_given(trial, row), shared_in_turn(trial, row), more_nodes(trial, row)) if row else ()
+            candidates.append(Change(describe_drop(demand), (DROPPED, 1.0), dropping))
+    candidates += chain(share_with_given(trial, row), share_in_turn(trial, row), more_nodes(trial, row)) if row else ()
     proved: dict[str, Change] = {}
     for change in sorted(candidates, key=lambda change: change.effort):
-        if len(proved) < MAX_FIXES and change.text not in proved and trial.solved(change.apply):
+        if len(proved) < MAX_FIXES and change.text not in proved and trial.is_solved(change.apply):
             proved[change.text] = change
     return tuple(proved.values())
 
@@ -78,7 +78,7 @@ def together(trial: FixTrial, demands: Sequence[Demand]) -> tuple[Change, ...]:
     changed = [demand for demand in order if demand not in retained]
     if not 1 < len(changed) <= MAX_TOGETHER or any(demand in firm for demand in changed):
         return ()
-    steps, texts = [without(demand) for demand in changed], [dropped(demand) for demand in changed]
+    steps, texts = [without(demand) for demand in changed], [describe_drop(demand) for demand in changed]
     for position, demand in enumerate(changed):
         if demand.field == AMOUNT:
             component = trial.problem[demand.component]
@@ -88,7 +88,7 @@ def together(trial: FixTrial, demands: Sequence[Demand]) -> tuple[Change, ...]:
             steps[position], texts[position] = asking(component, amount), instead(component, amount)
     kind = DROPPED if any(demand.field != AMOUNT for demand in changed) else LOOSENED
     change = Change(" and ".join(texts), (kind, float(len(changed))), in_sequence(steps))
-    return (change,) if trial.solved(change.apply) else ()
+    return (change,) if trial.is_solved(change.apply) else ()
 
 
 def _amount_beside(trial: FixTrial, component: Component, steps: Sequence[Apply]) -> int:
@@ -100,24 +100,24 @@ def _amount_beside(trial: FixTrial, component: Component, steps: Sequence[Apply]
 # -- sharing of accelerators
 
 
-def given_beside(problem: Problem, row: CountingRow) -> list[Component]:
+def find_given_beside(problem: Problem, row: CountingRow) -> list[Component]:
     """Return explicit components outside the row with resources of the row's kind, if shareable."""
     if not problem.job.capabilities.shares_accelerators:
         return []
     names = {component.name for component in row.components}
-    kinds = {problem.kind(component) for component in searched(problem, row)} - {NODE}
+    kinds = {problem.kind(component) for component in find_searched(problem, row)} - {NODE}
     given = given_part(problem).components
     return [component for component in given if problem.kind(component) in kinds and component.name not in names and component.runs]
 
 
-def shared_with_given(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
+def share_with_given(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
     """Yield changes in which hinted components share with explicit ones."""
     problem = trial.problem
-    for component in _firsts(problem, searched(problem, row)):
-        for holder in given_beside(problem, row)[:MAX_GIVEN]:
-            size = problem.given().held(holder.name, problem.kind(holder))
+    for component in _firsts(problem, find_searched(problem, row)):
+        for holder in find_given_beside(problem, row)[:MAX_GIVEN]:
+            size = problem.build_given().count_held(holder.name, problem.kind(holder))
             hinted = with_component(holder.name, runs=None, least=size, most=size)
-            colocated, inside = related(COLOCATED, component, holder), in_sequence([hinted, related(SUBSET, holder, component)])
+            colocated, inside = relate(COLOCATED, component, holder), in_sequence([hinted, relate(SUBSET, holder, component)])
             if trial.works(colocated):
                 yield Change(f"add `colocate_with: {holder.name}` to {component.name}", (SHARED, 0.0), colocated)
             elif trial.works(inside):
@@ -129,18 +129,18 @@ def _firsts(problem: Problem, components: Sequence[Component]) -> list[Component
     """Return the first of these components in every colocated set."""
     firsts: dict[tuple[Component, ...], Component] = {}
     for component in components:
-        firsts.setdefault(colocated(problem, component), component)
+        firsts.setdefault(find_colocated(problem, component), component)
     return list(firsts.values())
 
 
-def shared_in_turn(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
+def share_in_turn(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
     """Yield changes in which two searched components share, else all of them."""
     problem, job = trial.problem, trial.problem.job
     if job.pools or job.planning.laying is not None:
         return  # pools of a framework have accelerators of their own
     firsts = [component for component in _firsts(problem, problem.hinted) if problem.kind(component) == ACCELERATOR]
     names = {component.name for component in row.components}
-    of_row = [component for component in firsts if names.intersection(member.name for member in colocated(problem, component))]
+    of_row = [component for component in firsts if names.intersection(member.name for member in find_colocated(problem, component))]
     pairs = sorted(combinations(of_row, 2), key=lambda pair: _sharing_kind(problem, pair))
     changes = [_sharing(problem, [pair]) for pair in pairs[:MAX_PAIRS]]
     working = list(islice((change for change in changes if trial.works(change.apply)), MAX_SHARED))
@@ -157,7 +157,7 @@ def shared_in_turn(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
 
 def _sharing_kind(problem: Problem, pair: tuple[Component, ...]) -> int:
     """Return `CROWDED` if members of both colocated sets need a phase at once, else `SHARED`."""
-    first, second = ({phase for member in colocated(problem, component) for phase in member.phases} for component in pair)
+    first, second = ({phase for member in find_colocated(problem, component) for phase in member.phases} for component in pair)
     return CROWDED if first & second else SHARED
 
 
@@ -170,5 +170,5 @@ def _sharing(problem: Problem, pairs: Sequence[tuple[Component, Component]]) -> 
         if kind == SUBSET and inner.least > outer.most:
             outer, inner = inner, outer
         texts.append(f"add `{KEYS[kind]}: {outer.name}` to {inner.name}")
-        steps.append(related(kind, inner, outer))
+        steps.append(relate(kind, inner, outer))
     return Change(" and ".join(texts), (max(_sharing_kind(problem, pair) for pair in pairs), 0.0), in_sequence(steps))

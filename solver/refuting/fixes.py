@@ -20,7 +20,7 @@ from ...models.record import dataclass
 from ..layout.layout import even
 from ..memory import peak
 from ..rules.amounts.all_placed import amount_of
-from ..wording import level_name, listed
+from ..wording import join_names, level_name
 from .census import CountingRow
 from .oracle import Oracle, Verdict
 
@@ -64,18 +64,18 @@ class FixTrial:
 
     def works(self, apply: Apply) -> bool:
         """Return True if the problem is possible with the change."""
-        return self.oracle.judge(self._changed(apply)) is Verdict.POSSIBLE
+        return self.oracle.judge(self._apply(apply)) is Verdict.POSSIBLE
 
-    def solved(self, apply: Apply) -> bool:
+    def is_solved(self, apply: Apply) -> bool:
         """Return True if an answer with the change was found and verified."""
-        return self.oracle.solved(self._changed(apply))
+        return self.oracle.is_solved(self._apply(apply))
 
     def last(self, values: Sequence[int], change: Callable[[int], Apply]) -> int:
         """Return the last value whose change works, by bisection; 0 for none."""
         position = best(len(values), lambda index: self.works(change(values[index])))
         return values[position] if position >= 0 else 0
 
-    def _changed(self, apply: Apply) -> list[Problem]:
+    def _apply(self, apply: Apply) -> list[Problem]:
         """Return the changed alternatives, without those that a reader of the file would refuse."""
         changed = {problem.job.components: problem for problem in map(apply, self.alternatives)}
         return [problem for problem in changed.values() if _faults(problem) <= self._before]
@@ -150,7 +150,7 @@ def in_sequence(steps: Sequence[Apply]) -> Apply:
     return apply
 
 
-def related(kind: str, first: Component, second: Component) -> Apply:
+def relate(kind: str, first: Component, second: Component) -> Apply:
     """Return a change that adds a relation."""
     relation = Relation(kind, (first.name, second.name))
     return lambda problem: replace(problem, job=replace(problem.job, relations=(*problem.job.relations, relation)))
@@ -203,12 +203,12 @@ def _smaller_amount(trial: FixTrial, component: Component) -> int:
     if any(share.component == component.name for share in problem.shares):
         tried = [amount for amount in tried if even(problem, component, amount)]
     largest = trial.last(tried, partial(asking, component))
-    partners = {amount for member in colocated(problem, component) for amount in (member.least, member.most)}
+    partners = {amount for member in find_colocated(problem, component) for amount in (member.least, member.most)}
     between = sorted((amount for amount in partners if largest < amount < component.least), reverse=True)
     return next((amount for amount in between if trial.works(asking(component, amount))), largest)
 
 
-def colocated(problem: Problem, component: Component) -> tuple[Component, ...]:
+def find_colocated(problem: Problem, component: Component) -> tuple[Component, ...]:
     """Return the colocated set of a component."""
     return next(members for members in problem.colocated_sets if component.name in {member.name for member in members})
 
@@ -259,7 +259,7 @@ def _other_degrees(trial: FixTrial, demand: Demand) -> Iterator[Change]:
 def _less_memory(trial: FixTrial, demand: Demand) -> Iterator[Change]:
     """Yield the largest feasible memory, in whole GiB if at least 1 GiB."""
     component = trial.problem[demand.component]
-    members, sizes = colocated(trial.problem, component), {size for size in trial.oracle.census.sizes if size is not None}
+    members, sizes = find_colocated(trial.problem, component), {size for size in trial.oracle.census.sizes if size is not None}
 
     def most_beside(size: int) -> int:
         def fits(memory: int) -> bool:
@@ -353,7 +353,7 @@ def more_nodes(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
     yield Change(text, (ADDED, most / count), adding(most))
 
 
-def searched(problem: Problem, row: CountingRow) -> list[Component]:
+def find_searched(problem: Problem, row: CountingRow) -> list[Component]:
     """Return the searched components of a row, with all demands of the problem."""
     return [problem[component.name] for component in row.components if component.runs is None]
 
@@ -362,12 +362,12 @@ def _to_groups(problem: Problem, sample: Node) -> str:
     """Return the node groups, named by components, that new nodes join; "" for none."""
     named = {label for component in problem.hinted for label in component.node_groups}
     groups = [f"`{group.label}`" for group in problem.cluster.declared if sample.rank in group.node_ranks and group.label in named]
-    return f", in node {plural('group', len(groups))} {listed(groups)}" if groups else ""
+    return f", in node {plural('group', len(groups))} {join_names(groups)}" if groups else ""
 
 
 def _sample(problem: Problem, row: CountingRow) -> Node | None:
     """Return the largest node with accelerators that is open to every component of the row."""
-    components = searched(problem, row)
+    components = find_searched(problem, row)
     if not components or any(problem.kind(component) != ACCELERATOR for component in components):
         return None
     inside = frozenset.intersection(*(problem.cluster.members(component.node_groups) for component in components))

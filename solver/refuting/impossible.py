@@ -17,14 +17,14 @@ from ..check import check
 from ..layout.bundle import Bundle
 from ..memory import peak
 from ..rules.amounts.all_placed import AllPlaced
-from ..search_scope import unsupported
+from ..search_scope import find_unsupported
 from ..session import Session
-from ..wording import listed
+from ..wording import join_names
 from .census import Census, CountingProblem, CountingRow, ResourceKind
 from .certificate import counting_row
-from .conflict import changeable_first, clauses, decides_resource_kind, listed_briefly, merged, minimal_with_sharing, with_line
+from .conflict import changeable_first, clauses, decides_resource_kind, list_briefly, merge_clauses, minimal_with_sharing, with_line
 from .contradictions import find_contradiction
-from .fix_choice import given_beside, ranked, together
+from .fix_choice import find_given_beside, rank_changes, together
 from .fixes import Change, FixTrial
 from .oracle import Oracle, Verdict
 
@@ -74,7 +74,7 @@ def impossible(alternatives: Sequence[Problem], proof: str = "", session: Sessio
     """
     without = [replace(problem, caps=()) for problem in alternatives]
     if alternatives[0].caps and Oracle(Census(without[0]), session).judge(without) is Verdict.POSSIBLE:
-        return _limited(alternatives[0])
+        return _report_limit(alternatives[0])
     return finding_of(find_conflict(alternatives, session), alternatives, proof)
 
 
@@ -84,13 +84,13 @@ def contradicted(problem: Problem, session: Session) -> Finding | None:
     if found is None:
         return None
     demands = [demand for demand in problem.demands if demand.field in RELATION_KINDS and demand.span in (found.span, found.origin)]
-    changes = ranked(FixTrial([problem], Oracle(Census(problem), session)), demands, None)
+    changes = rank_changes(FixTrial([problem], Oracle(Census(problem), session)), demands, None)
     return replace(found, help="; or ".join(change.text for change in changes) or NO_CHANGE)
 
 
-def _limited(problem: Problem) -> Finding:
+def _report_limit(problem: Problem) -> Finding:
     """Return the finding for a problem that only objective limits make impossible."""
-    limits = listed([f"`{' + '.join(name for name, _ in cap.terms)}` <= {cap.most}" for cap in problem.caps])
+    limits = join_names([f"`{' + '.join(name for name, _ in cap.terms)}` <= {cap.most}" for cap in problem.caps])
     note = f"a placement without {'this limit' if len(problem.caps) == 1 else 'these limits'} exists"
     advice = "write a larger number in `--at-most`, or leave it out to see what can be had"
     return error("PW601", "", f"impossible: {limits}", help=advice, notes=(note,))
@@ -110,7 +110,7 @@ def find_conflict(alternatives: Sequence[Problem], session: Session | None = Non
     every = changeable_first(alternatives[0], [demand for problem in alternatives for demand in problem.demands])
     core, sharing = _core(every, alternatives, oracle)
     questions, minimal = _only(alternatives, [*core, *sharing]), not oracle.undecided
-    if oracle.searched and not oracle.confirmed(questions):
+    if oracle.searched and not oracle.is_confirmed(questions):
         core, sharing, minimal = every, [], False
         questions = _only(alternatives, core)
     rows = [oracle.row(problem) for problem in questions]
@@ -121,9 +121,9 @@ def find_conflict(alternatives: Sequence[Problem], session: Session | None = Non
     trial = FixTrial([chosen, *(alternative for alternative in alternatives if alternative is not chosen)], oracle)
     near = _touching(sharing, {name for demand in core for name in demand.component.split("+")})
     shown = [demand for demand in every if demand in core or demand in near]
-    more = (*_even_less(problem, alternatives[0], row), *_unshared(problem, row)) if row else ()
+    more = (*_even_less(problem, alternatives[0], row), *_list_unshared(problem, row)) if row else ()
     return Conflict(
-        tuple(core), tuple(merged([*clauses(problem, shown), *more])), row, minimal, ranked(trial, shown, row) or together(trial, every),
+        tuple(core), tuple(merge_clauses([*clauses(problem, shown), *more])), row, minimal, rank_changes(trial, shown, row) or together(trial, every),
         COUNTING if all(rows) else SEARCH, problem, _histograms(CountingProblem(problem, census), row) + (OPEN,) * (not minimal),
     )  # fmt: skip
 
@@ -131,14 +131,14 @@ def find_conflict(alternatives: Sequence[Problem], session: Session | None = Non
 def _core(every: list[Demand], alternatives: Sequence[Problem], oracle: Oracle) -> tuple[list[Demand], list[Demand]]:
     """Return a minimal conflict, and the sharing demands outside the conflict."""
 
-    def refuted(subset: Sequence[Demand]) -> bool:
+    def is_refuted(subset: Sequence[Demand]) -> bool:
         return oracle.judge(_only(alternatives, subset)) is Verdict.REFUTED
 
     rows = [oracle.row(problem) for problem in alternatives]
     names = {component.name for row in rows if row for component in row.components}
     near = [demand for demand in every if names.intersection(demand.component.split("+"))] if all(rows) else every
     sharing = [demand for demand in every if demand.field in SHARING]
-    blamed = minimal_with_sharing(near if refuted(near) else every, sharing, refuted)
+    blamed = minimal_with_sharing(near if is_refuted(near) else every, sharing, is_refuted)
     return blamed, [demand for demand in sharing if demand not in blamed]
 
 
@@ -188,15 +188,15 @@ def _even_less(problem: Problem, whole: Problem, row: CountingRow) -> Iterator[C
             yield ConflictClause(text, clause.demands) if least < asked.least else clause
 
 
-def _unshared(problem: Problem, row: CountingRow) -> Iterator[ConflictClause]:
+def _list_unshared(problem: Problem, row: CountingRow) -> Iterator[ConflictClause]:
     """Yield the resources of explicit components that the row's components cannot use."""
-    if holders := given_beside(problem, row):
+    if holders := find_given_beside(problem, row):
         names = [component.name for component in holders]
-        counts = {kind: problem.given().held_together(names, kind) for kind in map(problem.kind, holders)}
-        amounts = listed([with_noun(count, "accelerator" if kind == ACCELERATOR else kind) for kind, count in counts.items()])
+        counts = {kind: problem.build_given().count_held_together(names, kind) for kind in map(problem.kind, holders)}
+        amounts = join_names([with_noun(count, "accelerator" if kind == ACCELERATOR else kind) for kind, count in counts.items()])
         verb = "holds" if len(holders) == 1 else "hold"
         advice = "placed components are shared only if you add `colocate_with:` or `within:`"
-        yield ConflictClause(f"{listed(names)} {verb} {amounts}; {advice}")
+        yield ConflictClause(f"{join_names(names)} {verb} {amounts}; {advice}")
 
 
 def _histograms(question: CountingProblem, row: CountingRow | None) -> tuple[str, ...]:
@@ -215,7 +215,7 @@ def _histograms(question: CountingProblem, row: CountingRow | None) -> tuple[str
             alike.setdefault((usable, text), []).append(bundle.components[0].name)
     total = len(question.problem.cluster.nodes)
     lines = [
-        f"{usable}/{total} {plural('node', total)} can hold {'each of ' if len(names) > 1 else ''}{listed_briefly(names)}: {text}"
+        f"{usable}/{total} {plural('node', total)} can hold {'each of ' if len(names) > 1 else ''}{list_briefly(names)}: {text}"
         for (usable, text), names in alike.items()
         if text
     ]
@@ -227,7 +227,7 @@ def _reason(question: CountingProblem, bundle: Bundle, kind: ResourceKind) -> st
     members, on_accelerators = question.company(bundle), bundle.kind == ACCELERATOR
     groups = [labels for labels in dict.fromkeys(component.node_groups for component in members) if not kind.groups.intersection(labels)]
     models = sorted({component.accelerator_model for component in members if component.accelerator_model} - {kind.model})
-    need, free = peak(members, kind.memory), kind.unused(bundle.kind)
+    need, free = peak(members, kind.memory), kind.count_unused(bundle.kind)
     if on_accelerators and not kind.accelerators:
         return "without accelerators"
     if groups:
@@ -235,7 +235,7 @@ def _reason(question: CountingProblem, bundle: Bundle, kind: ResourceKind) -> st
     if kind.out & {component.name for component in members if component.excluded}:
         return "excluded"
     if on_accelerators and models:
-        return f"without {listed(models)}"
+        return f"without {join_names(models)}"
     if on_accelerators and kind.memory is not None and kind.memory < need:
         return f"with too little memory ({write_memory(kind.memory)}, {write_memory(need)} are needed)"
     if free < bundle.unit:
@@ -288,7 +288,7 @@ def open_choices_text(alternatives: Sequence[Problem], problem: Problem | None =
     kinds: dict[tuple[str, ...], set[str]] = {}
     for relation in (relation for alternative in alternatives for relation in alternative.job.relations if relation.demanded):
         kinds.setdefault(relation.components, set()).add(relation.kind)
-    choices += [f"whether or not {listed(names)} share accelerators" for names, sides in kinds.items() if len(sides) > 1]
+    choices += [f"whether or not {join_names(names)} share accelerators" for names, sides in kinds.items() if len(sides) > 1]
     return f" ({'; '.join(choices)})" if choices else ""
 
 
@@ -296,13 +296,13 @@ def shortage(problem: Problem) -> Finding | None:
     """Return a sum that proves the problem impossible with all degrees; None without one."""
     rows, refuted = [], []
     for alternative in problem.alternatives():
-        if any(finding.severity is Severity.ERROR for finding in check(given_part(alternative), problem.given())):
+        if any(finding.severity is Severity.ERROR for finding in check(given_part(alternative), problem.build_given())):
             continue  # given ranks rule these degrees out
         if (row := counting_row(alternative)) is None:
             return None
         rows.append(row)
         refuted.append(alternative)
-    if not rows or unsupported(problem):
+    if not rows or find_unsupported(problem):
         return None
     subject, row = rows[0].components[0], rows[0]
     return error(

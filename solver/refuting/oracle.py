@@ -23,7 +23,7 @@ from ..layout.bundle import Bundle
 from ..layout.layout import Layout, is_uneven
 from ..layout.parts import bits
 from ..layout.ranges import refutable
-from ..search_scope import unsupported
+from ..search_scope import find_unsupported
 from ..session import Session
 from .census import Census, CountingProblem, CountingRow
 from .certificate import row_of
@@ -53,10 +53,15 @@ def can_pack(question: CountingProblem) -> bool:
 def _is_in_scope(question: CountingProblem) -> bool:
     """Return True if packing covers all demands of the question."""
     problem = question.problem
-    if problem.shares or problem.job.models or any(map(is_uneven, problem.components)) or any(problem.related(kind) for kind in _BEYOND):
+    if (
+        problem.shares
+        or problem.job.models
+        or any(map(is_uneven, problem.components))
+        or any(problem.find_relations(kind) for kind in _BEYOND)
+    ):
         return False
     colocated = [{component.name for component in bundle.components} for bundle in question.bundles]
-    if any(names.issuperset(relation.components) for relation in problem.related(DISJOINT) for names in colocated):
+    if any(names.issuperset(relation.components) for relation in problem.find_relations(DISJOINT) for names in colocated):
         return False
     on_nodes = (component for component in problem.hinted if problem.kind(component) == NODE)
     return not (
@@ -96,7 +101,7 @@ class _Packing:
         may = self.census.may_placed if apart else self.census.may
         self.masks = {bundle: may(bundle.components) for bundle in question.open}
         self.free = {
-            resource: [{kind.unused(resource): kind.count} for kind in kinds] for resource in {bundle.kind for bundle in self.masks}
+            resource: [{kind.count_unused(resource): kind.count} for kind in kinds] for resource in {bundle.kind for bundle in self.masks}
         }
         self._wanted = [sum(mask >> index & 1 for mask in self.masks.values()) for index in range(len(kinds))]
 
@@ -193,7 +198,7 @@ class Oracle:
                 return verdict
         return Verdict.REFUTED
 
-    def solved(self, alternatives: Sequence[Problem]) -> bool:
+    def is_solved(self, alternatives: Sequence[Problem]) -> bool:
         """Return True if an answer to an alternative was found and verified.
 
         Answers on very many nodes are slow to expand: after the first ones a packing suffices.
@@ -203,9 +208,9 @@ class Oracle:
             return self.judge(alternatives) is Verdict.POSSIBLE
         return any(self.row(problem) is None and self._by_answer(problem) is Verdict.POSSIBLE for problem in alternatives)
 
-    def confirmed(self, alternatives: Sequence[Problem]) -> bool:
+    def is_confirmed(self, alternatives: Sequence[Problem]) -> bool:
         """Return True if a sum or a search without presolve refutes every alternative."""
-        return all(self.row(problem) is not None or self._searched(problem, presolve=False) is Verdict.REFUTED for problem in alternatives)
+        return all(self.row(problem) is not None or self._search(problem, presolve=False) is Verdict.REFUTED for problem in alternatives)
 
     def row(self, problem: Problem) -> CountingRow | None:
         """Return a sum that refutes the problem, or None."""
@@ -215,7 +220,7 @@ class Oracle:
         return CountingProblem(problem, self.census if self.census.is_of(problem) else None)
 
     def _by_answer(self, problem: Problem) -> Verdict:
-        if unsupported(problem):
+        if find_unsupported(problem):
             return Verdict.OPEN
         layout = Layout(problem)
         values = greedy(layout)
@@ -224,9 +229,9 @@ class Oracle:
                 return Verdict.POSSIBLE
         except ExpansionFailed:  # a heuristic answer that does not fit; the search decides
             pass
-        return self._searched(problem, presolve=True)
+        return self._search(problem, presolve=True)
 
-    def _searched(self, problem: Problem, presolve: bool) -> Verdict:
+    def _search(self, problem: Problem, presolve: bool) -> Verdict:
         self._searches += 1
         if self._searches > SEARCHES:
             return Verdict.OPEN

@@ -59,7 +59,7 @@ class PlainModel:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.model = problem, cp_model.CpModel()
-        self._nodes, self._given = list(problem.cluster.nodes), problem.given()
+        self._nodes, self._given = list(problem.cluster.nodes), problem.build_given()
         self._counts = {component.name: self._of_given(component) for component in problem.components if component.runs is not None}
         self._members: dict[tuple[str, ...], frozenset[int]] = {}
         self._present: dict[tuple[str, str], dict[str, Amount]] = {}
@@ -150,7 +150,7 @@ class PlainModel:
 
     def _capacity(self) -> None:
         """Require that a node's resources belong to a single set, except nested sets."""
-        inner = {relation.components[0] for relation in self.problem.related(SUBSET)}
+        inner = {relation.components[0] for relation in self.problem.find_relations(SUBSET)}
         used: dict[tuple[int, str], int] = {}
         within: dict[tuple[int, str], int] = {}
         open_sets: list[Members] = []
@@ -194,7 +194,7 @@ class PlainModel:
         for keep in (keep for keep in component.keep if keep.required and keep.level != NUMA):
             if keep.unit == WHOLE:
                 self._at_most(sum(self._domains(component, keep.level).values()), keep.domains)
-            elif not nodes and (size := _kept(component, keep)) > 1:
+            elif not nodes and (size := _count_kept(component, keep)) > 1:
                 for positions in self._by_domain(keep.level).values():
                     self.model.add(sum(counts[number] for number in positions) == size * self.model.new_int_var(0, 1 << 30, ""))
         for spread in (spread for spread in component.spread if spread.level != NUMA):
@@ -214,7 +214,7 @@ class PlainModel:
         """Require the relations between two components."""
         problem = self.problem
         for kind in (SUBSET, DISJOINT, APART, NEAR, NOT_FEWER):
-            for relation in (relation for relation in problem.related(kind) if relation.level != NUMA):
+            for relation in (relation for relation in problem.find_relations(kind) if relation.level != NUMA):
                 if kind == DISJOINT:
                     self._require(not any({*relation.components} <= {member.name for member in members} for members in self._sets))
                     continue
@@ -274,7 +274,7 @@ def _memory(members: Iterable[Component], capacity: int) -> int:
     return max(sums)
 
 
-def _kept(component: Component, keep: Keep) -> int:
+def _count_kept(component: Component, keep: Keep) -> int:
     """Return the accelerators of a group within a domain, 1 if groups are split."""
     parallel = component.parallel
     size = {TP: parallel.tp, EP: parallel.tp * parallel.ep, REPLICA: parallel.replica}[keep.unit]

@@ -15,11 +15,11 @@ from ...models.machines.topology import LEVELS
 from ...models.quantity import nearest, write_counts, write_memory
 from ...models.sharing import given_part
 from ..layout.bundle import Bundle
-from ..layout.layout import allowed, even
+from ..layout.layout import even, list_allowed
 from ..layout.ranges import longest_free
 from ..memory import peak
 from ..rules.amounts.all_placed import amount_of
-from ..wording import level_name, listed
+from ..wording import join_names, level_name
 from .census import CountingProblem, CountingRow, needing, union
 
 B = TypeVar("B")
@@ -92,7 +92,7 @@ def _node_row(
     nodes, problem, place = question.census.nodes(usable), question.problem, "the cluster has"
     if nodes != len(question.problem.cluster.nodes):
         place = f"the {with_noun(nodes, 'node')} that may be used {'has' if nodes == 1 else 'have'}"
-    is_partly_used = any(problem.given().held(component.name, kind) for component in given_part(problem).components)
+    is_partly_used = any(problem.build_given().count_held(component.name, kind) for component in given_part(problem).components)
     capacity = f", {place} {have}{' free' * is_partly_used}" if nodes else ", and there is no node that may be used"
     return CountingRow(members, need, have, f"{needing(members)} {pieces_text(need, size, kind)}{capacity}", size, size)
 
@@ -144,11 +144,11 @@ def amount_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     requests = [f"{component.name} {amount_of(component)}" for component in members]
     multiple = f", in multiples of {step}" if step > 1 else ""
     verdict = "no count is one of all of them" if len(requests) > 1 else "none of these is one"
-    return CountingRow(members, tried.start, 0, f"{listed(requests)}{multiple}: {verdict}")
+    return CountingRow(members, tried.start, 0, f"{join_names(requests)}{multiple}: {verdict}")
 
 
 def _sharing(members: Sequence[Component]) -> str:
-    names = listed([component.name for component in members])
+    names = join_names([component.name for component in members])
     return f"{names} share their accelerators: " if len(members) > 1 else f"{names}: "
 
 
@@ -182,7 +182,7 @@ def _share_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
         uneven = [component for component in bundle.components if component.runs is None and not even(question.problem, component, least)]
     else:
         least, most = bundle.least * bundle.unit, min(bundle.most, capacity) * bundle.unit
-        uneven = list(bundle.components) if least <= most and not allowed(question.layout, bundle, capacity) else []
+        uneven = list(bundle.components) if least <= most and not list_allowed(question.layout, bundle, capacity) else []
     names = [component.name for component in uneven if component.name in dealt]
     if not names:
         return None
@@ -205,7 +205,7 @@ def node_row(question: CountingProblem, component: Component) -> CountingRow | N
 
 def _uneven(names: Sequence[str], amounts: str, unit: str, shares: Sequence[Share]) -> str:
     dealt = [f"{share.amount_text}{f' in multiples of {share.multiple}' if share.multiple > 1 else ''}" for share in shares]
-    return f"{listed(list(names))}: with {amounts} {plural(unit, 2)} {listed(dealt)} cannot be dealt out evenly"
+    return f"{join_names(list(names))}: with {amounts} {plural(unit, 2)} {join_names(dealt)} cannot be dealt out evenly"
 
 
 def memory_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:

@@ -48,14 +48,14 @@ def serve(prepare: Callable[[bytes], tuple[Callable[[Any], bytes], Work]]) -> No
         output.write(write(message))
         output.flush()
 
-    def failed(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
+    def fail(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
         sys.__excepthook__(kind, problem, trace)
         where = extract_tb(trace)[-1:]
         place = "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in where)
         description = " ".join(f"{kind.__name__}: {problem}".split())[:300] + place
         say(Failed(description, memory=issubclass(kind, MemoryError) or "failed to map segment" in description))
 
-    sys.excepthook = failed
+    sys.excepthook = fail
     while True:
         write, work = prepare(questions.get())
         say(work(say))

@@ -8,7 +8,7 @@ from typing import Callable, Sequence, TypeVar
 
 from ..process import Child, MemoryExceeded, TooLate
 from ..session import Session
-from .end_reasons import Faulty, Stopped, died, not_started, out_of_memory, stoppable, too_late
+from .end_reasons import Faulty, Stopped, not_started, out_of_memory, report_death, stoppable, too_late
 from .messages import Failed, NotOurs
 from .trust import InvalidWorkerResult
 
@@ -18,7 +18,7 @@ BEGIN = "import sys; sys.path[:] = sys.argv[1:-1]; from {} import main; main()"
 """Program of the child: uses the parent's module path, not the working directory."""
 
 
-def begun(module: str, memory: int) -> tuple[str, ...]:
+def build_command(module: str, memory: int) -> tuple[str, ...]:
     """Return the command line that runs a module's `main` with a memory limit in MiB."""
     return (sys.executable, "-c", BEGIN.format(module), *sys.path, str(memory))
 
@@ -66,7 +66,7 @@ def _answer(
     session: Session, child: Sequence[str], question: bytes, seconds: float, memory: int, read: Callable[[bytes], M],
     heard: Callable[[M, Child], A | None],
 ) -> A:  # fmt: skip
-    with session.asked(child, question, seconds) as process:
+    with session.ask(child, question, seconds) as process:
         for line in process.lines():
             message = read(line)
             if isinstance(message, Failed):
@@ -74,4 +74,4 @@ def _answer(
             answer = heard(message, process)
             if answer is not None:
                 return answer
-        raise died(*process.ended(), memory)
+        raise report_death(*process.wait_for_end(), memory)

@@ -46,7 +46,7 @@ class Faulty(Stopped):
         return self.with_answer
 
 
-def interrupted() -> Stopped:
+def report_interrupt() -> Stopped:
     """Return the reason for a Ctrl-C."""
     return Stopped("the search was stopped by Ctrl-C", "let it run, or give it a shorter `--limit`")
 
@@ -64,7 +64,7 @@ def stoppable(session: Session) -> Iterator[None]:
         session.look(2)
         if not session.answers:
             raise
-        raise interrupted() from None
+        raise report_interrupt() from None
 
 
 def further_searches_stopped() -> Finding:
@@ -93,7 +93,7 @@ def not_started(problem: OSError) -> Stopped:
     return Stopped(f"the search could not be started ({problem.strerror or problem})", "free some memory, or end other processes")
 
 
-def died(code: int, errors: str, memory: int) -> Stopped:
+def report_death(code: int, errors: str, memory: int) -> Stopped:
     """Return the reason for a child that ended by itself.
 
     `code` is the exit code, negative for a signal; `errors` the end of standard error.

@@ -141,10 +141,10 @@ class Codec:
     def form(self, kind: Any) -> MessageForm:
         """Return the cached form of a type. Raises TypeError for unsupported types."""
         if kind not in self._forms:
-            self._forms[kind] = self._made(kind)
+            self._forms[kind] = self._make_form(kind)
         return self._forms[kind]
 
-    def _made(self, kind: Any) -> MessageForm:
+    def _make_form(self, kind: Any) -> MessageForm:
         if kind in self._left_out:
             substitute = self._left_out[kind]
             return MessageForm(lambda value: None, lambda data: substitute)

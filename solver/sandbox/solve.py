@@ -14,7 +14,7 @@ from ..searching.progress import Incumbents, OnProgress, silent
 from ..searching.search import LIMIT, SEED
 from ..searching.search import solve as search
 from ..session import SearchNeeded, Session
-from ..unchecked import unchecked
+from ..unchecked import list_unchecked
 from .end_reasons import Faulty, Stopped, stoppable
 from .trust import Trust
 
@@ -27,7 +27,7 @@ MEMORY = 4096
 """MiB of address space of a search."""
 
 
-def unexplained(problem: Problem) -> Finding:
+def report_unexplained(problem: Problem) -> Finding:
     """Return the finding of a problem refuted by sums, without fixes."""
     from ..refuting.certificate import counting_row
 
@@ -42,9 +42,9 @@ def unexplained(problem: Problem) -> Finding:
 
 def command(memory: int = MEMORY) -> tuple[str, ...]:
     """Return the command line of the search process, with a memory limit in MiB."""
-    from .dialogue import begun
+    from .dialogue import build_command
 
-    return begun("placewright.solver.sandbox.child", memory)
+    return build_command("placewright.solver.sandbox.child", memory)
 
 
 def solve(
@@ -89,25 +89,25 @@ def solve(
             if trust.best is None and not trust.refuted:
                 on_progress(Incumbents(None, 0, time.monotonic() - began))
         trust.begin()
-        answer = trust.answer(_asked(session, problem, limit, seed, report, child or command(memory), memory))
-        return replace(answer, plan=_timed(answer.plan, began))
+        answer = trust.answer(_ask(session, problem, limit, seed, report, child or command(memory), memory))
+        return replace(answer, plan=_set_time(answer.plan, began))
     except Faulty as fault:
-        return _without(trust, trust.believed(), fault.with_answer, began)
+        return _without(trust, trust.find_believed(), fault.with_answer, began)
     except Stopped as why:
         return _without(trust, trust.best, why.with_answer if trust.best else why.without_answer, began)
 
 
 def _without(trust: Trust, best: Plan | None, why: Finding, began: float) -> Answer:
     """Return the answer without the child's answer; `why` is the reason."""
-    plan = _timed(best, began)
+    plan = _set_time(best, began)
     if plan is not None:
-        return Answer(plan.status, plan, (why,), "search", tuple(unchecked(trust.problem, plan.assignment)))
+        return Answer(plan.status, plan, (why,), "search", tuple(list_unchecked(trust.problem, plan.assignment)))
     if trust.refuted:
-        return Answer(IMPOSSIBLE, None, (unexplained(trust.problem), why), "counting")
+        return Answer(IMPOSSIBLE, None, (report_unexplained(trust.problem), why), "counting")
     return Answer(UNDECIDED, None, (why,), "search")
 
 
-def _asked(
+def _ask(
     session: Session, problem: Problem, limit: float, seed: int, report: OnProgress, child: Sequence[str], memory: int
 ) -> Answer:  # fmt: skip
     """Return the answer of the child. Raises Stopped."""
@@ -131,6 +131,6 @@ def _asked(
     return talk(session, child, write_question(SolveRequest(problem, limit, seed)), patience(limit), memory, messages.read, heard)
 
 
-def _timed(plan: Plan | None, began: float) -> Plan | None:
+def _set_time(plan: Plan | None, began: float) -> Plan | None:
     """Set the plan's time to the total, including this process."""
     return plan and replace(plan, seconds=time.monotonic() - began)

@@ -12,7 +12,7 @@ from ...models.problem import Problem
 from ..check import check
 from ..objectives.tiers import plan_terms, tiers
 from ..searching.progress import Incumbents
-from ..unchecked import unchecked
+from ..unchecked import list_unchecked
 from .end_reasons import Faulty
 
 
@@ -55,7 +55,7 @@ class Trust:
         """Mark the start of the other process: later reports are untrusted."""
         self._own_bound, self._alone = self.best.bound if self.best else 0, False
 
-    def believed(self) -> Plan | None:
+    def find_believed(self) -> Plan | None:
         """Return the best answer with bounds of this process alone, after a false statement."""
         if self.best is None:
             return None
@@ -68,7 +68,7 @@ class Trust:
             plan = self.plan(answer.plan)
             if not answer.verdict == answer.plan.status == plan.status:
                 raise InvalidWorkerResult(f"it says {answer.verdict}, with an objective of {plan.objective} and a bound of {plan.bound}")
-            return replace(answer, plan=plan, unchecked=tuple(unchecked(self.problem, plan.assignment)))
+            return replace(answer, plan=plan, unchecked=tuple(list_unchecked(self.problem, plan.assignment)))
         if answer.verdict in (OPTIMAL, FEASIBLE) or not answer.findings:
             raise InvalidWorkerResult(f"it says {answer.verdict}, without a plan and without a reason")
         if answer.verdict == IMPOSSIBLE:
@@ -76,7 +76,7 @@ class Trust:
         return answer
 
     def _must_hold(self, plan: Plan) -> None:
-        chosen = self._chosen(plan)
+        chosen = self._choose(plan)
         runs = plan.assignment.runs
         if list(runs) != [component.name for component in chosen.components]:
             raise InvalidWorkerResult("its components are others than those that were to be placed")
@@ -98,7 +98,7 @@ class Trust:
         """
         if plan.seed != self.seed:
             raise InvalidWorkerResult("its seed is another")
-        chosen = self._chosen(plan)
+        chosen = self._choose(plan)
         no_bounds = [[0] * len(tier.members) for tier in tiers(chosen)]
         expected = plan_terms(chosen, plan.assignment, no_bounds, [0] * len(no_bounds))
         if [replace(term, bound=0) for term in plan.terms] != [replace(term, bound=0) for term in expected]:
@@ -108,7 +108,7 @@ class Trust:
         if self.best and plan.bound > self.best.objective:
             raise InvalidWorkerResult(f"its bound is {plan.bound}, and an answer of {self.best.objective} is known")
 
-    def _chosen(self, plan: Plan) -> Problem:
+    def _choose(self, plan: Plan) -> Problem:
         """Return the problem at the degrees of the plan, with its choice of sharing."""
         choices = self.problem.job.choices
         if set(plan.degrees) != set(choices) or any(degrees not in choices[name] for name, degrees in plan.degrees.items()):

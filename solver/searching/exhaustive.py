@@ -10,7 +10,7 @@ from typing import Iterable, Iterator, Sequence
 
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell
-from ..layout.layout import Count, Layout, Values, allowed
+from ..layout.layout import Count, Layout, Values, list_allowed
 from ..layout.pools import NodePool
 from ..layout.ranges import whole_places
 from .state import ChoiceState
@@ -30,7 +30,7 @@ def settle(standing: ChoiceState) -> bool:
     if standing.problem.previous is not None or sum(len(node.accelerators) for node in nodes) > MOST_ACCELERATORS:
         return False
     every = combinations(standing.layout, MOST_VALUES)
-    if every is None or not _found(standing, every):
+    if every is None or not _judge_all(standing, every):
         return False
     standing.prove_best()
     return True
@@ -44,13 +44,13 @@ def confirm(standing: ChoiceState) -> None:
     every = combinations(standing.layout, MOST_CONFIRMING) if standing.problem.previous is None else None
     if every is None:
         return
-    if _found(standing, every):
+    if _judge_all(standing, every):
         standing.refuted = False
     else:
         standing.tried = len(every)
 
 
-def _found(standing: ChoiceState, every: Sequence[Values]) -> bool:
+def _judge_all(standing: ChoiceState, every: Sequence[Values]) -> bool:
     """Judge all combinations and keep the best; True if an answer exists."""
     for values in every:
         standing.judge(values, "search")
@@ -61,7 +61,7 @@ def _found(standing: ChoiceState, every: Sequence[Values]) -> bool:
 def combinations(layout: Layout, most: int) -> list[Values] | None:
     """Return all combinations of values within the cells' capacities; None beyond `most`."""
     every: list[Iterable[Values]] = [[{bundle: place} for place in whole_places(layout, bundle)] for bundle in layout.ranged]
-    every += [_counted(layout, bundle) for bundle in layout.counted]
+    every += [_list_counts(layout, bundle) for bundle in layout.counted]
     every += [_spread(layout, dealt.bundle, range(dealt.fewest, dealt.processes + 1), dealt.processes) for dealt in layout.dealt.values()]
     partial: list[tuple[Values, Load]] = [({}, {})]
     for choices in every:
@@ -70,35 +70,35 @@ def combinations(layout: Layout, most: int) -> list[Values] | None:
             ({**values, **option}, {**load, **total_load})
             for values, load in partial
             for option, option_load in options
-            if (total_load := _added(layout, load, option_load)) is not None
+            if (total_load := _add_load(layout, load, option_load)) is not None
         ]
         if len(options) > most or len(partial) > most:
             return None
     return [values for values, _ in partial]
 
 
-def _counted(layout: Layout, bundle: Bundle) -> Iterator[Values]:
+def _list_counts(layout: Layout, bundle: Bundle) -> Iterator[Values]:
     """Yield all distributions of a bundle's units over cells."""
     capacity = sum(layout.pieces(bundle, cell, 1) for cell in layout.cells) // bundle.unit
-    return _spread(layout, bundle, allowed(layout, bundle, capacity), capacity)
+    return _spread(layout, bundle, list_allowed(layout, bundle, capacity), capacity)
 
 
 def _spread(layout: Layout, bundle: Bundle, totals: Sequence[int], room: int) -> Iterator[Values]:
     """Yield all divisions of a total among cells, at most `room` units per cell."""
     counts = [count for count in layout.counts if count.bundle is bundle]
-    least = [-(-layout.enclosed_in(bundle, count.cell) // bundle.unit) for count in counts]
+    least = [-(-layout.count_enclosed(bundle, count.cell) // bundle.unit) for count in counts]
 
-    def divided(left: int, number: int) -> Iterator[Values]:
+    def divide(left: int, number: int) -> Iterator[Values]:
         if number == len(counts) - 1:
             if left >= least[number]:
                 yield {counts[number]: left}
             return
         for units in range(min(left, room), least[number] - 1, -1):  # ties keep the first nodes
-            for later in divided(left - units, number + 1):
+            for later in divide(left - units, number + 1):
                 yield {counts[number]: units, **later}
 
     for total in totals if counts else ():
-        yield from divided(total, 0)
+        yield from divide(total, 0)
 
 
 def _load(layout: Layout, values: Values) -> Load:
@@ -108,12 +108,12 @@ def _load(layout: Layout, values: Values) -> Load:
         if isinstance(key, Count) and isinstance(value, int) and key.bundle in layout.pool_of:
             pool = layout.pool_of[key.bundle]
             if pool.host is None and pool not in layout.shared:
-                used = value * key.bundle.unit - layout.enclosed_in(key.bundle, key.cell)
+                used = value * key.bundle.unit - layout.count_enclosed(key.bundle, key.cell)
                 load[key.cell, pool] = load.get((key.cell, pool), 0) + used
     return load
 
 
-def _added(layout: Layout, load: Load, more: Load) -> Load | None:
+def _add_load(layout: Layout, load: Load, more: Load) -> Load | None:
     """Return the summed loads in the cells of `more`; None if a capacity is exceeded."""
     total_load = {key: load.get(key, 0) + used for key, used in more.items()}
     return total_load if all(used <= layout.capacity(*key, 1) for key, used in total_load.items()) else None

@@ -14,9 +14,9 @@ from ...models.sharing import given_part
 from ..check import check, check_explicit, errors
 from ..greedy import greedy, greedy_even
 from ..layout.layout import Layout
-from ..search_scope import unsupported
+from ..search_scope import find_unsupported
 from ..session import Session
-from ..unchecked import unchecked
+from ..unchecked import list_unchecked
 from .progress import Incumbents, OnProgress, silent
 from .state import ChoiceState, Search, WrongAnswer
 
@@ -42,13 +42,13 @@ def solve(
     session = session or Session()
     search = Search(problem, seed, on_progress, session)
     search.until = time.process_time() + OVERRUN * limit
-    given = problem.given()
+    given = problem.build_given()
     if faults := errors(check_explicit(problem)):
         return Answer(IMPOSSIBLE, findings=faults, how="given")
     if not problem.hinted:
         plan = Plan(problem.cluster, given, VERIFIED, seconds=search.seconds, cpus=problem.cpus(given))
-        return Answer(VERIFIED, plan, how="given", unchecked=tuple(unchecked(problem, given)))
-    if refused := unsupported(problem):
+        return Answer(VERIFIED, plan, how="given", unchecked=tuple(list_unchecked(problem, given)))
+    if refused := find_unsupported(problem):
         from ..refuting.impossible import contradicted
 
         contradiction = contradicted(problem, session)
@@ -62,13 +62,13 @@ def solve(
         plan = best.plan(bound)
         on_progress(Incumbents(plan, bound, search.seconds))
         late = (_late(limit),) if search.is_late and plan.status != OPTIMAL else ()
-        return Answer(plan.status, plan, late, best.how, tuple(unchecked(problem, best.assignment)))
+        return Answer(plan.status, plan, late, best.how, tuple(list_unchecked(problem, best.assignment)))
     if len(stands) < len(alternatives) or not all(standing.refuted for standing in stands):
         message = f"undecided: {limit:g} s of search found no placement, and no proof that there is none"
         return Answer(UNDECIDED, findings=(error("PW602", "", message, help=f"give it longer: `--limit {limit * 4:g}`"),), how="search")
     if not problem.explained:
         return Answer(IMPOSSIBLE, findings=(error("PW601", "", "impossible"),), how=stands[0].how)
-    return _explained(alternatives, stands, search)
+    return _explain(alternatives, stands, search)
 
 
 def _late(limit: float) -> Finding:
@@ -77,7 +77,7 @@ def _late(limit: float) -> Finding:
     return warning("PW602", "", message, help=f"give it longer: `--limit {limit * 4:g}`")
 
 
-def _explained(alternatives: Sequence[Problem], stands: Sequence[ChoiceState], search: Search) -> Answer:
+def _explain(alternatives: Sequence[Problem], stands: Sequence[ChoiceState], search: Search) -> Answer:
     """Return the answer to a problem whose choices are all refuted, with the reason."""
     from ..refuting.impossible import impossible
 

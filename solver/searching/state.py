@@ -15,7 +15,7 @@ from ..expanding.expand import expand
 from ..expanding.ranks import with_even_counts
 from ..layout.layout import Layout, Values
 from ..objectives.counts import UnevenCounts, least_uneven
-from ..objectives.tiers import counted, plan_terms, tiers
+from ..objectives.tiers import bound_by_counting, plan_terms, tiers
 from ..session import Session
 from .progress import Incumbents, OnProgress
 
@@ -83,7 +83,7 @@ class ChoiceState:
     def __init__(self, layout: Layout, search: Search) -> None:
         self.problem, self.layout, self.search = layout.problem, layout, search
         self.tiers = tiers(layout.problem)
-        self.counted = counted(layout.problem, layout)
+        self.counted = bound_by_counting(layout.problem, layout)
         self.floors = [
             sum(cost * bound for (_, cost), bound in zip(tier.members, bounds)) for tier, bounds in zip(self.tiers, self.counted)
         ]

@@ -11,7 +11,7 @@ from ..bounds.stage import BoundStage, root_seconds
 from ..compile import aim, compile
 from ..layout.layout import Values
 from ..layout.ranges import is_restricted, refutable
-from ..model.engine import Outcome, Status, narrowed, run
+from ..model.engine import Outcome, Status, narrow, run
 from ..model.variables import Variables
 from ..objectives.tiers import aggregates_of
 from ..objectives.traffic import BytesAcross, DomainsTouched
@@ -116,8 +116,8 @@ class TierSearch:
         """Run the relaxation, then search with its suggestions and on the whole model."""
         if self._is_open():
             self._advance(stage, limits.relaxations, limits.plain)
-        for fixed in (*stage.likely(PARTS), stage.agreed()):
-            if not self._is_open() or self._narrowed(fixed, min(limits.narrowed * self.scale, A_PART * self.left)) is Status.UNKNOWN:
+        for fixed in (*stage.likely(PARTS), stage.find_agreed()):
+            if not self._is_open() or self._narrow(fixed, min(limits.narrowed * self.scale, A_PART * self.left)) is Status.UNKNOWN:
                 break
         if self._is_open() and self._is_far():
             self._run(min(self._longer, 0.6 * self.left), by_relaxation=False)
@@ -141,11 +141,11 @@ class TierSearch:
         if bound is not None:
             standing.prove(self.number, bound if upper is None else min(bound, upper))
 
-    def _narrowed(self, fixed: dict[int, int], limit: float) -> Status:
+    def _narrow(self, fixed: dict[int, int], limit: float) -> Status:
         """Search for a better answer with some indicators fixed."""
         standing, number = self.standing, self.number
         high = standing.costs[number] - 1 if standing.assignment else MOST
-        model = narrowed(self._hinted(), fixed, standing.proved[number], high)
+        model = narrow(self._add_hints(), fixed, standing.proved[number], high)
         outcome = run(
             self.variables, min(limit, self.left), standing.search.seed, by_relaxation=False, model=model, until=standing.search.until
         )
@@ -167,13 +167,13 @@ class TierSearch:
     def _run(self, limit: float, by_relaxation: bool) -> None:
         """Run the solver on the whole model."""
         outcome = run(
-            self.variables, limit, self.standing.search.seed, by_relaxation=by_relaxation, model=self._hinted(), on_solution=self._listen,
+            self.variables, limit, self.standing.search.seed, by_relaxation=by_relaxation, model=self._add_hints(), on_solution=self._listen,
             until=self.standing.search.until,
         )  # fmt: skip
         self.left -= outcome.spent
         self.take(outcome)
 
-    def _hinted(self) -> cp_model.CpModel:
+    def _add_hints(self) -> cp_model.CpModel:
         if self.standing.values:
             self.variables.model.clear_hints()  # type: ignore[no-untyped-call]
             self.variables.hint(self.standing.values)

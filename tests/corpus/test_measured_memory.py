@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from placewright.models.component import Component
 from placewright.models.estimate import ADAM, ADAM_16, FSDP, NONE, WHOLE, MemoryInput
-from placewright.models.memory.estimate import estimated
+from placewright.models.memory.estimate import estimate_memory
 from placewright.models.memory.terms import MEBIBYTE, Estimated
 from placewright.models.model_cards.known import known_model
 from placewright.models.parallel import UNDIVIDED
@@ -32,7 +32,7 @@ def of(row: dict[str, Any]) -> Estimated:
         row["model"], sequence=row["sequence"], micro_batch=row["micro_batch"], micro_batches=1, recompute=row["recompute"],
         sharding=sharding, optimizer=optimizer, logits=WHOLE,
     )  # fmt: skip
-    found = estimated(Component("actor", estimate=estimate), known_model(row["model"]), UNDIVIDED, 1)
+    found = estimate_memory(Component("actor", estimate=estimate), known_model(row["model"]), UNDIVIDED, 1)
     assert found is not None
     return found
 

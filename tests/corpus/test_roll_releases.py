@@ -16,7 +16,7 @@ from placewright.models.findings.finding import Severity
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.releases.release import read_releases
 from placewright.planner.verify import verify
-from placewright.tools.roll_profile import merged, profile
+from placewright.tools.roll_profile import merge, profile
 
 CHECKOUTS = Path(os.environ.get("PLACEWRIGHT_ROLL_RELEASES", ""))
 NAMES = [release.name for release in read_releases(RELEASES)]
@@ -51,4 +51,4 @@ def test_the_facts_are_those_of_the_checkouts() -> None:
     import json
 
     data = json.loads((RELEASES.parent / "keys.json").read_text("utf-8"))
-    assert merged({name: profile(CHECKOUTS / name) for name in NAMES}) == data
+    assert merge({name: profile(CHECKOUTS / name) for name in NAMES}) == data

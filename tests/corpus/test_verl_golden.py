@@ -14,7 +14,7 @@ from placewright.models.dialects import verl
 from placewright.models.dialects.released import release_for
 from placewright.models.findings.finding import Finding, Severity
 from placewright.models.reading import Reading
-from placewright.models.releases.choice import stated
+from placewright.models.releases.choice import state_release
 from placewright.models.releases.release import read_releases
 from placewright.models.text.document import Document, Program
 from placewright.models.text.source import Source
@@ -77,7 +77,7 @@ def document_of(record: dict[str, Any]) -> Document:
     program = Program(name, source.whole(), "", "", str(overrides.get("--config-name", "")), options) if name else None
     document = Document(source, source.root, program=program) if program else Document.of(source)
     table = read_releases(verl.RELEASES)
-    return replace(document, release=stated(table, next(release for release in table if release.name == RELEASE)))
+    return replace(document, release=state_release(table, next(release for release in table if release.name == RELEASE)))
 
 
 def read(record: dict[str, Any]) -> Reading:

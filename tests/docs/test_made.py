@@ -16,7 +16,7 @@ import yaml
 from placewright.cli.main import VERBS
 from placewright.models.findings.codes import CODES, url_of
 from placewright.tools.picture import PICTURE, picture
-from placewright.tools.site.links import led_home
+from placewright.tools.site.links import redirect_links
 from placewright.tools.site.listings import DOCUMENTS
 from placewright.tools.site.pages import made_pages
 
@@ -70,7 +70,7 @@ def test_every_key_of_hints_is_explained() -> None:
 
 @pytest.mark.parametrize("uri", [*WRITTEN, *(uri for uri in MADE if uri not in DOCUMENTS.values())])
 def test_every_link_of_the_site_leads_to_a_page_and_a_heading(uri: str) -> None:
-    text = led_home(WRITTEN.get(uri) or MADE[uri], uri, f"docs/{uri}")
+    text = redirect_links(WRITTEN.get(uri) or MADE[uri], uri, f"docs/{uri}")
     pages = {**WRITTEN, **MADE}
     for target in _LINK.findall(_FENCES.sub("", text)):
         if "://" in target:
@@ -99,7 +99,7 @@ def test_a_link_out_of_the_pages_is_led_to_the_page_of_its_file() -> None:
     page = (
         "[a](../../examples/verl/ppo.sh) [b](../../SECURITY.md#reporting) [c](../memory.md) [`d`](../../tools/picture.py) [e](https://x.y)"
     )
-    assert led_home(page, "how_to/a.md", "docs/how_to/a.md") == (
+    assert redirect_links(page, "how_to/a.md", "docs/how_to/a.md") == (
         "[a](../reference/examples.md#examplesverlpposh) [b](../about/security.md#reporting) [c](../memory.md) `d` [e](https://x.y)"
     )
 

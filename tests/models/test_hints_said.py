@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from placewright.models.dialects.load import read
 from placewright.models.dialects.rlinf.planning.opening import RlinfOpening
-from placewright.models.hints.block import may_leave_degrees, said_of_plan, timed_names
+from placewright.models.hints.block import find_plan_keys, may_leave_degrees, timed_names
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.resolving import _OpeningWithModels
 from placewright.models.text.source import Source
@@ -20,11 +20,11 @@ BLOCKS: list[tuple[str, set[str], bool, set[str]]] = [
 @pytest.mark.parametrize(("text", "timed", "degrees", "plan"), BLOCKS)
 def test_its_keys_are_those_of_the_text(text: str, timed: set[str], degrees: bool, plan: set[str]) -> None:
     root = Source("file.yaml", text).root
-    assert (timed_names(root), may_leave_degrees(root), said_of_plan(root)) == (timed, degrees, plan)
+    assert (timed_names(root), may_leave_degrees(root), find_plan_keys(root)) == (timed, degrees, plan)
 
 
 def test_without_a_block_there_are_none() -> None:
-    assert (timed_names(None), may_leave_degrees(None), said_of_plan(None)) == (frozenset(), False, frozenset())
+    assert (timed_names(None), may_leave_degrees(None), find_plan_keys(None)) == (frozenset(), False, frozenset())
 
 
 @pytest.mark.parametrize(("parallel", "asked"), [("", False), (", parallel: {tp: [1, 2]}", True)])

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from placewright.models.component import COLOCATED, SUBSET
 from placewright.models.problem import Problem
-from placewright.models.sharing import around, restricted
+from placewright.models.sharing import find_around, restrict
 
 from ..solver.cases import cluster, component, problem
 
@@ -18,7 +18,7 @@ ROOM = cluster({"count": 8}, {"count": 8})
 def related(asked_for: Problem) -> set[tuple[str, str]]:
     """Pairs of which the first uses no accelerator that the second does not use, directly or not."""
     sets = asked_for.colocated_sets
-    outer = around(asked_for, sets)
+    outer = find_around(asked_for, sets)
     found = set()
     for members in sets:
         for its in (members, *outer[members[0].name]):
@@ -47,14 +47,14 @@ def said(asked_for: Problem) -> set[tuple[str, tuple[str, ...]]]:
 )
 def test_a_part_keeps_what_follows_through_others(relations: dict[str, str], kept: str, left: set[tuple[str, tuple[str, ...]]]) -> None:
     whole = problem(ROOM, *(component(name, 1, 8) for name in "abcd"), **relations)
-    part = restricted(whole, set(kept))
+    part = restrict(whole, set(kept))
     assert "".join(each.name for each in part.components) == kept
     assert said(part) == left
 
 
 def test_it_says_whose_place_it_follows_from() -> None:
     whole = problem(ROOM, *(component(name, 1, 8) for name in "abcd"), within="a+b b+c c+d")
-    assert [each.reason for each in restricted(whole, {"a", "d"}).job.relations] == ["the place of b and c"]
+    assert [each.reason for each in restrict(whole, {"a", "d"}).job.relations] == ["the place of b and c"]
 
 
 def test_nothing_else_follows() -> None:
@@ -71,7 +71,7 @@ def test_nothing_else_follows() -> None:
             ROOM, *(component(name, 1, 8) for name in names), **{word: " ".join(map("+".join, its)) for word, its in words.items()}
         )
         kept = {name for name in names if random.random() < 0.6}
-        part = restricted(whole, kept)
+        part = restrict(whole, kept)
         assert related(part) == {pair for pair in related(whole) if kept.issuperset(pair)}, seed
         more += len(said(part) - said(whole))
     assert more > 50

@@ -12,14 +12,14 @@ from placewright.models.job import Link
 from placewright.models.planning.design import bars
 from placewright.models.planning.workload import ACCELERATORS, SECOND, TABLE, Budget, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
-from placewright.planner.benders import ruled_out
+from placewright.planner.benders import find_no_good
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
 from placewright.planner.placing import placing
 from placewright.planner.plan import plan
 from placewright.planner.problem import planning_problem
-from placewright.planner.unplaced import not_placed, nothing
-from placewright.report.planning.words import proved
+from placewright.planner.unplaced import not_placed, report_infeasible
+from placewright.report.planning.words import format_proof
 from placewright.solver.sandbox.end_reasons import Faulty, too_late
 from placewright.solver.searching.search import solve
 
@@ -64,9 +64,9 @@ def test_it_ends_where_nothing_can_be_placed() -> None:
 
 
 def test_that_nothing_was_found_in_time_is_no_proof() -> None:
-    assert nothing(False, ()).verdict == UNDECIDED
-    assert "no proof that there are none" in nothing(False, ()).findings[0].message
-    assert nothing(True, ()).verdict == IMPOSSIBLE
+    assert report_infeasible(False, ()).verdict == UNDECIDED
+    assert "no proof that there are none" in report_infeasible(False, ()).findings[0].message
+    assert report_infeasible(True, ()).verdict == IMPOSSIBLE
 
 
 def test_what_may_have_a_placement_is_no_proof() -> None:
@@ -86,8 +86,8 @@ def test_what_may_have_a_placement_and_costs_as_much_first_leaves_open_what_come
     assert (found.best.design.accelerators, found.proved, found.bound) == (sure.best.design.accelerators, True, sure.bound)
     assert (sure.best.nanoseconds, found.best.nanoseconds) == (180 * SECOND, 240 * SECOND)
     assert found.ties_open
-    assert proved(found) == "proved the fewest with accelerators shared whole, though a quicker plan on as many may exist"
-    assert proved(sure) == "proved the best with accelerators shared whole"
+    assert format_proof(found) == "proved the fewest with accelerators shared whole, though a quicker plan on as many may exist"
+    assert format_proof(sure) == "proved the best with accelerators shared whole"
 
 
 def test_a_proof_rules_out_all_that_it_shows() -> None:
@@ -97,7 +97,7 @@ def test_a_proof_rules_out_all_that_it_shows() -> None:
     )
     question = planning_problem(asked_for.with_workload(CHAIN))
     design = min(priced(question, False), key=lambda each: each[0])[1]
-    out = ruled_out(asked_for, question, design, solve)
+    out = find_no_good(asked_for, question, design, solve)
     assert set(out.uses) == {"rollout"}
     assert (out.uses["rollout"].amount, out.uses["rollout"].or_more) == (8, True)
     assert all(bars(out, each) for _, each in priced(question, False) if each.options["rollout"].amount == 8)

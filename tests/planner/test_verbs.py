@@ -8,7 +8,7 @@ from typing import Any
 import placewright as pw
 import pytest
 from placewright.models.answer import Answer
-from placewright.planner.placing import decided
+from placewright.planner.placing import decide
 from placewright.solver.pricing.result import BETTER, WORSE
 
 FILE = """cluster: 2x8xH100
@@ -70,7 +70,7 @@ def test_the_question_of_the_placement_has_what_was_chosen_and_its_own_answer(fi
     answer = solved(file)
     problem = pw.load(file).problem
     assert problem is not None
-    placed = decided(problem, answer)
+    placed = decide(problem, answer)
     assert placed.job.planning.workload is None
     assert {each.name: (each.least, each.most) for each in placed.components} == {
         "rollout": (16, 16), "inference": (16, 16), "actor": (16, 16),

@@ -230,11 +230,11 @@ def framework_files() -> Iterator[tuple[str, Ask]]:
     for number in range(FRAMEWORK_FILES):
         command = dice.question(verl.PROGRAMS[number % len(verl.PROGRAMS)])
         machines = "+".join(f"1x{count}" for count in command.nodes[:4])
-        ask = _file("run.sh", verl.timed(command, dice), "verl", machines)
+        ask = _file("run.sh", verl.build_times(command, dice), "verl", machines)
         yield f"verl {number}", {**ask, "framework": ["verl==b178a3cd"]}
     chance = random.Random(roll.SEED)
     for number, job in enumerate(roll_dice.Dice(roll.SEED).questions(FRAMEWORK_FILES, *roll.PIPELINES)):
-        yield f"roll {number}", _file("train.yaml", roll.timed(job.written, chance), "roll", chance.choice(["1x8", "2x8", "4x8"]))
+        yield f"roll {number}", _file("train.yaml", roll.build_times(job.written, chance), "roll", chance.choice(["1x8", "2x8", "4x8"]))
 
 
 def _file(name: str, text: str, dialect: str, cluster: str) -> Ask:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from placewright.report.terminal import cells
-from placewright.report.wrapping import columns_of, fitted
+from placewright.report.wrapping import columns_of, fit_columns
 
 WORDS = st.lists(st.sampled_from(["a", "bcd", "`x y`", "名前", "\x1b[1mbold\x1b[0m", "0-7,", "  "]), max_size=60).map(" ".join)
 
@@ -21,7 +21,7 @@ def plain(text: str) -> str:
 @given(st.sampled_from(["", "  ", "   = note: ", "error[PW102]: "]), WORDS, st.integers(40, 200))
 def test_lines_fit_and_no_word_is_lost(head: str, words: str, columns: int) -> None:
     text = head + words
-    shown = fitted(text, columns)
+    shown = fit_columns(text, columns)
     assert all(cells(plain(line)) <= columns for line in shown.split("\n") if plain(line).strip())
     assert shown.split() == text.split()
 
@@ -44,7 +44,7 @@ def test_lines_fit_and_no_word_is_lost(head: str, words: str, columns: int) -> N
     ],
 )
 def test_later_lines_are_indented_below_the_text(text: str, shown: str) -> None:
-    assert fitted(text, 40) == shown
+    assert fit_columns(text, 40) == shown
 
 
 def test_widths(monkeypatch: pytest.MonkeyPatch) -> None:

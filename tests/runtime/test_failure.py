@@ -5,11 +5,11 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from placewright.runtime.failure import LaunchFailed, failed, headline, refused
+from placewright.runtime.failure import LaunchFailed, build_failure, build_refusal, headline
 
 
 @pytest.mark.parametrize(
-    "failure", [failed("PW709", "actor", "it raised", "fix it", 1, traceback="line 3"), refused("PW741", "", "no", "yes")]
+    "failure", [build_failure("PW709", "actor", "it raised", "fix it", 1, traceback="line 3"), build_refusal("PW741", "", "no", "yes")]
 )
 def test_it_travels_with_all_that_it_says(failure: LaunchFailed) -> None:
     again = pickle.loads(pickle.dumps(failure))

@@ -132,7 +132,7 @@ def options(problem: Problem, component: Component, surplus: bool) -> list[tuple
 def _processes(problem: Problem, component: Component) -> list[tuple[Run, ...]]:
     """Processes without accelerators: evenly over their nodes, or where that is searched on any nodes."""
     layout = Layout(problem)
-    compared = (component.name in relation.components for kind in BETWEEN_DOMAINS for relation in problem.related(kind))
+    compared = (component.name in relation.components for kind in BETWEEN_DOMAINS for relation in problem.find_relations(kind))
     asked = component.pins or component.spread or component.keep or any(compared)
     if component.name not in layout.dealt and not (asked and layout.on_nodes[component.name]):
         return [tuple(layout.on_nodes[component.name])]
@@ -145,7 +145,7 @@ def _processes(problem: Problem, component: Component) -> list[tuple[Run, ...]]:
 
 def _ordered(problem: Problem, component: Component) -> bool:
     """Does something depend on the order of its ranks, so that every order is to be tried?"""
-    related = any(component.name in relation.components for kind in (RANK_ALIGNED, ZERO_COPY) for relation in problem.related(kind))
+    related = any(component.name in relation.components for kind in (RANK_ALIGNED, ZERO_COPY) for relation in problem.find_relations(kind))
     pairs = [pair for pair in problem.job.in_step if component.name in pair]
     return related or bool(component.pins) or any(problem[name].pins for pair in pairs for name in pair)
 

@@ -24,7 +24,7 @@ NODES = cluster({"count": 4}, {"count": 4})
 
 
 def seats(problem: Problem, name: str, assignment: Assignment) -> list[tuple[int, int]]:
-    return sorted((run.node, index) for run in assignment.of(name) for rank in run.ranks for index in run.held_by(rank))
+    return sorted((run.node, index) for run in assignment.of(name) for rank in run.ranks for index in run.list_held(rank))
 
 
 def test_the_rest_lies_beside_what_is_given() -> None:

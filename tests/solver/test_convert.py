@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Callable
 
 import pytest
-from placewright.models.conversion import dropped, moved
+from placewright.models.conversion import note_loss, warn_of_loss
 from placewright.models.dialects import native
 from placewright.models.dialects.dialect import Rendering
 from placewright.models.dialects.load import read
@@ -66,14 +66,14 @@ def test_what_differs_and_was_not_announced_is_our_own_fault(
 def test_what_was_announced_is_a_loss(with_render: Callable[[Callable[[Rendering], Rendering]], Converted]) -> None:
     def change(rendering: Rendering) -> Rendering:
         text = rendering.text.replace("placement: 0-7", "placement: 1-8").replace("40GiB", "30GiB")
-        return replace(rendering, text=text, losses=(moved("actor", "it is elsewhere"),))
+        return replace(rendering, text=text, losses=(warn_of_loss("actor", "it is elsewhere"),))
 
     assert with_render(change).verdict == LOSSY
 
 
 def test_a_remark_announces_no_other_place(with_render: Callable[[Callable[[Rendering], Rendering]], Converted]) -> None:
     def change(rendering: Rendering) -> Rendering:
-        return replace(rendering, text=rendering.text.replace("0-7", "1-8"), losses=(dropped("actor", "its memory is not said"),))
+        return replace(rendering, text=rendering.text.replace("0-7", "1-8"), losses=(note_loss("actor", "its memory is not said"),))
 
     assert with_render(change).verdict == REFUSED
 

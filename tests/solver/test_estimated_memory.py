@@ -10,7 +10,7 @@ from placewright.models.estimate import FSDP, NONE, ZERO1, ZERO3, MemoryInput
 from placewright.models.findings.finding import Finding, Severity
 from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.memory.estimate import estimated, with_estimates
+from placewright.models.memory.estimate import estimate_memory, with_estimates
 from placewright.models.model_cards.known import known_model
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
@@ -123,7 +123,7 @@ def test_what_it_advises_was_estimated_and_fits(cluster: str, estimate: MemoryIn
     assert f"`{change}`" in finding.help
     key, _, value = change.partition(": ")
     mended = replace(component, estimate=replace(estimate, **{key: int(value) if value.isdigit() else value}))
-    found = estimated(mended, card, Parallel(), 8)
+    found = estimate_memory(mended, card, Parallel(), 8)
     assert found is not None and found.high <= (question.cluster.nodes[0].accelerator_memory or 0)
 
 

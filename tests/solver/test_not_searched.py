@@ -9,7 +9,7 @@ from placewright.models.component import Keep, Parallel, Pin
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
-from placewright.solver.search_scope import unsupported
+from placewright.solver.search_scope import find_unsupported
 from placewright.solver.searching.search import solve
 
 from .cases import cluster, component, given, problem
@@ -158,4 +158,4 @@ def test_of_two_that_a_third_lies_within_one_is_put_inside_the_other() -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_all_cases_of_parity_are_searched(name: str) -> None:
-    assert not unsupported(CASES[name])
+    assert not find_unsupported(CASES[name])

@@ -123,9 +123,15 @@ def test_which_releases_know_a_key_or_an_option(facts: Path, tmp_path: Path) -> 
     add(facts, "1.0", checkout(tmp_path / "a"))
     add(facts, "2.0", checkout(tmp_path / "b", own_trainer="defaults: [ppo_trainer, _self_]\ntrainer: {nnodes: 2, fresh: 1}\n"))
     read = known(facts)
-    assert [read.known_in("own_trainer", key) for key in ("trainer.nnodes", "trainer.fresh", "actor.tp", "actor", "no")] == [3, 2, 3, 3, 0]
+    assert [read.find_releases("own_trainer", key) for key in ("trainer.nnodes", "trainer.fresh", "actor.tp", "actor", "no")] == [
+        3,
+        2,
+        3,
+        3,
+        0,
+    ]
     assert [read.option_in("own_trainer", "model_engine", option) for option in ("dp", "megatron", "other")] == [3, 3, 0]
-    assert read.valued_in("own_trainer", "trainer.fresh") == 2
+    assert read.find_valued("own_trainer", "trainer.fresh") == 2
     unknown = read.compose("own_trainer", 0, {"model_engine": None})
     assert unknown is not None
     assert unknown.open == {""}

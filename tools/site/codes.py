@@ -25,19 +25,19 @@ def _list() -> str:
     for prefix, family in FAMILIES.items():
         lines += ["", f"## {prefix}xx: {family}", "", "| code | what it means |", "|---|---|"]
         codes = sorted(code for code in CODES if code.startswith(prefix))
-        lines += [f"| [{code}]({code}.md) | {_escaped(CODES[code])} |" for code in codes]
+        lines += [f"| [{code}]({code}.md) | {_escape(CODES[code])} |" for code in codes]
     return "\n".join(lines) + "\n"
 
 
 def _markdown(page: Page) -> str:
-    parts = [f"# {page.code}: {_escaped(page.title)}", "[All codes](index.md)", _escaped(page.text)]
+    parts = [f"# {page.code}: {_escape(page.title)}", "[All codes](index.md)", _escape(page.text)]
     parts += ["## Wrong", *_examples(page.wrong, "")]
     parts += ["## Right", *_examples(page.right, command_of(page.wrong))]
-    parts += ["## What to do", _escaped(page.fix)]
+    parts += ["## What to do", _escape(page.fix)]
     if page.source:
-        parts += ["## Where the rule comes from", _escaped(page.source)]
+        parts += ["## Where the rule comes from", _escape(page.source)]
     if page.see_also:
-        links = "\n".join(f"- [{code}]({code}.md): {_escaped(CODES[code])}" for code in page.see_also)
+        links = "\n".join(f"- [{code}]({code}.md): {_escape(CODES[code])}" for code in page.see_also)
         parts += ["## See also", links]
     return "\n\n".join(parts) + "\n"
 
@@ -52,7 +52,7 @@ def _examples(examples: tuple[Example, ...], known: str) -> Iterator[str]:
         yield f"```{example.language}{title}\n{example.text.rstrip()}\n```"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Return the text with `<` outside of backticks shown as it is, not as HTML."""
     parts = text.split("`")
     return "`".join(part if number % 2 else part.replace("<", "&lt;") for number, part in enumerate(parts))

@@ -14,7 +14,7 @@ import placewright
 from mkdocs.plugins import event_priority
 from placewright.cli.main import VERBS
 from placewright.tools.site.commands import OVERVIEW
-from placewright.tools.site.links import led_home
+from placewright.tools.site.links import redirect_links
 from placewright.tools.site.listings import DOCUMENTS, module_of
 from placewright.tools.site.pages import made_pages
 
@@ -73,7 +73,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Lead links to files of the repository to their pages."""
     uri = page.file.src_uri
-    return led_home(markdown, uri, _SOURCES.get(uri, f"docs/{uri}"))
+    return redirect_links(markdown, uri, _SOURCES.get(uri, f"docs/{uri}"))
 
 
 def on_post_build(config: MkDocsConfig) -> None:

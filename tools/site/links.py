@@ -11,16 +11,18 @@ _LINK = re.compile(r"(!?)\[([^\]\n]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 _FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 
-def led_home(markdown: str, uri: str, source: str) -> str:
+def redirect_links(markdown: str, uri: str, source: str) -> str:
     """Redirect the links of a page from files outside `docs/` to pages of the site.
 
     `uri` is the path of the page on the site, `source` that of its text in the repository.
     """
     parts = _FENCE.split(markdown)
-    return "".join(part if number % 2 else _LINK.sub(lambda match: _led(match, uri, source), part) for number, part in enumerate(parts))
+    return "".join(
+        part if number % 2 else _LINK.sub(lambda match: _redirect(match, uri, source), part) for number, part in enumerate(parts)
+    )
 
 
-def _led(match: re.Match[str], uri: str, source: str) -> str:
+def _redirect(match: re.Match[str], uri: str, source: str) -> str:
     image, text, target, anchor = match[1], match[2], match[3], match[4] or ""
     if "://" in target or target.startswith(("mailto:", "/")):
         return match[0]

@@ -64,7 +64,7 @@ class Plain(Rows):
         for component in self.placed:
             self._demand(component)
         for kind in (APART, NEAR):
-            for relation in problem.related(kind):
+            for relation in problem.find_relations(kind):
                 self._relate(kind, *relation.components, LEVELS.index(relation.level))
         self._aim()
 

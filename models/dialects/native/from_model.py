@@ -115,10 +115,10 @@ def enough_nodes(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY
     if all(alike.node.accelerator_memory is None for alike in cluster.alike):
         return None
     card, numbers = card_of_request(request), (1 << power for power in range(_MOST_DOUBLED))
-    return next((nodes for nodes in numbers if JobSizes(request, card, more_nodes(cluster, nodes), limits).fits), None)
+    return next((nodes for nodes in numbers if JobSizes(request, card, add_nodes(cluster, nodes), limits).fits), None)
 
 
-def more_nodes(cluster: Cluster, nodes: int) -> Cluster:
+def add_nodes(cluster: Cluster, nodes: int) -> Cluster:
     """Return so many nodes like the first with accelerators."""
     first = next(alike.node for alike in cluster.alike if alike.node.accelerators)
     return Cluster(Nodes([numbered_nodes(replace(first, rank=0), nodes)]))

@@ -11,7 +11,7 @@ from ...component import Component
 from ...estimate import DISTRIBUTED, FSDP, MemoryInput
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR
-from ...memory.estimate import estimated
+from ...memory.estimate import estimate_memory
 from ...memory.work import shape_of
 from ...model_cards.card import ModelCard
 from ...parallel import Parallel
@@ -165,7 +165,7 @@ class JobSizes:
         """Return the MiB by which the high of the fullest component does not fit."""
         needs, kept = [], list[int]()
         for name in self.request.beside_rollout:
-            found = estimated(Component(name, estimate=run), self.card, self.parallel(name, run, split), self.even_total)
+            found = estimate_memory(Component(name, estimate=run), self.card, self.parallel(name, run, split), self.even_total)
             if found is None:
                 return self.memory
             needs.append(found.high - found.kept_high)
@@ -176,7 +176,7 @@ class JobSizes:
     def _engine_kept(self) -> int:
         """MiB that an engine keeps while others work."""
         engine = Component("rollout", estimate=MemoryInput(self._model, sequence=self.request.sequence, offload=True))
-        found = estimated(engine, self.card, Parallel(tp=2), 2)
+        found = estimate_memory(engine, self.card, Parallel(tp=2), 2)
         return found.kept_high if found else 0
 
     @property
@@ -195,7 +195,7 @@ class JobSizes:
         engines, _ = self.engines
         least_tp = engines[0].tp if self.limits.actor_leads and name == "actor" and engines else 1
         for parallel in self._megatron(split, least_tp, run.expert_tp):
-            if (found := estimated(component, self.card, parallel, self.even_total)) is None:
+            if (found := estimate_memory(component, self.card, parallel, self.even_total)) is None:
                 continue
             kept = (len(self.request.beside_rollout) - 1) * found.kept_high + self._engine_kept
             candidates.append((max(0, found.high + kept - self.memory), self._seconds(component, parallel), parallel))
@@ -252,7 +252,7 @@ class JobSizes:
         estimate, found = MemoryInput(self._model, sequence=self.request.sequence), list[Parallel]()
         for tp in divisors(self.card.heads, self.near):
             size = Parallel(tp=tp, **({self.limits.over_nodes: count} if count > 1 else {}))
-            need = estimated(Component("rollout", estimate=estimate), self.card, size, size.replica)
+            need = estimate_memory(Component("rollout", estimate=estimate), self.card, size, size.replica)
             if need is not None and need.mebibytes <= self.memory * part // 100:
                 found.append(size)
         even = [size for size in found if self.near % size.tp == 0]

@@ -15,7 +15,7 @@ from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, NODE
 from ...placements.assignment import Assignment, Seat, compress, seats
 from ...placements.placement_list import ListedPlacement, ListFault, read_list
-from ...placements.placement_text import numbered, read_placement, runs_of
+from ...placements.placement_text import number_groups, read_placement, runs_of
 from ...placements.run import Run
 from ...placements.run_checks import why_not
 from ...quantity import Counts, add, holds, nearest, write_counts
@@ -37,7 +37,7 @@ def place_by_text(
     the ranks.
     """
     labels = component.node_groups
-    placement = read_placement(written.text, numbered(cluster, labels))
+    placement = read_placement(written.text, number_groups(cluster, labels))
     if placement.faults or placement.processes > MAX_PROCESSES:
         better = _better(written.text, cluster, labels)
         # Quotes allow a flow map around the text.
@@ -70,22 +70,22 @@ def place_by_text(
         advice = f"give it a multiple of {component.unit}"
         findings.append(error("PW206", component.name, message, written.span, label=shown, help=advice, amount=rest))
         return None
-    return replace(component, runs=compress(strided(component, runs), cluster.kind(labels), labels[0]))
+    return replace(component, runs=compress(deal_by_stride(component, runs), cluster.kind(labels), labels[0]))
 
 
 def _better(text: str, cluster: Cluster, labels: tuple[str, ...]) -> str | None:
     """Return a corrected text with each process on a single node; None if unknown."""
-    from ...placements.correction import corrected
+    from ...placements.correction import correct_text
 
-    known = numbered(cluster, labels)
+    known = number_groups(cluster, labels)
     if known.size is None:
-        return corrected(text, known)
-    return corrected(
+        return correct_text(text, known)
+    return correct_text(
         text, known, cluster.numbering(labels), lambda candidate: not why_not(runs_of(candidate.pairs, cluster, labels), in_order=False)
     )
 
 
-def strided(component: Component, runs: Sequence[Run]) -> Iterator[tuple[int, list[Seat]]]:
+def deal_by_stride(component: Component, runs: Sequence[Run]) -> Iterator[tuple[int, list[Seat]]]:
     """Yield (rank, seats) with groups interleaved by the component's stride."""
     ordered = [seat for _, process_seats in seats(runs) for seat, _, _ in process_seats]
     size, rank = component.group_size, 0
@@ -195,7 +195,7 @@ def _fault(component: Component, kind: str, runs: Sequence[Run], sizes: Collecti
         return None
     assignment = Assignment({name: runs})
     # A shared resource counts once, or for each of its processes.
-    occupied = assignment.held(name, kind), assignment.amount(name)
+    occupied = assignment.count_held(name, kind), assignment.amount(name)
     noun = "accelerator" if kind == ACCELERATOR else kind
     requested = component.counts or ((component.least, component.most),)
     if "accelerators" in spans and not any(map(component.may_have, occupied)):

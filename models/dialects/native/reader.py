@@ -15,12 +15,12 @@ from ...level import DEFAULT_LEVEL
 from ...machines.cluster import Cluster
 from ...machines.node import Nodes
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE_LABEL, NodeGroup
-from ...machines.shorthand import AsDeclared, meant, read_shorthand
+from ...machines.shorthand import AsDeclared, correct_shorthand, read_shorthand
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
 from ...reading import Reading
 from ...record import replace
-from ...sharing import restricted
+from ...sharing import restrict
 from ...text.document import Document
 from ...text.form import fill
 from ...text.interpolation import Interpolator
@@ -104,7 +104,7 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
     names_with_choice = {component.name for component in placed_components if component.runs is None or component.stride == 1}
     open_ = {name: degrees for name, degrees in choices.items() if name in names_with_choice}
     placed_names = {component.name for component in placed_components}
-    relations = restricted(Problem(cluster, Job(tuple(components), tuple(relations))), placed_names).job.relations
+    relations = restrict(Problem(cluster, Job(tuple(components), tuple(relations))), placed_names).job.relations
     shares = tuple(share for share in work if share.component in placed_names)
     links = tuple(link for link in links if {link.source, link.target} <= placed_names)
     preference = read_preference(values.get("objective"), findings)
@@ -123,7 +123,7 @@ def _cluster(written: Value | None, machines: Machines, source: Source, findings
     cluster = None
     if written is not None:
         try:
-            cluster = _written(written)
+            cluster = _read_cluster(written)
         except UnusableInput as problem:
             findings += problem.findings
     if isinstance(machines, AsDeclared):
@@ -146,7 +146,7 @@ def _size(cluster: Cluster) -> str:
     return f"{with_noun(len(cluster.nodes), 'node')} and {with_noun(cluster.total(), 'accelerator')}"
 
 
-def _written(value: Value) -> Cluster:
+def _read_cluster(value: Value) -> Cluster:
     """Return the cluster of the file.
 
     Raises UnusableInput.
@@ -155,7 +155,7 @@ def _written(value: Value) -> Cluster:
         try:
             cluster = read_shorthand(value.text)
         except ValueError as problem:
-            advice = f"write `{better}`" if (better := meant(value.text)) else "write it like `cluster: 2x8xH100`"
+            advice = f"write `{better}`" if (better := correct_shorthand(value.text)) else "write it like `cluster: 2x8xH100`"
             raise UnusableInput([error("PW011", "", f"{problem}", value.span, help=advice)]) from None
         if isinstance(cluster, AsDeclared):
             message, whole = f"`{value.text}` does not say how many nodes there are", f"2{value.text}"

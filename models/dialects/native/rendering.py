@@ -12,14 +12,14 @@ from ...job import Share
 from ...machines.cluster_file import cluster_to_short_data as cluster_to_data
 from ...machines.node_group import CLUSTER_LABEL, NODE
 from ...placements.assignment import compress, seats
-from ...placements.placement_text import numbered, read_placement, runs_of
+from ...placements.placement_text import number_groups, read_placement, runs_of
 from ...placements.run import Run
 from ...placements.runs_text import best_text, labels_used, placement_list
 from ...problem import Problem
 from ...text.edit import number_or_text, to_yaml
 from ...training_job import TrainingJob
 from ..dialect import Rendering
-from .placement import strided
+from .placement import deal_by_stride
 from .sharing import colocations, crossing
 from .writing import text_of
 
@@ -75,8 +75,8 @@ def _placement(problem: Problem, component: Component, runs: Sequence[Run]) -> t
     if component.unit > component.group_size:
         labels = labels_used(runs, component.node_groups)
         text = text_of(problem, component, runs, labels)
-        placement = read_placement(text, numbered(problem.cluster, labels))
-        dealt_seats = strided(component, runs_of(placement.pairs, problem.cluster, labels))
+        placement = read_placement(text, number_groups(problem.cluster, labels))
+        dealt_seats = deal_by_stride(component, runs_of(placement.pairs, problem.cluster, labels))
         if list(seats(compress(dealt_seats, problem.cluster.kind(labels), labels[0]))) == list(seats(runs)):
             return labels, text
     try:

@@ -20,7 +20,7 @@ def colocations(problem: Problem) -> tuple[Relation, ...] | None:
     """
     relations: dict[str, Relation] = {}
     explicit = [component.name for component in problem.components if component.runs is not None]
-    for first, second, mask, other_mask in _overlapping(problem, problem.given(), explicit):
+    for first, second, mask, other_mask in _overlapping(problem, problem.build_given(), explicit):
         if mask != other_mask:
             return None
         if first not in relations:
@@ -54,7 +54,7 @@ def sharing(problem: Problem, assignment: Assignment) -> dict[str, dict[str, lis
 
 def _overlapping(problem: Problem, assignment: Assignment, names: list[str]) -> Iterator[tuple[str, str, Masks, Masks]]:
     """Yield pairs that share resources and are not colocated, with their masks."""
-    sets = {component.name: number for number, members in enumerate(problem.decided(assignment).colocated_sets) for component in members}
+    sets = {component.name: number for number, members in enumerate(problem.decide(assignment).colocated_sets) for component in members}
     masks = {name: {place: mask for place, mask in assignment.masks(name).items() if mask} for name in names}
     for first, second in combinations(names, 2):
         if sets[first] != sets[second] and any(mask & masks[second].get(place, 0) for place, mask in masks[first].items()):

@@ -22,7 +22,7 @@ from ...reading import Reading
 from ...text.edit import plain_or_quoted
 from ...text.tree import MapNode, leaves
 from ..dialect import UNCHANGED, Degrees
-from ..written import Values, check_places, edits_of, read_again, refused
+from ..written import Values, check_places, edits_of, read_again, refuse_writing
 from .reader import read
 from .sharing import sharing
 
@@ -38,14 +38,14 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     """
     problem, written = reading.problem, reading.source.root.get("components")
     if problem is None or not isinstance(written, MapNode):
-        raise refused("", "the file has no `components:` map that could be edited")
+        raise refuse_writing("", "the file has no `components:` map that could be edited")
     edits, changed, added = list[Edit](), set[str](), sharing(problem, assignment)
     for component in problem.components:
         name, hints, chosen = component.name, written.get(component.name), degrees.get(component.name)
         if component.runs is not None and chosen is None:
             continue
         if not isinstance(hints, MapNode):
-            raise refused(name, "its hints are written elsewhere, through an interpolation")
+            raise refuse_writing(name, "its hints are written elsewhere, through an interpolation")
         if chosen is not None:
             edits += degrees_of(reading.source, hints, chosen)
             changed.add(f"components.{name}.{KEY}")
@@ -58,7 +58,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     check_places(assignment, {component.name: component for component in again.components} if again else {})
     for name, parallel in degrees.items():
         if again is None or again[name].parallel != parallel or name in again.job.choices:
-            raise refused(name, f"`{name}`, written down and read again, would not have {parallel}")
+            raise refuse_writing(name, f"`{name}`, written down and read again, would not have {parallel}")
     return edits
 
 

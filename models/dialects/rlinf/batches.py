@@ -17,7 +17,7 @@ from ...configuration.settings import Amount
 from ...derivation import DATA_PARALLEL_SIZE
 from ...findings.wording import are, do, with_noun
 from ...text.tree import Scalar
-from ..checks import divisors, near
+from ..checks import divisors, find_near
 from .checks import REASONING, check_settings
 from .known import CHECKED, FSDP, MEGATRON, SETTING
 from .modes.state import DEMANDS, SHARES, Mode, Placer
@@ -246,7 +246,7 @@ def _check_updates(mode: Mode, batch: Amount) -> None:
         is_proved = is_even and batch.value % processes[2] == 0 and not is_missed
         micro = settings.whole("actor.micro_batch_size", DEMANDS)
         sizes = [size for size in divisors(samples) if size % ((micro.value if micro else 1) * (processes[2] or 1)) == 0]
-        better = " or ".join(map(str, near(batch.value, sizes)))
+        better = " or ".join(map(str, find_near(batch.value, sizes)))
         help = f"set `{batch.name}` to {better}" if better else f"choose `{total.name}` so that `{batch.name}` divides the samples"
         report = mode.notes.error if is_proved else mode.notes.warn
         report(DEMANDS, "actor", message, batch.span or mode.settings.top, f"no divisor of {samples}", help, None, *notes)

@@ -19,7 +19,7 @@ from ...text.edit import in_flow_map
 from ...text.nearest import nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
 from .known import MAX_RUNS
-from .ranks import Context, Labels, Written, check_text, placed, read_labels
+from .ranks import Context, Labels, Written, check_text, place_component, read_labels
 
 KEYS = ("node_group", "placement")
 """Keys in the long form of a component's placement."""
@@ -41,11 +41,11 @@ def split_by_commas(notes: Notes, value: MapNode, component: str = "") -> MapNod
         is_bare, last = notes.is_bare(entry), entries[-1] if entries and not names else None
         goes_on = nearest(entry.key.text.partition(" ")[0], KEYS) is None if component else bool(_RANKS.fullmatch(entry.key.text))
         if is_bare and goes_on and last is not None and isinstance(last.value, Scalar) and not notes.is_bare(last):
-            entries[-1] = Entry(last.key, _joined(last.value, entry.key))
+            entries[-1] = Entry(last.key, _join(last.value, entry.key))
         elif is_bare and not component and not _RANKS.fullmatch(entry.key.text):
             names.append(entry)
         else:
-            key = _joined(names[0].key, entry.key, *(name.key for name in names[1:])) if names else entry.key
+            key = _join(names[0].key, entry.key, *(name.key for name in names[1:])) if names else entry.key
             entries, names = [*entries, Entry(key, entry.value)], []
     for entry in entries:
         for part, noun in ((entry.key, "key"), (entry.value, "value")):
@@ -62,7 +62,7 @@ _JOINED = "!joined"
 """Tag of texts that a comma had split."""
 
 
-def _joined(first: Scalar, last: Scalar, *between: Scalar) -> Scalar:
+def _join(first: Scalar, last: Scalar, *between: Scalar) -> Scalar:
     text = ",".join(piece.text for piece in (first, *between, last))
     span = Span(first.span.file, first.span.start, last.span.end, first.span.line, first.span.column)
     return Scalar(text, _JOINED, span, span)
@@ -112,7 +112,7 @@ def _names(notes: Notes, owner: MapNode, entry: Entry, seen: set[str]) -> dict[s
     text, names = notes.text(entry.key, entry.key.text), dict[str, Span]()
     pieces = text.text.split(",")
     remaining = ",".join(name for name in dict.fromkeys(piece.strip() for piece in pieces) if name and name not in seen)
-    only = text.replaced(remaining, owner.flow) if remaining else notes.removed(owner, entry)
+    only = text.replace(remaining, owner.flow) if remaining else notes.remove(owner, entry)
     if remaining and owner.entry(remaining) is not None:
         only = None
     position = 0
@@ -159,7 +159,7 @@ def _entry(context: Context, entry: Entry, name: str, in_flow: bool) -> Componen
     if labels is None:
         check_text(context, written)
         return None
-    return placed(context, written, spans)
+    return place_component(context, written, spans)
 
 
 def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scalar | None:
@@ -172,12 +172,12 @@ def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scala
         text = ",".join(written)
         message = f"the placement of `{name}` must be ranks, but it is {kind_of(placement)}"
         fits = written and all(RANKS.fullmatch(piece) for piece in written)
-        edit = notes.instead(placement, in_flow_map(text) if in_flow else f'"{text}"' if ":" in text else text) if fits else None
+        edit = notes.replace(placement, in_flow_map(text) if in_flow else f'"{text}"' if ":" in text else text) if fits else None
         help = f"write `{text}`" if fits else "write ranks such as `0-7`"
         notes.error("PW105", name, message, placement, kind_of(placement), help, edit)
         return Scalar(text, "tag:yaml.org,2002:str", placement.span, placement.span) if edit else None
     if placement.is_null:
-        edit = notes.instead(placement, "all")
+        edit = notes.replace(placement, "all")
         message = f"the placement of `{name}` names nothing"
         notes.error("PW112", name, message, placement, "empty", "write ranks such as `0-7`, or `all`", edit)
         return None

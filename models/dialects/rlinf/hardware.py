@@ -134,14 +134,14 @@ def _device(part: ClusterSection, kind: str, item: Value, nodes: Ranks) -> tuple
         return None
     number = rank.value if isinstance(rank, Scalar) else None
     if not isinstance(number, int):
-        part.wrong("`node_rank`", "a whole number", rank, "write a node rank such as `0`, without quotes")
+        part.report_kind("`node_rank`", "a whole number", rank, "write a node rank such as `0`, without quotes")
         return None
     if not any(number in ranks for ranks in nodes.ranges):
         known = ", ".join(map(str, islice(nodes, 8))) or "none"
         message = f"node {number} of this {kind} is not in group `{group}`, which has the nodes {known}"
         part.error(message, rank, "outside the group", f"name one of {known}, or add node {number} to `node_ranks`")
         return None
-    return int(number), Hardware(kind, tuple((entry.key.text, _shown(entry.value)) for entry in device if entry.key.text != "node_rank"))
+    return int(number), Hardware(kind, tuple((entry.key.text, _format(entry.value)) for entry in device if entry.key.text != "node_rank"))
 
 
 def _check_release(part: ClusterSection, kind: str, device: MapNode) -> None:
@@ -151,7 +151,7 @@ def _check_release(part: ClusterSection, kind: str, device: MapNode) -> None:
         older = before("hardware_field", f"{kind}.{entry.key.text}")
         if older and older != typed:
             message = f"a {kind} configuration has no key `{entry.key.text}` before RLinf {older.until}"
-            help, edit = f"remove it, or run RLinf {older.until}", notes.removed(device, entry)
+            help, edit = f"remove it, or run RLinf {older.until}", notes.remove(device, entry)
             notes.judge(older, Severity.ERROR, "PW104", group, message, entry.key.span, "not a key yet", help, edit)
     for name in hardware_types()[kind].fields:
         for needed in releases_of("hardware_required", f"{kind}.{name}"):
@@ -165,11 +165,11 @@ def _is_address(value: Value) -> bool:
 
     try:
         # Python accepts a whole number as an address, and so does RLinf.
-        ip_address(value.value if isinstance(value, Scalar) and isinstance(value.value, int) else _shown(value))
+        ip_address(value.value if isinstance(value, Scalar) and isinstance(value.value, int) else _format(value))
     except ValueError:
         return False
     return True
 
 
-def _shown(value: Value) -> str:
+def _format(value: Value) -> str:
     return ("" if value.is_null else value.text) if isinstance(value, Scalar) else str(plain(value))

@@ -80,7 +80,7 @@ Source: RLinf, rlinf/utils/placement.py, (MultiAgent)ModelParallelComponentPlace
 """
 
 
-def listed(words: Iterable[str]) -> str:
+def list_words(words: Iterable[str]) -> str:
     """Return words in backticks, separated by commas."""
     return ", ".join(f"`{word}`" for word in words)
 
@@ -97,13 +97,13 @@ def is_profiled(root: MapNode, hints: Value | None) -> bool:
     Components without ranks are searched with or without times. Inference components need no ranks:
     RLinf does not start them where actor and rollout share accelerators.
     """
-    hinted, placed = timed_names(hints), placed_in(root)
+    hinted, placed = timed_names(hints), find_placed(root)
     if not hinted - set(INFERENCE) <= placed:
         return False
     return isinstance(root.get(KEY), MapNode) or not hinted.isdisjoint(placed)
 
 
-def placed_in(root: MapNode) -> frozenset[str]:
+def find_placed(root: MapNode) -> frozenset[str]:
     """Return the components with explicit ranks."""
     placed = find(root, "cluster.component_placement")
     return frozenset(name.strip() for entry in (placed if isinstance(placed, MapNode) else ()) for name in entry.key.text.split(","))
@@ -155,7 +155,7 @@ def task_facts(task: str) -> TaskFacts:
 
 
 @cache
-def _known() -> dict[str, dict[str, tuple[Range, ...]]]:
+def _read_known() -> dict[str, dict[str, tuple[Range, ...]]]:
     """Return kind -> name -> ranges of the releases that know it."""
     known: dict[str, dict[str, tuple[Range, ...]]] = {}
     for kind, groups in json.loads((FACTS / "known.json").read_text(encoding="utf-8")).items():
@@ -166,7 +166,7 @@ def _known() -> dict[str, dict[str, tuple[Range, ...]]]:
 
 def releases_of(kind: str, name: str) -> tuple[Range, ...]:
     """Return the ranges of releases that know a name of a kind."""
-    return _known()[kind].get(name, ())
+    return _read_known()[kind].get(name, ())
 
 
 def before(kind: str, name: str) -> Range | None:
@@ -177,7 +177,7 @@ def before(kind: str, name: str) -> Range | None:
 
 def names(kind: str, choice: ReleaseChoice | None = None) -> tuple[str, ...]:
     """Return the names of a kind in a release (default: all), oldest first."""
-    known = sorted(_known()[kind].items(), key=lambda item: item[1][0].since)
+    known = sorted(_read_known()[kind].items(), key=lambda item: item[1][0].since)
     return tuple(name for name, runs in known if choice is None or any(choice.has(run) for run in runs))
 
 
@@ -194,7 +194,7 @@ def shown_release(document: Document) -> ReleaseChoice:
 
 def _evidence(root: MapNode) -> Iterator[tuple[str, tuple[Range, ...]]]:
     """Yield names in a file as evidence, with the releases that know them."""
-    keys = _known()["key"]
+    keys = _read_known()["key"]
     for path in present_in(root):
         if "." in path and path in keys:  # a top-level name may be the user's own
             yield path, keys[path]

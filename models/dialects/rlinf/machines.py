@@ -39,10 +39,10 @@ def machines_of(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup]
             notes.info("PW114", "", message, at, f"the first {'ones are' if count > 1 else 'one is'} used")
         nodes, counted = machines.nodes[:count], machines.counted
     elif isinstance(machines, AsDeclared):
-        nodes, counted = _declared(machines, count, groups), True
+        nodes, counted = _select_declared(machines, count, groups), True
     else:
         nodes, counted = Nodes([numbered_nodes(Node(0, ""), count)]), False
-    cluster = Cluster(_equipped(nodes, groups), counted=counted)
+    cluster = Cluster(_equip(nodes, groups), counted=counted)
     return cluster.with_groups(_group(cluster, group) for group in groups if group.ranks)
 
 
@@ -63,7 +63,7 @@ def warn_of_hidden(notes: Notes, cluster: Cluster) -> None:
     notes.warn("PW114", "", message, machine.accelerators_span or notes.document.root.span, "not read", help)
 
 
-def _declared(machines: AsDeclared, count: int, groups: list[DeclaredGroup]) -> Nodes:
+def _select_declared(machines: AsDeclared, count: int, groups: list[DeclaredGroup]) -> Nodes:
     devices = accelerators(machines.count, machines.model)
     special = merge([ranks for group in groups if group.hardware for ranks in group.ranks.ranges])
     bare = without(special, merge([ranks for group in groups if not group.hardware for ranks in group.ranks.ranges]))
@@ -72,7 +72,7 @@ def _declared(machines: AsDeclared, count: int, groups: list[DeclaredGroup]) -> 
     return Nodes([numbered_nodes(Node(ranks.start, "", devices if ranks in equipped else ()), len(ranks)) for ranks in ordered])
 
 
-def _equipped(nodes: Sequence[Node], groups: list[DeclaredGroup]) -> Nodes:
+def _equip(nodes: Sequence[Node], groups: list[DeclaredGroup]) -> Nodes:
     """Return the nodes with configured hardware, which replaces known hardware of the type."""
     types = {group.hardware.type for group in groups if group.hardware}
     hardware_by_rank: dict[int, list[Hardware]] = {}
@@ -84,7 +84,7 @@ def _equipped(nodes: Sequence[Node], groups: list[DeclaredGroup]) -> Nodes:
     ranks = hardware_by_rank.keys() | {rank for alike in known for rank in range(alike.node.rank, alike.stop)}
     kept = {rank: [device for device in plain[rank].hardware if device.type not in types] for rank in ranks}
     new_nodes = (replace(plain[rank], hardware=(*kept[rank], *hardware_by_rank.get(rank, []))) for rank in ranks)
-    return plain.changed(new_nodes) if ranks else plain
+    return plain.replace(new_nodes) if ranks else plain
 
 
 def _group(cluster: Cluster, group: DeclaredGroup) -> NodeGroup:

@@ -13,7 +13,7 @@ from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...machines.node_group import ACCELERATOR, NODE, EnvConfig
-from ...placements.correction import corrected
+from ...placements.correction import correct_text
 from ...placements.placement_text import Numbered
 from ...placements.run_checks import Claims
 from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, without, write_ranks
@@ -39,7 +39,7 @@ def read_node_ranks(
         return _expression(notes, value, subject, size, whole, in_flow)
     items = value.items if isinstance(value, ListNode) else ()
     if not items or not all(isinstance(item, Scalar) and not is_unknown(item) for item in items):
-        notes.wrong_type(subject, "node_ranks", value, "a rank expression such as `0-3`", "write `0-3` or `0,2`")
+        notes.report_type(subject, "node_ranks", value, "a rank expression such as `0-3`", "write `0-3` or `0,2`")
         return None
     parsed = [_expression(notes, item, subject, size, whole, True) for item in items if isinstance(item, Scalar)]
     ranges = merge([interval for ranks in parsed if ranks is not None for interval in ranks.ranges])
@@ -53,20 +53,20 @@ def read_node_ranks(
 def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, whole: Ranks | None, in_flow: bool) -> Ranks | None:
     if scalar.is_null:
         message = f"`node_ranks` of `{subject}` is empty: RLinf takes that for the rank `None`, which it refuses"
-        notes.error("PW103", subject, message, scalar, "no rank", "write ranks such as `0-3`, or `all`", notes.instead(scalar, "all"))
+        notes.error("PW103", subject, message, scalar, "no rank", "write ranks such as `0-3`, or `all`", notes.replace(scalar, "all"))
         return whole or (Ranks((range(size),)) if size is not None else None)
     text = notes.ranks(scalar, subject, in_flow, of_processes=False)
     if text.text.strip().lower() == "all":
         if text.text != text.text.strip():
             message = f"`node_ranks` of `{subject}`: RLinf knows `all` only without blanks around it"
-            notes.error("PW103", subject, message, scalar, "blanks", "write `all`", text.replaced("all", in_flow))
+            notes.error("PW103", subject, message, scalar, "blanks", "write `all`", text.replace("all", in_flow))
         if whole is not None or size is None:
             return whole
     try:
         return parse_ranks(text.text, size, "node rank")
     except RankError as problem:
-        better = corrected(text.text, Numbered(size, "node rank")) if ":" not in text.text else None
-        edit = text.replaced(better, in_flow) if better is not None else None
+        better = correct_text(text.text, Numbered(size, "node rank")) if ":" not in text.text else None
+        edit = text.replace(better, in_flow) if better is not None else None
         help = f"write `{better}`" if better is not None else "write ranks such as `0-3` or `0,2`"
         place = text.scalar if text.shift is None else text.part(problem.start, problem.end)
         code, message = CODES_BY_REASON[problem.reason], f"`node_ranks` of `{subject}`: {problem}"
@@ -113,7 +113,7 @@ def _variables(part: ClusterSection, value: Value | None, names: set[str]) -> It
         return
     if not isinstance(value, ListNode):
         help = "write each variable as `- NAME: value`: is a `-` missing?"
-        part.wrong(f"`env_vars` of group `{part.subject}`", "a list of one-key maps", value, help)
+        part.report_kind(f"`env_vars` of group `{part.subject}`", "a list of one-key maps", value, help)
         return
     for item in value.items:
         if isinstance(item, MapNode) and len(item.entries) == 1:
@@ -206,11 +206,11 @@ def _read_group(notes: Notes, value: Value, size: int | None, result: DeclaredGr
         result.broken.add(label)
     elif not ranks and written is not None:
         result.empty.add(subject)
-        edit = notes.instead(written, "all") if written.span.length else None
+        edit = notes.replace(written, "all") if written.span.length else None
         notes.warn("PW112", subject, f"group `{subject}` has no nodes", written, "no nodes", "write `all`", edit, "RLinf drops it silently")
     # The rest of the group is checked as if on all nodes.
     members = Ranks((range(size or 0),)) if ranks is None else ranks
-    declared = _declared(notes, item, subject, members if size is not None else Ranks(()), size)
+    declared = _build_group(notes, item, subject, members if size is not None else Ranks(()), size)
     if _is_said(item.get("hardware")) and (declared.hardware is None or not declared.hardware.complete):
         result.broken.add(subject)
     if label is not None and ranks is not None:
@@ -222,7 +222,7 @@ def _is_said(value: Value | None) -> bool:
     return value is not None and not (isinstance(value, Scalar) and value.is_null)
 
 
-def _declared(notes: Notes, item: MapNode, label: str, nodes: Ranks, size: int | None) -> DeclaredGroup:
+def _build_group(notes: Notes, item: MapNode, label: str, nodes: Ranks, size: int | None) -> DeclaredGroup:
     """Return the group with hardware and software; without them if the node count is unknown."""
     flag, named, hardware_value, environment = (item.get(key) for key in ("ignore_hardware", "hardware_type", "hardware", "env_configs"))
     configs: tuple[EnvConfig, ...] = ()
@@ -236,7 +236,7 @@ def _declared(notes: Notes, item: MapNode, label: str, nodes: Ranks, size: int |
         entry = item.entry(key)
         if entry is not None and is_said and has_hardware:
             message = f"group `{label}` has both `hardware` and `{key}`"
-            help, edit = f"remove `{key}`, or `hardware`", notes.removed(item, entry)
+            help, edit = f"remove `{key}`, or `hardware`", notes.remove(item, entry)
             notes.error("PW116", label, message, entry.key.span, "with `hardware`", help, edit, "RLinf refuses both together")
     kind = hardware.type if hardware else None
     if isinstance(named, Scalar) and has_type and not has_hardware and not is_unknown(named):
@@ -272,7 +272,7 @@ def _read_label(notes: Notes, group: MapNode, labels: set[str]) -> str | None:
     while better in labels or better in RESERVED_LABELS:
         better += "_"
     if better:
-        report("PW113", label, message, value, mark, f"choose another label, such as `{better}`", text.replaced(better, group.flow))
+        report("PW113", label, message, value, mark, f"choose another label, such as `{better}`", text.replace(better, group.flow))
     labels.add(label)
     return label
 

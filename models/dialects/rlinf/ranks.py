@@ -20,8 +20,17 @@ from ...findings.span import Edit, Span
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, Numbering, Stretch
 from ...machines.shorthand import MAX_NODES
-from ...placements.correction import corrected
-from ...placements.placement_text import Numbered, PlacementFault, PlacementText, is_counted, numbered, read_placement, runs_of, runs_over
+from ...placements.correction import correct_text
+from ...placements.placement_text import (
+    Numbered,
+    PlacementFault,
+    PlacementText,
+    is_counted,
+    number_groups,
+    read_placement,
+    runs_of,
+    runs_over,
+)
 from ...placements.run import Run
 from ...placements.run_checks import twice, why_not
 from ...record import dataclass
@@ -82,12 +91,12 @@ def read_labels(notes: Notes, value: Value, name: str, declared: DeclaredGroups,
     known = list(dict.fromkeys([*usable, *RESERVED_LABELS]))
     if isinstance(value, Scalar) and value.is_null and "None" not in {*known, *declared.broken}:
         message = f"`node_group` of `{name}` is empty: RLinf takes that for the label `None`, which no group has"
-        edit = notes.instead(value, CLUSTER_LABEL)
+        edit = notes.replace(value, CLUSTER_LABEL)
         notes.error("PW107", name, message, value, "this is the label `None`", f"write `{CLUSTER_LABEL}`, or remove the key", edit)
         return Labels(value=value) if edit else None
     items = value.items if isinstance(value, ListNode) else (value,)
     if not items or not all(isinstance(item, Scalar) and not is_unknown(item) for item in items):
-        notes.wrong_type(name, "node_group", value, "the label of a node group", "write a label such as `a800`, or `a800,4090`")
+        notes.report_type(name, "node_group", value, "the label of a node group", "write a label such as `a800`, or `a800,4090`")
         return None
     in_list = in_flow or isinstance(value, ListNode)
     texts = [notes.text(item, name) for item in items if isinstance(item, Scalar)]
@@ -100,12 +109,12 @@ def read_labels(notes: Notes, value: Value, name: str, declared: DeclaredGroups,
         message = f"`{name}` names {len(written)} node groups, which RLinf before 0.2 takes for one label"
         older, help = Range(until=SEVERAL_GROUPS.since), "name one group, or run RLinf 0.2"
         notes.judge(older, Severity.ERROR, "PW107", name, message, value, "several", help)
-    checked = [_checked(notes, name, declared, known, *entry) for entry in written]
+    checked = [_check_label(notes, name, declared, known, *entry) for entry in written]
     labels = tuple(label for label in checked if label)
     return Labels(labels, value) if labels and None not in checked else None
 
 
-def _meant(notes: Notes, label: str, known: list[str]) -> str | None:
+def _correct_label(notes: Notes, label: str, known: list[str]) -> str | None:
     """Return the intended label; "" for an empty label; None without a similar one."""
     if label in known or not label:
         return label
@@ -116,9 +125,9 @@ def _labels_in(notes: Notes, text: ScalarText, known: list[str], in_flow: bool) 
     """Return (label, place, edit that corrects all labels) per label of `a800,4090`."""
     pieces = text.text.split(",")
     labels = [piece.strip() for piece in pieces] if len(pieces) > 1 else pieces
-    meant = [_meant(notes, label, known) for label in labels]
+    meant = [_correct_label(notes, label, known) for label in labels]
     better = ",".join(label for label in meant if label)
-    edit = text.replaced(better, in_flow) if better and None not in meant else None
+    edit = text.replace(better, in_flow) if better and None not in meant else None
     written: list[tuple[str, Span | Scalar, Edit | None]] = []
     for label, after in zip(labels, accumulate((len(piece) + 1 for piece in pieces), initial=0)):
         start = text.text.find(label, after)
@@ -127,7 +136,7 @@ def _labels_in(notes: Notes, text: ScalarText, known: list[str], in_flow: bool) 
     return written
 
 
-def _checked(
+def _check_label(
     notes: Notes, name: str, declared: DeclaredGroups, known: list[str], label: str, place: Span | Scalar, edit: Edit | None
 ) -> str | None:
     """Return the intended label; note an unknown label, unless its group has an error already."""
@@ -137,7 +146,7 @@ def _checked(
         message = f"`{name}`: node group `{label}` has no nodes, so RLinf does not know it"
         notes.error("PW107", name, message, place, "no nodes", "give it nodes")
         return None
-    meant = _meant(notes, label, known)
+    meant = _correct_label(notes, label, known)
     if label not in known:
         listed = ", ".join(f"`{known_label}`" for known_label in known[:12]) + (" ..." if len(known) > 12 else "")
         better = meant or (edit.text if edit and meant is not None else "")
@@ -147,23 +156,23 @@ def _checked(
     return meant
 
 
-def numbered_by(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
+def number_ranks(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
     """Return the numbering of ranks; RLinf counts each group by its own kind."""
     if cluster is None:
         return Numbered(None, "resource", labels)
     if not is_counted(cluster, labels):
-        return numbered(cluster, labels)
+        return number_groups(cluster, labels)
     counted = sum(cluster.numbering((label,)).size for label in labels)
-    numbering = numbered(cluster, labels, counted)
+    numbering = number_groups(cluster, labels, counted)
     if not numbering.size:
         return replace(numbering, note=", so RLinf raises an IndexError")
     return replace(numbering, excess=counted - numbering.size)
 
 
-def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Component | None:
+def place_component(context: Context, written: Written, spans: Mapping[str, Span]) -> Component | None:
     """Return the component; None (noted) if its place is unknown."""
     notes, cluster, name, labels = context.notes, context.cluster, written.name, written.labels.names
-    numbered = numbered_by(cluster, labels)
+    numbered = number_ranks(cluster, labels)
     placement = read_placement(written.text.text, numbered)
     counted = cluster if numbered.size is not None else None
     runs = runs_of(placement.pairs, counted, labels) if counted and not placement.faults and placement.processes <= MAX_PROCESSES else ()
@@ -201,7 +210,7 @@ def check_text(context: Context, written: Written) -> None:
     """Note the faults of a placement, for unknown groups."""
     without_cluster = replace(context, cluster=None)
     context.notes.unsure("PW102", written.name, "its node group is not known", True, "Declare its node group")
-    numbered = numbered_by(None, written.labels.names)
+    numbered = number_ranks(None, written.labels.names)
     faults = read_placement(written.text.text, numbered).faults
     _report(without_cluster, written, faults, numbered, written.correction(without_cluster, True))
 
@@ -210,29 +219,29 @@ def _check_groups(notes: Notes, written: Written, shared: list[int], fix: Fix | 
     name, labels, value = written.name, written.labels, written.labels.value
     if labels.listed and value is not None:
         message = f"`node_group` of `{name}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
-        notes.warn("PW105", name, message, value, "a list", *_mend(fix, f"write `{','.join(labels.names)}`"))
+        notes.warn("PW105", name, message, value, "a list", *_build_fix(fix, f"write `{','.join(labels.names)}`"))
     if shared:
         message = f"node {shared[0]} is in several node groups of `{name}`, so it is numbered twice"
-        help, edit = _mend(fix, "use groups without common nodes")
+        help, edit = _build_fix(fix, "use groups without common nodes")
         notes.error("PW108", name, message, value or written.text.scalar, "", help, edit, "RLinf refuses that at launch")
     elif len(set(labels.names)) < len(labels.names) and value is not None:
         message = f"`{name}` names a node group twice, so its resources are numbered and held twice"
-        notes.warn("PW108", name, message, value, "", *_mend(fix, "name each once"))
+        notes.warn("PW108", name, message, value, "", *_build_fix(fix, "name each once"))
 
 
-def _mend(fix: Fix | None, help: str) -> tuple[str, Edit | None]:
+def _build_fix(fix: Fix | None, help: str) -> tuple[str, Edit | None]:
     return (fix.help, fix.edit) if fix else (help, None)
 
 
 def _report(context: Context, written: Written, faults: list[PlacementFault], numbered: Numbered, fix: Fix | None) -> None:
     text, name = written.text, written.name
-    more = _more_nodes(context, written, faults)
+    more = _count_missing_nodes(context, written, faults)
     open_ = context.groups.open.intersection(written.labels.names)
     for fault in faults[:MAX_FAULTS]:
         help = "write `ranks` or `ranks:processes` in ascending order, several of them with commas, such as `0-1:0-3,2-3`"
         if fault.code == "PW102":
             help = f"name ranks below {numbered.size}" if numbered.size else "choose a node group that has something to place on"
-        help, edit = _mend(fix, help)
+        help, edit = _build_fix(fix, help)
         help += f", or set `num_nodes: {more}`" if more and fault.code == "PW102" else ""
         place = text.scalar if text.shift is None else text.part(fault.start, fault.end)
         # The nodes themselves may have more hardware than the file states: then a lack is not
@@ -242,7 +251,7 @@ def _report(context: Context, written: Written, faults: list[PlacementFault], nu
         report(fault.code, name, f"`{name}`: {fault.message}", place, fault.label, help, edit)
 
 
-def _more_nodes(context: Context, written: Written, faults: list[PlacementFault]) -> int | None:
+def _count_missing_nodes(context: Context, written: Written, faults: list[PlacementFault]) -> int | None:
     """Return the number of nodes for all ranks, if adding nodes is possible and sufficient."""
     last_ranks = [fault.last for fault in faults if fault.last is not None]
     if not context.per_node or not last_ranks or written.labels.names != (CLUSTER_LABEL,) or len(last_ranks) < len(faults):
@@ -261,12 +270,12 @@ def _check_kinds(notes: Notes, written: Written, runs: Sequence[Run], broken: st
     if broken == "PW302":
         before, run = next((a, b) for a, b in zip(runs, runs[1:]) if b.ranks.start < a.ranks.stop and a.kind != b.kind)
         message = f"process {run.ranks.start} of `{name}` would hold {before.kind} and {run.kind}"
-        help, edit = _mend(fix, "give each process one kind of hardware")
+        help, edit = _build_fix(fix, "give each process one kind of hardware")
         notes.error("PW302", name, message, scalar, "", help, edit, "RLinf refuses that at launch")
     elif broken == "PW108" and len(set(labels)) == len(labels) and (duplicate := twice(runs)):
         run, label, resource = duplicate
         message = f"`{name}` holds {run.kind} {resource} of node {run.node} twice, through the groups `{label}` and `{run.node_group}`"
-        notes.warn("PW108", name, message, scalar, "numbered twice", *_mend(fix, "use groups without common nodes"))
+        notes.warn("PW108", name, message, scalar, "numbered twice", *_build_fix(fix, "use groups without common nodes"))
     return broken == "PW302"
 
 
@@ -289,17 +298,17 @@ class Written:
         is_listed = self.labels.listed or len(unique) < len(names)
         if not broken and not is_listed:
             return None
-        numbered = numbered_by(cluster, unique)
+        numbered = number_ranks(cluster, unique)
         numbering = cluster.numbering(unique) if cluster and numbered.size is not None else None
         if is_listed and _starts(read_placement(text, numbered), unique, cluster):
             value, joined = self.labels.value, ",".join(unique)
             is_here = value is not None and not (isinstance(value, Scalar) and value.origin is not None)
             edit = Edit(value.span, in_flow_map(joined) if self.in_flow else plain_or_quoted(joined)) if value and is_here else None
             return Fix(f"write `node_group: {plain_or_quoted(joined)}`", edit)
-        better = corrected(text, numbered, numbering, lambda candidate: _starts(candidate, unique, cluster))
+        better = correct_text(text, numbered, numbering, lambda candidate: _starts(candidate, unique, cluster))
         if better is None or is_listed:
             return None
-        return Fix(f"write `{better if self.text.shift == 1 else plain_or_quoted(better)}`", self.text.replaced(better, self.in_flow))
+        return Fix(f"write `{better if self.text.shift == 1 else plain_or_quoted(better)}`", self.text.replace(better, self.in_flow))
 
 
 def _starts(placement: PlacementText, labels: tuple[str, ...], cluster: Cluster | None) -> bool:

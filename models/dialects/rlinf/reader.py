@@ -30,7 +30,7 @@ from .machines import machines_of, warn_of_hidden
 from .modes import Mode, read_mode, with_own_degrees
 from .modes.plans import undivided_components
 from .node_groups import read_node_groups
-from .planning.hints import PlannedPart, hints_of_started, measured_on_of, with_phases_of_idle
+from .planning.hints import PlannedPart, hints_of_started, split_measured_on, with_phases_of_idle
 from .ranks import Context
 from .section import check_keys, check_profiling, read_num_nodes, section_of
 from .work import models, sizes
@@ -123,7 +123,7 @@ class RlinfReader(Skeleton):
         count = read_num_nodes(notes, section, num_nodes)
         groups = read_node_groups(notes, self._value(section, "node_groups"), count)
         check_profiling(notes, self._value(section, "profiling"))
-        self.block, measured = measured_on_of(notes, self.document.root, self.hints())
+        self.block, measured = split_measured_on(notes, self.document.root, self.hints())
         anchor = num_nodes or section
         cluster = None if count is None else machines_of(notes, count, anchor, groups.groups, self.machines)
         per_node = self.machines.count if isinstance(self.machines, AsDeclared) and not groups.groups else 0
@@ -139,9 +139,9 @@ class RlinfReader(Skeleton):
             self.derivations += [least] if least else []
         self.planned = PlannedPart(components)
         if self.is_anew and cluster.counted:
-            from .planning.opening import opened
+            from .planning.opening import open_ranks
 
-            self.planned = opened(notes, self.settings, cluster, components, self.block, measured)
+            self.planned = open_ranks(notes, self.settings, cluster, components, self.block, measured)
         return cluster
 
     def _merge_hints(self, cluster: Cluster, is_placed: bool) -> HintedJob:

@@ -8,7 +8,7 @@ from math import gcd
 from typing import Sequence
 
 from ...component import Component
-from ...conversion import Data, counts_to_data, dropped, hint_block, lost_demands, moved, other_hints_to_data, refusal, renamed
+from ...conversion import Data, counts_to_data, hint_block, lost_demands, map_names, note_loss, other_hints_to_data, refusal, warn_of_loss
 from ...findings.finding import Finding, UnusableInput
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NodeGroup
@@ -20,7 +20,7 @@ from ...roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REFERENCE, REWARD, R
 from ...text.edit import number_or_text, ranks_to_data, to_yaml
 from ...training_job import TrainingJob
 from ..dialect import Rendering
-from ..written import merged, put, titled
+from ..written import add_title, merge_keys, put
 from .hardware import hardware_types
 from .known import FACTS, FSDP, MEGATRON, RESERVED_LABELS
 
@@ -89,9 +89,9 @@ def render(problem: Problem) -> Rendering:
         if component.runs is None:
             open_[name] = counts_to_data(problem, component) | stated
             continue
-        placed[name] = _placed(problem, component, node_by_node(problem, component, component.runs, losses), reasons)
+        placed[name] = _render_placement(problem, component, node_by_node(problem, component, component.runs, losses), reasons)
         if "role" in stated and name in ROLES:
-            losses.append(dropped(component.name, f"`{component.name}` is `{component.role}`, and RLinf runs `{name}` as `{name}`"))
+            losses.append(note_loss(component.name, f"`{component.name}` is `{component.role}`, and RLinf runs `{name}` as `{name}`"))
             del stated["role"]
         if stated:
             hints[name] = stated
@@ -107,12 +107,12 @@ def render(problem: Problem) -> Rendering:
 
 
 def _names(components: Sequence[Component]) -> dict[str, str]:
-    names = renamed(components, NAMES)
+    names = map_names(components, NAMES)
     for _ in components:
         runs = [(component, names[component.name]) for component in components]
         # With ranks the name decides the role.
         roles = ["" if component.runs is not None and name in ROLES else role_of(component) for component, name in runs]
-        new_names = renamed([replace(component, name=name, role=role) for (component, name), role in zip(runs, roles)], NAMES)
+        new_names = map_names([replace(component, name=name, role=role) for (component, name), role in zip(runs, roles)], NAMES)
         renamed_again = {name: new_names[written_name] for name, written_name in names.items()}
         if renamed_again == names:
             break
@@ -124,7 +124,9 @@ def node_by_node(problem: Problem, component: Component, runs: Sequence[Run], lo
     """Return processes on nodes, which are interchangeable, numbered node by node for RLinf."""
     if problem.kind(component) != NODE or why_not(runs, in_order=True) != "PW210":
         return runs
-    losses.append(moved(component.name, f"the processes of `{component.name}` are as many on each node, but numbered node by node now"))
+    losses.append(
+        warn_of_loss(component.name, f"the processes of `{component.name}` are as many on each node, but numbered node by node now")
+    )
     runs_by_node: list[Run] = []
     for run in sorted(runs, key=lambda run: run.node):
         start = runs_by_node[-1].ranks.stop if runs_by_node else 0
@@ -132,7 +134,7 @@ def node_by_node(problem: Problem, component: Component, runs: Sequence[Run], lo
     return runs_by_node
 
 
-def _placed(problem: Problem, component: Component, runs: Sequence[Run], reasons: list[Finding]) -> object:
+def _render_placement(problem: Problem, component: Component, runs: Sequence[Run], reasons: list[Finding]) -> object:
     name = component.name
     why = _REASONS.get(why_not(runs, in_order=True))
     if why:
@@ -177,7 +179,7 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
             keys |= {
                 f"{section}.{key}": value for key, value in (known[f"trained {_backend(by_role[role])}"] | _sizes(by_role[role])).items()
             }
-    tree = merged(render(problem).text, keys, without=("placewright",))
+    tree = merge_keys(render(problem).text, keys, without=("placewright",))
     placement = tree["cluster"]["component_placement"]
     reference = by_role.get(REFERENCE)
     if reference is not None and (ranks := placement.pop(reference.name)) != placement["actor"]:
@@ -186,7 +188,7 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
         put(tree, {f"inference.model.{name}_parallel_size": size for name, size in (("tensor_model", own.tp), ("pipeline_model", own.pp))})
         put(tree, {"inference.load_from_actor": True})
     placement["reward"] = _share_of(str(placement["actor"]), job)
-    return titled(f"{title}. Add what `defaults` gave your other jobs: data, optimizer, reward.", tree)
+    return add_title(f"{title}. Add what `defaults` gave your other jobs: data, optimizer, reward.", tree)
 
 
 def _backend(component: Component) -> str:

@@ -40,7 +40,7 @@ class ClusterSection:
         """Add an error of this part."""
         self.notes.error(self.code, self.subject, message, at, label, help, edit)
 
-    def wrong(self, noun: str, wanted: str, value: Value, help: str, edit: Edit | None = None) -> None:
+    def report_kind(self, noun: str, wanted: str, value: Value, help: str, edit: Edit | None = None) -> None:
         """Add an error for a value of the wrong kind."""
         kind = kind_of(value)
         self.error(f"{noun} must be {wanted}, but it is {kind}", value, kind, help, edit)
@@ -50,7 +50,7 @@ class ClusterSection:
         if isinstance(value, MapNode):
             return value
         if not is_unknown(value):
-            self.wrong(noun, "a map", value, help)
+            self.report_kind(noun, "a map", value, help)
         return None
 
     def items(self, value: Value, noun: str) -> Sequence[Value] | None:
@@ -59,7 +59,7 @@ class ClusterSection:
             return value.items
         if is_absent(value):
             return ()
-        self.wrong(noun, "a list", value, "start each item with `- `: is a `-` missing?")
+        self.report_kind(noun, "a list", value, "start each item with `- `: is a `-` missing?")
         return None
 
     def word(self, value: Value, names: Iterable[str], message: str, label: str) -> str | None:
@@ -72,13 +72,13 @@ class ClusterSection:
         if is_unknown(value) or (isinstance(value, Scalar) and written in known):
             return written if written in known else None
         close = nearest(written, known)
-        help, edit = (f"write `{close}`", self.notes.instead(value, close)) if close else (f"write one of {', '.join(known)}", None)
+        help, edit = (f"write `{close}`", self.notes.replace(value, close)) if close else (f"write one of {', '.join(known)}", None)
         self.error(message.format(written or "nothing"), value, label, help, edit)
         return close
 
     def missing(self, owner: MapNode, key: str, message: str, value: str = "") -> None:
         """Add an error for a required key; `value` is the correction."""
-        edit = self.notes.added(owner, key, value) if value else None
+        edit = self.notes.add(owner, key, value) if value else None
         self.notes.error("PW101", self.subject, message, owner.span, "here", f"add `{key}: {value or '...'}`", edit)
 
 
@@ -95,14 +95,14 @@ def section_of(notes: Notes, interpolator: Interpolator, root: MapNode) -> MapNo
     if section is None:
         notes.missing("the file", "cluster", notes.document.source.whole(), "add `cluster:` with `num_nodes` and `component_placement`")
     elif not isinstance(section, MapNode) and not is_unknown(section):
-        notes.wrong_type("cluster", "cluster", section, "a map", "write `num_nodes:` and `component_placement:` below it")
+        notes.report_type("cluster", "cluster", section, "a map", "write `num_nodes:` and `component_placement:` below it")
     if not isinstance(section, MapNode):
         return None
     for entry in section:
         close = None if entry.key.text in _KEYS else nearest(entry.key.text, [key for key in _REQUIRED if section.get(key) is None])
         if close and not notes.partial:
             message = f"`cluster` has no `{close}`, but `{entry.key.text}`, which RLinf does not know"
-            notes.error("PW101", "cluster", message, entry.key.span, "not a key", f"write `{close}`", notes.renamed(entry, close))
+            notes.error("PW101", "cluster", message, entry.key.span, "not a key", f"write `{close}`", notes.rename(entry, close))
         if close:
             renamed = Entry(replace(entry.key, text=close), entry.value)
             section = replace(section, entries=tuple(renamed if old is entry else old for old in section.entries))
@@ -186,13 +186,13 @@ def read_num_nodes(notes: Notes, section: MapNode, value: Value | None) -> int |
     if not isinstance(value, Scalar) or not isinstance(number, int) or isinstance(number, bool):
         text = value.text.removesuffix(".0") if isinstance(value, Scalar) else ""
         meant = int(text) if text.isascii() and text.isdecimal() and len(text) < 8 and 1 <= int(text) <= MAX_NODES else None
-        edit = notes.instead(value, str(meant)) if meant is not None else None
+        edit = notes.replace(value, str(meant)) if meant is not None else None
         help = f"write `{meant}`, without quotes" if edit else "write a whole number such as `2`"
-        notes.wrong_type("cluster", "num_nodes", value, "a whole number", help, edit)
+        notes.report_type("cluster", "num_nodes", value, "a whole number", help, edit)
         return meant
     if number < 1:
         message = f"`num_nodes` is {number}, but there must be at least 1 node"
-        notes.error("PW105", "cluster", message, value, "too few", "write `1`", notes.instead(value, "1"))
+        notes.error("PW105", "cluster", message, value, "too few", "write `1`", notes.replace(value, "1"))
         return 1
     if number > MAX_NODES:
         message = f"`num_nodes` is {number:,}, more than the {MAX_NODES:,} nodes that are read"

@@ -77,7 +77,7 @@ class PlacementStrategy(ABC):
         return placements(resolved, self.runs(resolved), isolated)
 
 
-def selected(strategy: str, cluster: Cluster, labels: Labels) -> tuple[str, ...]:
+def select_labels(strategy: str, cluster: Cluster, labels: Labels) -> tuple[str, ...]:
     """Return the labels as a tuple. Raises UnusableInput (PW107) for an unknown or no label."""
     chosen = (CLUSTER_LABEL,) if labels is None else (labels,) if isinstance(labels, str) else tuple(labels)
     faults = [f"there is no node group `{label}`" for label in chosen if label not in cluster.groups]
@@ -137,7 +137,7 @@ class NodePlacementStrategy(PlacementStrategy):
 
     def runs(self, cluster: Cluster) -> tuple[Run, ...]:
         """Return one run per node. Raises UnusableInput (PW102, PW107, PW108, PW210)."""
-        labels = selected(_BY_NODE, cluster, self.node_group)
+        labels = select_labels(_BY_NODE, cluster, self.node_group)
         nodes = [(node, label) for label in labels for node in cluster.groups[label].node_ranks]
         if shared := sorted(node for node, count in Counter(node for node, _ in nodes).items() if count > 1):
             message = f"the node groups {', '.join(labels)} share the nodes {', '.join(map(str, shared))}"
@@ -226,7 +226,7 @@ class PackedPlacementStrategy(PlacementStrategy):
 
     def runs(self, cluster: Cluster) -> Runs:
         """Return runs per node, or per block. Raises UnusableInput (PW102, PW107, PW203, PW302)."""
-        labels = selected(_PACKED, cluster, self.node_group)
+        labels = select_labels(_PACKED, cluster, self.node_group)
         need_hardware(_PACKED, cluster, labels)
         numbering = cluster.numbering(labels)
         if self.end_accelerator_id >= numbering.size:
@@ -316,7 +316,7 @@ class FlexiblePlacementStrategy(PlacementStrategy):
 
     def runs(self, cluster: Cluster) -> Sequence[Run]:
         """Return the runs. Raises UnusableInput (PW102, PW107, PW203, PW210, PW302)."""
-        labels = selected(_FLEXIBLE, cluster, self.node_group)
+        labels = select_labels(_FLEXIBLE, cluster, self.node_group)
         need_hardware(_FLEXIBLE, cluster, labels)
         numbering = cluster.numbering(labels)
         exist = f"0-{numbering.size - 1} exist" if numbering.size else "there are none"

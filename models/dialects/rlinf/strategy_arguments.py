@@ -61,7 +61,7 @@ def _read(
     by_name = {name: argument for argument in arguments for name in (argument.name, *argument.aliases)}
     if (count := len(positional)) > (most := len(arguments)):
         message = f"{with_noun(count, 'value')} {are(count)} given, but there {are(most)} {with_noun(most, 'argument')}"
-        findings.append(_wrong(strategy, message))
+        findings.append(_build_error(strategy, message))
     # Documentation of the first two generations lists the isolation in the position of the node group.
     by_position = (
         ("isolate_accelerator" if argument.name == "node_group" and isinstance(value, bool) else argument.name, value)
@@ -71,10 +71,12 @@ def _read(
         argument = by_name.get(name)
         if argument is None:
             close, known = nearest(name, by_name), ", ".join(f"`{argument.name}`" for argument in arguments)
-            findings.append(_wrong(strategy, f"there is no argument `{name}`", f"write `{close}`" if close else f"pass one of {known}"))
+            findings.append(
+                _build_error(strategy, f"there is no argument `{name}`", f"write `{close}`" if close else f"pass one of {known}")
+            )
         elif (earlier := written_names.setdefault(argument.name, name)) != name or argument.name in values:
             both = f"`{earlier}` and `{name}` are" if earlier != name else f"`{name}` is given twice:"
-            findings.append(_wrong(strategy, f"{both} one argument", f"give it once, as `{argument.name}`"))
+            findings.append(_build_error(strategy, f"{both} one argument", f"give it once, as `{argument.name}`"))
         else:
             values[argument.name] = None
             try:
@@ -83,7 +85,7 @@ def _read(
                 findings += refused.findings
     for argument in arguments:
         if argument.name in needed and argument.name not in values:
-            findings.append(_wrong(strategy, f"`{argument.name}` is missing", f"pass `{argument.name}=...`"))
+            findings.append(_build_error(strategy, f"`{argument.name}` is missing", f"pass `{argument.name}=...`"))
     refuse(findings)
     return values
 
@@ -100,8 +102,8 @@ def whole_number(least: int) -> Callable[[str, str, object], int]:
     def read(strategy: str, name: str, value: object) -> int:
         number = _index(value)
         if number is None or number < least:
-            message = f"`{name}` is {_shown(value)}, but it must be a whole number of at least {least}"
-            raise UnusableInput([_wrong(strategy, message, f"pass `{name}={least}` or more")])
+            message = f"`{name}` is {_format(value)}, but it must be a whole number of at least {least}"
+            raise UnusableInput([_build_error(strategy, message, f"pass `{name}={least}` or more")])
         return number
 
     return read
@@ -116,8 +118,8 @@ def read_ranks(strategy: str, name: str, value: object) -> tuple[int, ...]:
     valid = tuple(number for number in numbers if number is not None and number >= 0)
     if len(valid) < len(numbers):
         wrong = next(item for item, number in zip(items, numbers) if number is None or number < 0)
-        message = f"`{name}` holds {_shown(wrong)}, but a rank is a whole number of at least 0"
-        raise UnusableInput([_wrong(strategy, message, f"give `{name}` whole numbers")])
+        message = f"`{name}` holds {_format(wrong)}, but a rank is a whole number of at least 0"
+        raise UnusableInput([_build_error(strategy, message, f"give `{name}` whole numbers")])
     return valid
 
 
@@ -137,7 +139,7 @@ def truth(strategy: str, name: str, value: object) -> bool:
     """Read True or False."""
     if isinstance(value, bool):
         return value
-    raise UnusableInput([_wrong(strategy, f"`{name}` is {_shown(value)}, but it must be True or False", f"pass `{name}=True`")])
+    raise UnusableInput([_build_error(strategy, f"`{name}` is {_format(value)}, but it must be True or False", f"pass `{name}=True`")])
 
 
 def labels(strategy: str, name: str, value: object) -> str | tuple[str, ...] | None:
@@ -153,7 +155,7 @@ def _items(strategy: str, name: str, value: object) -> list[object]:
             return list(value)
         except TypeError:  # a numpy array without dimensions counts as a Collection
             pass
-    raise UnusableInput([_wrong(strategy, f"`{name}` is {_shown(value)}, but it must be a list", f"pass `{name}` as a list")])
+    raise UnusableInput([_build_error(strategy, f"`{name}` is {_format(value)}, but it must be a list", f"pass `{name}` as a list")])
 
 
 def _index(value: object) -> int | None:
@@ -165,12 +167,12 @@ def _index(value: object) -> int | None:
         return None
 
 
-def _shown(value: object) -> str:
+def _format(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _wrong(strategy: str, message: str, help: str = "") -> Finding:
+def _build_error(strategy: str, message: str, help: str = "") -> Finding:
     return error("PW119", strategy, message, help=help)
 
 

@@ -135,18 +135,18 @@ def models(mode: Mode) -> None:
     if not task or task == "embodied_eval":
         return
     if task != "reasoning_eval":
-        _trained(mode, "actor", "actor", "actor.model.model_path" if task == "sft" else key)
+        _add_trained(mode, "actor", "actor", "actor.model.model_path" if task == "sft" else key)
         if mode.settings.flag("critic.use_critic_model", DIVIDES):
-            _trained(mode, "critic", "critic", key)
+            _add_trained(mode, "critic", "critic", key)
         for name, role in INFERENCE.items():
-            _trained(mode, name, role, key)
+            _add_trained(mode, name, role, key)
     if mode.placer is not Placer.HYBRID:
         degrees = mode.degrees("rollout")
         _add(mode, "rollout", key, degrees, engine_splits(places_of(tp=degrees.tp), IN_ENGINE))
     runs(mode)
 
 
-def _trained(mode: Mode, name: str, role: str, key: str) -> None:
+def _add_trained(mode: Mode, name: str, role: str, key: str) -> None:
     """Add the model of a trained or inference component; only Megatron divides a model."""
     if not mode.components.get(name) or mode.settings.word(f"{role}.training_backend", DIVIDES) != MEGATRON:
         return

@@ -27,7 +27,7 @@ from ...text.source import Source
 from ...text.tree import Entry, MapNode, find
 from ...times import times_with
 from ..dialect import UNCHANGED, Degrees
-from ..written import Values, check_places, edits_of, put, read_again, refused, text_of
+from ..written import Values, check_places, edits_of, put, read_again, refuse_writing, text_of
 from .known import COST, KEY
 from .modes.state import SECTIONS, Extent, degree_keys, extent_of
 from .planning.hints import MEASURED_ON
@@ -51,14 +51,14 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     """
     problem, source = reading.problem, reading.source
     if problem is None:
-        raise refused("", "the file states no problem")
+        raise refuse_writing("", "the file states no problem")
     known, planning = {component.name: component for component in problem.components}, problem.job.planning
     packs, placed = problem.job.capabilities.packs, find(source.root, PLACED)
     if planning.own and not isinstance(placed, MapNode):
-        raise refused("", f"`{PLACED}` is written elsewhere")
+        raise refuse_writing("", f"`{PLACED}` is written elsewhere")
     entries = placed if isinstance(placed, MapNode) else MapNode((), source.root.span)
     in_file = {name for entry in entries for name in _names(entry)}
-    idle = _not_started(problem, assignment)
+    idle = _find_not_started(problem, assignment)
     added = [name for name in assignment.runs if name not in known or known[name].runs is None]
     lines: dict[str, Line] = {name: _line(name, known.get(name), problem, assignment.of(name)) for name in added if name not in idle}
     stays = {name for name in lines if name in planning.own and _is_same(planning.own[name], assignment.of(name), packs)}
@@ -91,7 +91,7 @@ def _with_hints(source: Source, edits: list[Edit], values: Values, hints: Values
     return [*edits, *edits_of(source, source.root, {**values, **({NAME: {COMPONENTS: hints}} if hints else {})})]
 
 
-def _not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
+def _find_not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
     """Return the components that RLinf does not start in the assignment's arrangement."""
     masks_by_name = {name: assignment.masks(name) for name in assignment.runs}
     for way in problem.job.planning.ways:
@@ -100,17 +100,17 @@ def _not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
     return frozenset()
 
 
-def _relabelled(runs: Sequence[Run], labels: tuple[str, ...] = _WHOLE) -> Sequence[Run]:
+def _relabel(runs: Sequence[Run], labels: tuple[str, ...] = _WHOLE) -> Sequence[Run]:
     return [replace(run, node_group=labels[0]) for run in runs] if len(labels) == 1 else runs
 
 
 def _extent(problem: Problem, runs: Sequence[Run], labels: tuple[str, ...]) -> Extent:
-    return extent_of(_relabelled(runs, labels), problem.cluster, labels)
+    return extent_of(_relabel(runs, labels), problem.cluster, labels)
 
 
 def _line(name: str, component: Component | None, problem: Problem, runs: Sequence[Run]) -> Line:
     if not name or "," in name or name != name.strip():
-        raise refused(name, f"`{name}` cannot be a key of `component_placement`")
+        raise refuse_writing(name, f"`{name}` cannot be a key of `component_placement`")
     if component and component.contiguous and problem.job.capabilities.packs:
         named, labels = component.node_groups, _WHOLE
         if problem.kind(component) != ACCELERATOR:
@@ -149,7 +149,7 @@ def rewrite(source: Source, placed: MapNode, lines: Mapping[str, Line]) -> list[
         edit = Edit(Span(key.file, key.start, end, key.line, key.column), separator.join(pieces))
         removal = edit if pieces else without_entry(source.text, placed, entry)
         if removal is None:
-            raise refused("", f"`{PLACED}` is written elsewhere")
+            raise refuse_writing("", f"`{PLACED}` is written elsewhere")
         edits.append(removal)
     return [edit for edit in edits if edit.text != source.text[edit.span.start : edit.span.end]]
 
@@ -181,7 +181,7 @@ def _measured_counts(source: Source, before: Problem, after: Problem, degrees: M
 def _is_same(runs: Sequence[Run], reread_runs: Sequence[Run], drops_groups: bool) -> bool:
     """Return True if runs have equal seats; node groups count unless RLinf drops them."""
     if drops_groups:
-        runs, reread_runs = _relabelled(runs), _relabelled(reread_runs)
+        runs, reread_runs = _relabel(runs), _relabel(reread_runs)
     return list(seats(runs)) == list(seats(reread_runs))
 
 
@@ -194,15 +194,15 @@ def _check(
     components = {component.name: component for component in again.components} if again else {}
     relabelled = dict(assignment.runs)
     for name in added if problem.job.capabilities.packs else ():
-        relabelled[name] = _relabelled(assignment.of(name))
+        relabelled[name] = _relabel(assignment.of(name))
         if (component := components.get(name)) and component.runs is not None:
-            components[name] = replace(component, runs=tuple(_relabelled(component.runs)))
+            components[name] = replace(component, runs=tuple(_relabel(component.runs)))
     check_places(Assignment(relabelled), components, idle)
     hinted = _reread(reading, problem, edits, degrees) if degrees else None
     for component in hinted.components if hinted else ():
         name = component.name
-        if name in degrees and component.parallel != problem.divided(name, degrees[name]):
-            raise refused(name, f"`{name}`, written down and read again, would have {component.parallel}")
+        if name in degrees and component.parallel != problem.divide(name, degrees[name]):
+            raise refuse_writing(name, f"`{name}`, written down and read again, would have {component.parallel}")
 
 
 def _reread(

@@ -123,7 +123,7 @@ class BatchChecks(RollChecks):
 
     def _check_prompts(self, batch: Amount) -> None:
         step = self._step()
-        for role in self.setup.declared(ACTOR_TRAIN):
+        for role in self.setup.list_declared(ACTOR_TRAIN):
             is_replaced = self.pipeline.pure_opd and not role.created  # the student replaces it
             if role.by_megatron and not is_replaced:
                 self._dealt_out(role, batch, step)
@@ -137,7 +137,7 @@ class BatchChecks(RollChecks):
     def _step(self) -> int:
         """Return the step of prompt counts for all checks together."""
         multiple = 1
-        for role in self.setup.declared(ACTOR_TRAIN):
+        for role in self.setup.list_declared(ACTOR_TRAIN):
             batches = self.batches_of(role)
             multiple = lcm(multiple, batches.ranks if batches and role.by_megatron else 1)
         if self.pipeline.agentic:
@@ -145,7 +145,7 @@ class BatchChecks(RollChecks):
             return lcm(multiple, size.value) if size else multiple
         answers = self.answers_of()
         if self.training and answers and self.pipeline.ppo:
-            for batches in self._trained():
+            for batches in self._find_trained():
                 multiple = lcm(multiple, batches.of_all // gcd(batches.of_all, answers.value))
         return multiple
 
@@ -195,7 +195,7 @@ class BatchChecks(RollChecks):
         samples = batch.value * answers.value
         prompts = f"{with_noun(batch.value, 'prompt')}{'' if batch.scalar else ' by default'}"
         left = Number(samples, with_noun(samples, "sample"), batch, f"{prompts} x {with_noun(answers.value, 'answer')}")
-        for batches in self._trained():
+        for batches in self._find_trained():
             if batches.role.key not in self.setup.short:
                 Divides(
                     code=BATCH_NUMBERS, source="ROLL, roll/pipeline/base_worker.py", when=AFTER_ROLLOUT, left=left,
@@ -209,7 +209,7 @@ class BatchChecks(RollChecks):
             return False
         return self.settings.flag(role.path("use_dynamic_batching_in_train"), BATCH_NUMBERS) is not False
 
-    def _trained(self) -> list[Batches]:
+    def _find_trained(self) -> list[Batches]:
         """Return the roles that train in whole updates; an actor with dynamic batches does not."""
         candidates = [self.batches_of(self.setup.role(part)) for part in (ACTOR_TRAIN, CRITICS)]
         return [batches for batches in candidates if batches is not None and not self._is_dynamic(batches.role)]
@@ -397,7 +397,7 @@ class BatchChecks(RollChecks):
 
     def _check_adjusted(self, batch: Amount) -> None:
         """Warn if ROLL copies or drops trajectories to make a batch even for all roles."""
-        sizes = self._taken() if not self.setup.short else None
+        sizes = self._list_samples() if not self.setup.short else None
         mode = self.settings.word("batch_adjust_mode", BATCH_NUMBERS)
         if sizes is None or mode is None or (mode or "copy") not in WAYS or not self._one_sample_each():
             return
@@ -411,7 +411,7 @@ class BatchChecks(RollChecks):
             why = (f"in every step ROLL {does}", *takers, f"where every trajectory is one sample; {NEVER}")
             self.notes.warn(BATCH_NUMBERS, ACTOR_TRAIN, message, batch.span or self.setup.top, f"no multiple of {size}", help, None, *why)
 
-    def _taken(self) -> list[tuple[str, int]] | None:
+    def _list_samples(self) -> list[tuple[str, int]] | None:
         """Return (text, samples taken at once) per role; None if any is unknown."""
         sizes: list[tuple[str, int]] = []
         for role in self.setup.all(ACTOR_TRAIN, REFERENCES, CRITICS):

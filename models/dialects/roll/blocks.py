@@ -98,7 +98,7 @@ class ConfigurationBlocks(RollChecks):
         """Yield the roles."""
         taken: set[str] = set()
         for part in self.pipeline.creates:
-            for key in self._started(part) if part in self.known else ():
+            for key in self._list_started(part) if part in self.known else ():
                 taken.add(key)
                 switch = self.switches.get(part)
                 role = self._role(key, part, switch.on, switch.why) if switch else self._role(key, part, True, _STARTED)
@@ -106,14 +106,14 @@ class ConfigurationBlocks(RollChecks):
         for name in self.known:
             replaced = self.pipeline.pure_opd and name in (ACTOR_TRAIN, names.ACTOR_INFER, REFERENCES)
             why = "the students and teachers take its place" if replaced else f"`{self.pipeline.launcher}` {NOT_STARTED}"
-            for key in self._declared(name):
+            for key in self._find_blocks(name):
                 if key not in taken:
                     yield self._role(key, name, False, why, not replaced)
 
-    def _started(self, part: str) -> Iterator[str]:
+    def _list_started(self, part: str) -> Iterator[str]:
         """Yield the paths of the blocks of a part that the pipeline may start."""
         if part == REWARDS:
-            yield from self._declared(REWARDS)
+            yield from self._find_blocks(REWARDS)
         elif part == REFERENCES and self.switches:
             yield from self._references()
         elif part in (names.REWARD_MODEL, names.AGENTIC_REWARD):
@@ -128,13 +128,13 @@ class ConfigurationBlocks(RollChecks):
 
         Source: PPOConfig.reference_configs.
         """
-        declared = self._declared(TEACHERS) if TEACHERS in self.known else []
+        declared = self._find_blocks(TEACHERS) if TEACHERS in self.known else []
         teachers = [key for key in declared if "." in key or self.teachers_refer or is_configured(self.settings, key)]
         if not teachers or self.pipeline.lora_reference:
             return [TEACHERS if self.teachers_refer else REFERENCES]
         return teachers
 
-    def _declared(self, name: str) -> list[str]:
+    def _find_blocks(self, name: str) -> list[str]:
         """Return the paths of the blocks under a name; `rewards` and `teacher` may have several."""
         value = self._at(name)
         if value is None:
@@ -178,9 +178,9 @@ def pipeline_of(notes: Notes, settings: Settings, program: Program | None) -> Pi
     launcher = program.name.replace("\\", "/").rsplit("/", 1)[-1] if program is not None else ""
     started = [pipeline for pipeline in pipelines().values() if pipeline.launcher == launcher]
     if started:
-        return started[0] if len(started) == 1 else _distilled(settings)
+        return started[0] if len(started) == 1 else _build_distillation(settings)
     if has(names.STUDENT_TRAIN, names.STUDENT_INFER) or settings.flag("is_pure_opd", RULE):
-        return pipelines()["sft"] if has(names.SFT_TRAIN) else _distilled(settings)
+        return pipelines()["sft"] if has(names.SFT_TRAIN) else _build_distillation(settings)
     guess = next(guess for guess in fact_file("guesses") if is_shown(**guess))
     pipeline, alternative = pipelines()[guess["pipeline"]], guess.get("alternative")
     if alternative:
@@ -189,6 +189,6 @@ def pipeline_of(notes: Notes, settings: Settings, program: Program | None) -> Pi
     return pipeline
 
 
-def _distilled(settings: Settings) -> Pipeline:
+def _build_distillation(settings: Settings) -> Pipeline:
     agentic = settings.word("pure_opd_pipeline_type", RULE) == "agentic"
     return pipelines()["opd_agentic" if agentic else "opd_rlvr"]

@@ -80,7 +80,7 @@ def _check_domains(setup: RollSetup) -> None:
     for entry in domains if rewards is None or isinstance(rewards, MapNode) else ():
         if (name := entry.key.text) not in known:
             close, message = nearest(name, known), f"`domain_interleave_probs` names `{name[:60]}`, which is no reward: a KeyError"
-            help, edit = (f"write `{close}`", setup.notes.renamed(entry, close)) if close else (f"add `{name[:60]}` to `{REWARDS}`", None)
+            help, edit = (f"write `{close}`", setup.notes.rename(entry, close)) if close else (f"add `{name[:60]}` to `{REWARDS}`", None)
             setup.notes.error(REFUSED, ACTOR_TRAIN, message, entry.key.span, "not a reward", help, edit, AT_CREATION)
 
 

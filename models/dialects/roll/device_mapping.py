@@ -99,7 +99,7 @@ def read_expression(text: str) -> Expression:
             return _faulty(whole, f"`{tree.body.id}` is no list: ROLL takes `len()` of it, which is a TypeError", "no list")
         value = _Evaluation(text).value(tree.body)
     except SyntaxError as problem:
-        return _no_python(text, problem)
+        return _report_syntax(text, problem)
     except RefusedMapping as refused:
         return Expression(None, refused.args[0])
     except (ValueError, MemoryError, RecursionError):
@@ -145,7 +145,7 @@ def _faulty(place: Place, message: str, label: str, better: str = "", when: str 
     return Expression(None, MappingFault(place, message, label, better, when))
 
 
-def _no_python(text: str, problem: SyntaxError) -> Expression:
+def _report_syntax(text: str, problem: SyntaxError) -> Expression:
     """Report text that Python cannot parse. The fix closes a bracket, or converts ranks such as `0-7,9`."""
     message = f"this is no Python expression: {problem.msg[:80]}"
     closing = {"(": ")", "[": "]", "{": "}"}
@@ -170,7 +170,7 @@ def _from_ranks(text: str) -> str:
         return ""
     pieces = [piece.partition("-") for piece in text.split(",")]
     parts = [range(int(first), int(last or first) + 1) for first, _, last in pieces]
-    return text_of(Ids.joined(*parts)) if all(parts) and max(part[-1] for part in parts) < MAX_ID else ""
+    return text_of(Ids.join(*parts)) if all(parts) and max(part[-1] for part in parts) < MAX_ID else ""
 
 
 def _line_starts(text: str) -> list[int]:
@@ -188,7 +188,7 @@ class _Evaluation:
     def value(self, node: ast.expr) -> Any:
         """Return the value of a node: number, text, list, tuple, range, set, or iterator."""
         try:
-            value = self._computed(node)
+            value = self._compute(node)
         except (TypeError, ValueError, ArithmeticError, LookupError) as problem:
             raise self._fails(node, f"raises {type(problem).__name__} in Python") from None
         if isinstance(value, _NUMBERS) and abs(value) > MAX_NUMBER:
@@ -198,7 +198,7 @@ class _Evaluation:
             raise self._unread(node, "takes more steps than are worked out")
         return value
 
-    def _computed(self, node: ast.expr) -> Any:
+    def _compute(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Constant) and isinstance(node.value, (str, int, float, type(None))):
             return node.value
         if isinstance(node, ast.Name) and node.id in self.variables:
@@ -217,9 +217,9 @@ class _Evaluation:
             items = self._items(node.elts)
             return items if isinstance(node, ast.List) else tuple(items) if isinstance(node, ast.Tuple) else set(self._numbers(node, items))
         if isinstance(node, ast.ListComp):
-            return self._looped(node, node.generators[0])
+            return self._evaluate_loop(node, node.generators[0])
         if isinstance(node, ast.Call):
-            return self._called(node)
+            return self._evaluate_call(node)
         if isinstance(node, ast.Subscript):
             return self.value(node.value)[self._index(node.slice)]
         raise self._unread(node)
@@ -244,7 +244,7 @@ class _Evaluation:
             items += value
         return items
 
-    def _looped(self, node: ast.ListComp, loop: ast.comprehension) -> list[Any]:
+    def _evaluate_loop(self, node: ast.ListComp, loop: ast.comprehension) -> list[Any]:
         if len(node.generators) > 1 or loop.ifs or loop.is_async or not isinstance(loop.target, ast.Name):
             raise self._unread(node)
         before, items = self.variables, list[Any]()
@@ -254,7 +254,7 @@ class _Evaluation:
         self.variables = before
         return items
 
-    def _called(self, node: ast.Call) -> Any:
+    def _evaluate_call(self, node: ast.Call) -> Any:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         function = None if name in self.variables else _FUNCTIONS.get(name)
         if function is None:
@@ -320,7 +320,7 @@ def read_devices(notes: Notes, role: Role, owner: MapNode, entry: Entry, value: 
             message = f"`{DEVICES}` of `{subject}` is null, which ROLL refuses: for CPUs alone the key is left out"
             # Without both keys ROLL has no workers to start.
             alone = role.created and owner.get("world_size") is None
-            help, edit = ("name devices", None) if alone else (f"remove `{DEVICES}`, or name devices", notes.removed(owner, entry))
+            help, edit = ("name devices", None) if alone else (f"remove `{DEVICES}`, or name devices", notes.remove(owner, entry))
             notes.error("PW105", subject, message, value, "null", help, edit, AT_LOAD)
         return checks_types, None
     if isinstance(value, Scalar) and isinstance(value.value, str):
@@ -364,7 +364,7 @@ def _meant_ids(notes: Notes, subject: str, entry: Entry, value: Value) -> Ids | 
             edit = Edit(Span(key.file, key.end, value.span.end, key.line, key.column + key.length), f": {quoted}")
     else:
         message = f"`{DEVICES}` of `{subject}` is {kind_of(value)}, not a text that names a list of device ids"
-        edit = notes.instead(value, quoted) if better else None
+        edit = notes.replace(value, quoted) if better else None
     help = f"write `{better}`" if better and len(better) <= 200 else _HELP
     notes.error("PW105", subject, message, value, kind_of(value), help, edit, AT_LOAD)
     return ids if better else None
@@ -383,7 +383,7 @@ def rewritten(text: ScalarText, better: str) -> Edit | None:
     if scalar.origin is not None or text.shift is None:
         return None
     if text.shift == 1:
-        return text.replaced(better)
+        return text.replace(better)
     plain = better[:1].isalpha() and not set(better) & set("#:{}&!|>'\"%@`") and ("," in text.text or "," not in better)
     return Edit(scalar.span, better if plain else plain_or_quoted(better))
 

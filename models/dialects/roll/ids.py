@@ -17,7 +17,7 @@ class Ids:
     listed: tuple[int, ...] = ()
 
     @staticmethod
-    def joined(*parts: Iterable[int]) -> Ids:
+    def join(*parts: Iterable[int]) -> Ids:
         """Build ids from parts."""
         return Ids(tuple(chain(*parts)))
 
@@ -93,7 +93,7 @@ def text_of(ids: Ids) -> str:
 
 def range_text(ids: range) -> str:
     """Format a progression: `list(range(0,8))`."""
-    return text_of(Ids.joined(ids))
+    return text_of(Ids.join(ids))
 
 
 def differing(ids: Ids, second: Ids, shift: int) -> list[int]:

@@ -155,7 +155,7 @@ class RollSetup:
         """Return the created roles of some parts, part by part."""
         return (role for part in parts for role in self.roles if role.part == part and role.created)
 
-    def declared(self, part: str) -> Iterator[Role]:
+    def list_declared(self, part: str) -> Iterator[Role]:
         """Return the roles of a part, created or not."""
         return (role for role in self.roles if role.part == part)
 

@@ -33,13 +33,13 @@ def _with_commas(notes: Notes, root: MapNode, path: str = "") -> MapNode:
         block, key = entry.value, f"{path}{entry.key.text}"
         own = block.entry(DEVICES) if isinstance(block, MapNode) and block.flow else None
         if isinstance(block, MapNode) and (own or not path):
-            meant = _joined(notes, block, own, key) if own else _with_commas(notes, block, f"{key}.")
+            meant = _extend_mapping(notes, block, own, key) if own else _with_commas(notes, block, f"{key}.")
             entry = entry if meant is block else Entry(entry.key, meant)
         entries.append(entry)
     return root if entries == list(root) else replace(root, entries=tuple(entries))
 
 
-def _joined(notes: Notes, block: MapNode, own: Entry, subject: str) -> MapNode:
+def _extend_mapping(notes: Notes, block: MapNode, own: Entry, subject: str) -> MapNode:
     """Extend the `device_mapping` of a block to the closing bracket."""
     value, start = own.value, own.value.span
     source = notes.document.text_of(start.file)
@@ -94,14 +94,14 @@ def _with_roles(notes: Notes, document: Document) -> MapNode:
                 meant[name] = close
     if not meant:
         return root
-    pipeline, blocks = _started(replace(document, root=_renamed(root, meant)))
+    pipeline, blocks = _find_started(replace(document, root=_rename_keys(root, meant)))
     missed = {name: close for name, close in meant.items() if any(block.key.partition(".")[0] == close for block in blocks)}
     for entry in root:
         if close := missed.get(entry.key.text):
             message = f"`{entry.key.text}` is no role of ROLL's {pipeline.name} pipeline"
-            edit, why = notes.renamed(entry, close), (f"ROLL ignores it, and misses `{close}`", AT_CREATION)
+            edit, why = notes.rename(entry, close), (f"ROLL ignores it, and misses `{close}`", AT_CREATION)
             notes.error(CODE, close, message, entry.key.span, "not a role", f"write `{close}`", edit, *why)
-    return _renamed(root, missed)
+    return _rename_keys(root, missed)
 
 
 def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> MapNode:
@@ -110,7 +110,7 @@ def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> MapN
     suspects = (entry.key.text for block in maps(root) for entry in block)
     if not names.dotted_keys(root) and not any(key not in workers and nearest(key, workers) for key in suspects):
         return root
-    for block in _started(document)[1]:
+    for block in _find_started(document)[1]:
         mapping = block.block
         if mapping is None or block.part in (REWARD_MODEL, TRAIN_ENV, VAL_ENV) or block.key in hinted:
             continue
@@ -127,9 +127,9 @@ def _with_workers(notes: Notes, root: MapNode, block: Role, mapping: MapNode) ->
         close = None if entry.key.text in known else nearest(entry.key.text, missing)
         if close == DEVICES or (close == WORLD_SIZE and block.part != names.AGENTIC_REWARD):
             message = f"`{block.key}` has no key `{entry.key.text}`"
-            edit, why = notes.renamed(entry, close), (f"ROLL ignores it, and misses `{close}`", AT_CREATION)
+            edit, why = notes.rename(entry, close), (f"ROLL ignores it, and misses `{close}`", AT_CREATION)
             notes.error(CODE, block.key, message, entry.key.span, "not a key", f"write `{close}`", edit, *why)
-            return with_value(root, block.key, _renamed(mapping, {entry.key.text: close}))
+            return with_value(root, block.key, _rename_keys(mapping, {entry.key.text: close}))
     for entry in names.dotted_keys(root):
         role, _, key = entry.key.text.rpartition(".")
         if role == block.key and key in (DEVICES, WORLD_SIZE):
@@ -144,14 +144,14 @@ def _with_workers(notes: Notes, root: MapNode, block: Role, mapping: MapNode) ->
     return root
 
 
-def _started(document: Document) -> tuple[Pipeline, list[Role]]:
+def _find_started(document: Document) -> tuple[Pipeline, list[Role]]:
     silent = Notes(document, "")
     settings = Settings(silent, Interpolator.of(document, names.ENVIRONMENT_VARIABLES), Defaults(profile_of(document.release)))
     setup = RollSetup(silent, settings, pipeline_of(silent, settings, document.program))
     return setup.pipeline, [role for role in ConfigurationBlocks(setup).roles() if role.created]
 
 
-def _renamed(mapping: MapNode, meant: dict[str, str]) -> MapNode:
+def _rename_keys(mapping: MapNode, meant: dict[str, str]) -> MapNode:
     entries = (Entry(replace(entry.key, text=meant.get(entry.key.text, entry.key.text)), entry.value) for entry in mapping)
     return replace(mapping, entries=tuple(entries))
 
@@ -206,7 +206,7 @@ class KeyChecks(RollChecks):
         report_unread(notes, CODE, counting_keys(entry, name), "a role that ROLL starts")
 
     def _no_role(self, root: MapNode, entry: Entry, close: str | None) -> None:
-        help, edit = self.notes.to_rename(root, entry, close) if close else ("remove it", self.notes.removed(root, entry))
+        help, edit = self.notes.to_rename(root, entry, close) if close else ("remove it", self.notes.remove(root, entry))
         message = f"`{entry.key.text}` is no role of ROLL's {self.pipeline.name} pipeline"
         self.notes.warn(CODE, entry.key.text, message, entry.key.span, "not a role", help, edit, IGNORED)
 
@@ -218,5 +218,5 @@ class KeyChecks(RollChecks):
         only = f" in {choice.release.name}, only in {spans_of(had)}" if had and choice else ""
         message = f"`{role.key}` has no key `{name}`{only}"
         is_meant = close and (block.get(close) is not None or not had)
-        help, edit = self.notes.to_rename(block, entry, close) if close and is_meant else ("remove it", self.notes.removed(block, entry))
+        help, edit = self.notes.to_rename(block, entry, close) if close and is_meant else ("remove it", self.notes.remove(block, entry))
         self.notes.warn(CODE, role.key, message, entry.key.span, "not a key", help, edit, IGNORED)

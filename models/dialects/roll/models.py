@@ -70,7 +70,7 @@ def _key(setup: RollSetup, role: Role) -> str:
     for parts in TOGETHER:
         if role.part in parts:
             used_parts = [part for part in parts if setup.pipeline.config != names.DPO or part != ACTOR_INFER]
-            members = [next(setup.declared(part), None) for part in used_parts]
+            members = [next(setup.list_declared(part), None) for part in used_parts]
             if role in members and not all(role and setup.settings.has(role.path(MODEL)) for role in members):
                 return AT_TOP.get(role.part, "pretrain")
     return role.path(MODEL)

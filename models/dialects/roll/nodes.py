@@ -49,7 +49,7 @@ def devices_per_node(setup: RollSetup) -> int:
     stated = min(written.value, MAX_ACCELERATORS_PER_NODE) if written and written.value > 0 else 8
     if not is_replaced:
         return stated
-    seen = _seen(notes)
+    seen = _count_visible(notes)
     if machines is None and seen is None:
         why = f"accelerators per node unknown; ROLL counts those of its own machine, {stated} are assumed"
         notes.unsure(RULE, PER_NODE, why, True, f"Pass `--cluster x{stated}`")
@@ -83,14 +83,14 @@ def _whole(setup: RollSetup, key: str, default: int, is_replaced: bool) -> Amoun
     return setup.settings.whole(key, RULE, default, exact=True, least=-_ANY if is_replaced else 1)
 
 
-def _shown(notes: Notes) -> ShellMachine:
+def _read_shell_machine(notes: Notes) -> ShellMachine:
     program = notes.document.program
     return (program.machine if program else None) or ShellMachine()
 
 
-def _seen(notes: Notes) -> int | None:
+def _count_visible(notes: Notes) -> int | None:
     """Return the accelerators that the script shows the driver; `ray start --num-gpus` shows none."""
-    shown = _shown(notes)
+    shown = _read_shell_machine(notes)
     return shown.own if shown.for_ray else shown.accelerators
 
 
@@ -201,7 +201,7 @@ class DeviceReservation(RollChecks):
 
     def _judge_shown(self) -> None:
         """Refuse a script that shows Ray fewer devices than a node that is needed has."""
-        shown, at = _shown(self.notes).accelerators, _shown(self.notes).accelerators_span
+        shown, at = _read_shell_machine(self.notes).accelerators, _read_shell_machine(self.notes).accelerators_span
         if shown is not None and shown < self.per_node and self.has - 1 < self.needed <= self.has:
             message = f"the script shows Ray {with_noun(shown, 'device')} of this node, but ROLL uses only nodes of {self.per_node}"
             help = f"show Ray all {self.per_node}, or show ROLL as few: `CUDA_VISIBLE_DEVICES`"
@@ -227,7 +227,7 @@ class DeviceReservation(RollChecks):
         if holes or (edit is not None and not overlaps_no_edit(self.notes, edit)):
             edit = None  # the update of weights says more exactly where ranges with holes may be
         listed = [f"`{role.key}` in line {role.place.line}: ids {write_ranks(role.devices.ranges)}" for role in roles if len(roles) > 1]
-        if _seen(self.notes) == devices:
+        if _count_visible(self.notes) == devices:
             listed.append(f"the script shows ROLL {with_noun(devices, 'device')} of its own node, and ROLL counts as many on all nodes")
         help = help or (f"name {ids} alone" if limit else "")
         self.notes.error(RULE, first.key, message, first.place, f"only {ids}", help, edit, AT_RESERVING, *listed)
@@ -238,7 +238,7 @@ class DeviceReservation(RollChecks):
         """Yield (help, edit) to keep the roles on existing devices: the same ids, the first ids, or fewer."""
         every = [role.devices for role in self.beyond]
         below = [_below(ids, limit) for ids in every]
-        as_many = [Ids.joined(range(min(ids.count, limit))) for ids in every]
+        as_many = [Ids.join(range(min(ids.count, limit))) for ids in every]
         fewer = [[_below(Ids(ids.listed[: ids.count // part]), limit) for ids in every] for part in (2, 4)]
         for candidate in (below, as_many, *fewer) if all(ids.solid for ids in every) else (as_many, below, *fewer):
             texts, edits = dict[str, list[str]](), list[Edit]()
@@ -253,7 +253,7 @@ class DeviceReservation(RollChecks):
                 edits.append(edit)
             else:
                 help = " and ".join(f"`{text}`" + f" for {', '.join(names)}" * (len(every) > 1) for text, names in texts.items())
-                yield f"write {help}", self.notes.joined(*edits)
+                yield f"write {help}", self.notes.join(*edits)
 
 
 def _below(ids: Ids, limit: int) -> Ids:
@@ -266,7 +266,7 @@ def _below(ids: Ids, limit: int) -> Ids:
 # are cut into workers in written order; workers without devices go to the nodes in turn.
 
 
-def opened(role: Role) -> Component:
+def build_open_component(role: Role) -> Component:
     """Build the component of a role left to solve; hints state the size."""
     devices, kind = max(role.num_gpus_per_worker, 1), ROLE_OF.get(role.part, "")
     return Component(role.key, (CLUSTER_LABEL,), per_process=devices, spans={"name": role.span}, role=kind, backend=role.backend)
@@ -274,7 +274,7 @@ def opened(role: Role) -> Component:
 
 def placed_component(setup: RollSetup, role: Role, nodes: int) -> Component:
     """Build the component of a started role, on the `nodes` reserved for all roles."""
-    component = opened(role)
+    component = build_open_component(role)
     groups = (CLUSTER_LABEL,) if role.ids is not None or role.mapping is not None else (NODE_LABEL,)
     spans = {**component.spans} | ({"placement": role.place} if role.mapping is not None else {})
     if role.per_worker_span is not None:

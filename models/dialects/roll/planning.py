@@ -9,7 +9,7 @@ from typing import Callable, Iterable, Iterator, Mapping, Sequence, Union
 
 from ...component import DISJOINT, Component, Parallel, Relation
 from ...findings.finding import Finding, Severity, warning
-from ...hints.block import may_leave_degrees, said_of_plan, timed_names
+from ...hints.block import find_plan_keys, may_leave_degrees, timed_names
 from ...job import Job
 from ...level import TRAINING
 from ...machines.cluster import Cluster
@@ -28,7 +28,7 @@ from ...text.document import Document
 from ...text.tree import MapNode, Scalar, find, plain, with_value
 from ...times import as_it_runs, usual_order
 from ..dialect import Machines
-from ..following import MAX_JOINT_CHOICES, all_refused, interpolates, refusal_of_all, with_dependent_degrees
+from ..following import MAX_JOINT_CHOICES, interpolates, refusal_of_all, report_all_refused, with_dependent_degrees
 from .names import DEGREE_KEYS, DEVICES, HINTS, PER_WORKER, SGLANG, STRATEGY, VLLM, WORLD_SIZE
 from .sharing import RATIO
 
@@ -103,7 +103,7 @@ class Chosen:
         """Return the problem with these degrees, or why they are refused unless `refused_too`."""
         key = frozenset(degrees.items())
         if key not in self._known:
-            self._known[key] = self._anew(degrees)
+            self._known[key] = self._read_together(degrees)
         problem, why = self._known[key]
         return problem if problem is not None and (refused_too or not why) else why
 
@@ -112,7 +112,7 @@ class Chosen:
         problem = self.problem(degrees)
         return problem if isinstance(problem, str) else problem.job
 
-    def _anew(self, degrees: Mapping[str, Parallel]) -> Found:
+    def _read_together(self, degrees: Mapping[str, Parallel]) -> Found:
         """Read the file with all degrees together, as some fail only in isolation."""
         root = _with_degrees(self.opened.root, degrees)
         if isinstance(root, str):
@@ -136,16 +136,16 @@ class RollOpening:
     machines: Machines
     level: str
 
-    def opened(self) -> Reading:
+    def open_ranks(self) -> Reading:
         """See `Opening.opened`."""
         as_written = self.read(self.document, self.machines, self.level)
         before = as_written.problem
         if before is None:
             return as_written
-        reading, problem, chosen = self._opened(before)
+        reading, problem, chosen = self._open_roles(before)
         if problem is None or chosen is None or problem.job.planning.workload is None:
             return reading
-        refused = list(_refused(problem, chosen))
+        refused = list(_find_refusals(problem, chosen))
         shapes, accepted = dict[str, dict[Parallel, ProcessShape]](), dict[str, frozenset[tuple[int, Parallel]]]()
         parts, choices = {component.name: component for component in problem.components}, _choices(problem)
         # A choice refused alone may be accepted with another choice of another role.
@@ -157,7 +157,7 @@ class RollOpening:
             if not possible and not refused:
                 refused += refusal_of_all(problem.job, (({name: parallel}, chosen.job({name: parallel})) for parallel in offered))
             new = {parallel: candidate[name] for parallel, candidate in possible.items()}
-            parts[name] = _widened(parts[name], list(new.values()))
+            parts[name] = _widen(parts[name], list(new.values()))
             shapes[name] = {parallel: ProcessShape(part.per_process, part.stride, part.parallel) for parallel, part in new.items()}
             accepted[name] = frozenset((count, parallel) for parallel in possible for count in _counts(possible[parallel], name))
         own = {component.name: component.runs for component in before.components if component.runs is not None}
@@ -169,7 +169,7 @@ class RollOpening:
         )  # fmt: skip
         job = replace(
             problem.job, components=tuple(parts.values()), overlaps=dict(_overlaps(problem, written)),
-            relations=(*problem.job.relations, *self._apart(problem)),
+            relations=(*problem.job.relations, *self._keep_apart(problem)),
             choices={name: tuple(shapes.get(name, degrees)) or degrees for name, degrees in problem.job.choices.items()},
             shares=tuple(share for share in shares if share.component not in accepted), planning=planning,
         )  # fmt: skip
@@ -179,17 +179,17 @@ class RollOpening:
         findings = (*reading.findings, *self._unread(reading), *refused)
         return replace(reading, problem=replace(problem, job=job), findings=findings)
 
-    def refused(self) -> tuple[Finding, ...]:
+    def find_refusals(self) -> tuple[Finding, ...]:
         """See `Opening.refused`."""
         if not may_leave_degrees(self.document.root.get(HINTS)):
             return ()
         before = self.read(self.document, self.machines, self.level).problem
         if before is None:
             return ()
-        reading, problem, chosen = self._opened(before)
-        return tuple(_refused(problem, chosen)) if problem is not None and chosen is not None and not reading.failed else ()
+        reading, problem, chosen = self._open_roles(before)
+        return tuple(_find_refusals(problem, chosen)) if problem is not None and chosen is not None and not reading.failed else ()
 
-    def _opened(self, before: Problem) -> tuple[Reading, Problem | None, Chosen | None]:
+    def _open_roles(self, before: Problem) -> tuple[Reading, Problem | None, Chosen | None]:
         """Return the file with open roles, the problem, and a reader of new degrees."""
         cluster = self.machines if isinstance(self.machines, Cluster) else before.cluster
         opened = _opened_document(self.document)
@@ -216,7 +216,7 @@ class RollOpening:
         ratio = find(self.document.root, RATIO)
         return isinstance(ratio, Scalar) and isinstance(ratio.value, (int, float)) and ratio.value > 0
 
-    def _apart(self, problem: Problem) -> Iterator[Relation]:
+    def _keep_apart(self, problem: Problem) -> Iterator[Relation]:
         """Keep the accelerators of asynchronous rollout disjoint from all other roles."""
         open_ = [component for component in problem.components if component.runs is None and problem.kind(component) == ACCELERATOR]
         generating = [component for component in open_ if role_of(component) == ROLLOUT] if self._is_asynchronous else []
@@ -227,7 +227,7 @@ class RollOpening:
 
     def _workload(self, problem: Problem, workload: Workload) -> Workload:
         """Complete the workload: ROLL's order of work, and nested roles, as it counts no device as taken."""
-        stated = said_of_plan(self.document.root.get(HINTS))
+        stated = find_plan_keys(self.document.root.get(HINTS))
         workload = as_it_runs(workload, stated, f"`{RATIO}`" if self._is_asynchronous else "")
         if "nested" not in stated:
             workload = replace(workload, nested=True)
@@ -239,12 +239,12 @@ def _choices(problem: Problem) -> dict[str, tuple[Parallel, ...]]:
     return {name: problem.job.choices[name] for name in names if problem.job.choices.get(name)}
 
 
-def _refused(problem: Problem, chosen: Chosen) -> Iterator[Finding]:
+def _find_refusals(problem: Problem, chosen: Chosen) -> Iterator[Finding]:
     """Yield the findings of `all_refused` if no choice is left."""
     choices, root = _choices(problem), chosen.opened.root
     unsaid = [name for name, degrees in choices.items() if all(degree_numbers(root, name, parallel) is None for parallel in degrees)]
     for some in [{name: choices[name]} for name in unsaid] or [choices]:
-        yield from all_refused(replace(problem.job, choices=some), chosen.job)
+        yield from report_all_refused(replace(problem.job, choices=some), chosen.job)
 
 
 def _within(problem: Problem, written: Mapping[str, Sequence[Run]]) -> dict[str, Sequence[Run]]:
@@ -254,7 +254,7 @@ def _within(problem: Problem, written: Mapping[str, Sequence[Run]]) -> dict[str,
 
 def _overlaps(problem: Problem, written: Mapping[str, Sequence[Run]]) -> Iterator[tuple[str, frozenset[str]]]:
     """Yield roles without times, with the planned roles on the same devices in the file."""
-    given, planned = problem.given(), Assignment(written)
+    given, planned = problem.build_given(), Assignment(written)
     for name in given.runs:
         masks = {place: mask for place, mask in given.masks(name).items() if place[1] == ACCELERATOR}
         beside = (role for role in written if role != name and any(planned.masks(role).get(place, 0) & masks[place] for place in masks))
@@ -271,7 +271,7 @@ def _counts(problem: Problem, name: str) -> Iterator[int]:
             yield amount
 
 
-def _widened(component: Component, candidates: Sequence[Component]) -> Component:
+def _widen(component: Component, candidates: Sequence[Component]) -> Component:
     """Widen the component to every amount of the candidates. Amounts can depend on the degrees."""
     if not candidates:
         return component

@@ -262,7 +262,7 @@ def _first_releases() -> dict[tuple[str, str], int]:
     table = read_releases(RELEASES)
     for name, runs in fact_file("keys")["keys"].items():
         owner, _, key = name.rpartition(".")
-        since = table.named(runs[0][0]) if runs[0][0] else None
+        since = table.find(runs[0][0]) if runs[0][0] else None
         place, index = ("" if owner in jobs else owner, key), since.index if since else 0
         indices[place] = min(indices.get(place, index), index)
     return indices

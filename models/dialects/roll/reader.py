@@ -35,7 +35,7 @@ from .job import Role, RollSetup
 from .misspelt import as_meant
 from .models import models
 from .names import ENVIRONMENT_VARIABLES, HINTS, NAME, NOTICES
-from .nodes import DeviceReservation, devices_per_node, nodes_reserved, opened, placed_component
+from .nodes import DeviceReservation, build_open_component, devices_per_node, nodes_reserved, placed_component
 from .planning import RollOpening, error_keys
 from .profile import Defaults, profile_of, release_of
 from .roles import read_roles, warn_unused_roles
@@ -145,7 +145,7 @@ class _RollReader(Reader):
     def _components(self, setup: RollSetup, open_: set[str], nodes: int) -> Iterator[Component]:
         for role in setup.roles:
             if role.key in open_:
-                yield opened(role)
+                yield build_open_component(role)
             elif role.created is not False and (role.world_size is not None or not role.readable):
                 yield placed_component(setup, role, nodes)
                 if open_ and role.ids is None and role.world_size and len(setup.cluster.nodes) > 1:
@@ -155,11 +155,11 @@ class _RollReader(Reader):
     def _with_hints(self, setup: RollSetup, components: tuple[Component, ...]) -> HintedJob:
         """Add the hints to the components, with the strategy's devices per worker."""
         block = self.hints()
-        draft = self.with_hints(None if block is None else self._only_roles(block, setup.roles), setup.cluster, components)
+        draft = self.with_hints(None if block is None else self._drop_unknown_roles(block, setup.roles), setup.cluster, components)
         sizes = {role.key: role.num_gpus_per_worker for role in setup.roles}
         return replace(draft, components=tuple(_with_workers(component, sizes.get(component.name, 0)) for component in draft.components))
 
-    def _only_roles(self, block: Value, roles: tuple[Role, ...]) -> Value | None:
+    def _drop_unknown_roles(self, block: Value, roles: tuple[Role, ...]) -> Value | None:
         """Remove hints for roles that ROLL does not start, with an error for each. None if none are left."""
         hints, started = hinted_entries(block), [role.key for role in roles if role.created]
         strange = {name: entry for name, entry in hints.items() if name not in started}
@@ -168,7 +168,7 @@ class _RollReader(Reader):
             why = next((f": {role.reason}" for role in roles if role.key == name), "")
             message = f"the hints are about `{name}`, which ROLL does not start{why}"
             help = f"write `{close}`" if close else f"roles are {', '.join(f'`{role}`' for role in started)}"
-            edit = self.notes.renamed(entry, close) if close else None
+            edit = self.notes.rename(entry, close) if close else None
             self.notes.error("PW121", name, message, entry.key.span, "not started", help, edit)
         return without(block, strange)
 

@@ -71,7 +71,7 @@ class RoleWorkers(RollChecks):
             return self._environments(role) if role.created else role
         if role.block is None:
             if role.created and role.key not in self.setup.hinted_names and self.settings.at(role.key) is None:
-                self._no_workers(role, "is nowhere configured")
+                self._report_no_workers(role, "is nowhere configured")
             return role
         block, entry, strategy = role.block, role.block.entry(DEVICES), self._strategy(role)
         role = replace(role, strategy=strategy, mapping=self.settings.at(role.path(DEVICES)) if entry else None)
@@ -133,18 +133,18 @@ class RoleWorkers(RollChecks):
             known = ", ".join(f"`{name}`" for name in self.setup.profile.strategies)
             help = f"write `{better}`" if better else f"write one of {known}"
             where = [f"`{key}` in line {name_node.span.line}" for key, name_node in users if len(users) > 1]
-            edit = self._written_together([f"{key}.{STRATEGY}.strategy_name" for key, _ in users], better) if better else None
+            edit = self._write_together([f"{key}.{STRATEGY}.strategy_name" for key, _ in users], better) if better else None
             if strategy in REPLACED and any(self.settings.has(f"{key}.{CONFIG.rstrip('.')}") for key, _ in users):
                 help, edit = f"{help}, with keys of `{better}` in `strategy_config`", None
             self.notes.error("PW105", first, message, value, "not a strategy", help, edit, AT_LOAD, *where)
 
-    def _written_together(self, paths: Sequence[str], text: str) -> Edit | None:
+    def _write_together(self, paths: Sequence[str], text: str) -> Edit | None:
         """Return the edit that writes a text at all paths. None if it would touch another edit."""
         edits = [edit for path in paths if (edit := self.settings.becomes(path, text)) is not None]
         is_whole = len(edits) == len(paths) and len({edit.span.file for edit in edits}) == 1
         if not is_whole or not all(overlaps_no_edit(self.notes, edit) for edit in edits):
             return None
-        joined = self.notes.joined(*edits)
+        joined = self.notes.join(*edits)
         return joined if overlaps_no_edit(self.notes, joined) else None
 
     # -- on devices
@@ -155,7 +155,7 @@ class RoleWorkers(RollChecks):
         if role.strategy is None:
             return None
         if role.strategy == VLLM:
-            written = self._written(path)
+            written = self._read_written(path)
             tp, pp = (self._degree(role.config(f"{name}_parallel_size")) for name in ("tensor", "pipeline"))
             if tp is None or pp is None:
                 return None
@@ -174,7 +174,7 @@ class RoleWorkers(RollChecks):
             return Amount(1, path, None, "ROLL, roll/configs/worker_config.py")
         return self.settings.whole(path, "PW111", exact=True)
 
-    def _written(self, path: str) -> Amount | None:
+    def _read_written(self, path: str) -> Amount | None:
         """Return the written whole number where ROLL computes another."""
         value = self.settings.at(path)
         number = value.value if isinstance(value, Scalar) else None
@@ -199,7 +199,7 @@ class RoleWorkers(RollChecks):
                 self.notes.error("PW111", role.key, message, role.place, with_noun(count, "id"), help, edit, AT_LOAD)
             return replace(role, readable=False)
         formula = f"{count} device ids // {size} per worker"
-        self._replaces(role, self._written(role.path(WORLD_SIZE)), world, formula)
+        self._replaces(role, self._read_written(role.path(WORLD_SIZE)), world, formula)
         if not world and role.created:
             self._idle(role, "names no device", role.place, "name devices, such as `list(range(0,8))`")
         ids = Figure(role.path(DEVICES), f"{count} device ids", role.place)
@@ -214,20 +214,20 @@ class RoleWorkers(RollChecks):
             return role
         if role.part == names.AGENTIC_REWARD:
             if role.created:
-                self._no_devices(role)
+                self._report_no_devices(role)
             return role
         value = self.settings.at(path)
         if isinstance(value, Scalar) and value.is_null:
             return replace(role, readable=False)
         if value is None:
             if role.created and role.key not in self.setup.hinted_names:
-                self._no_workers(role, f"has neither `{DEVICES}` nor `{WORLD_SIZE}`")
+                self._report_no_workers(role, f"has neither `{DEVICES}` nor `{WORLD_SIZE}`")
             return role
         workers = self.settings.whole(path, "PW101", least=0, exact=True, fits=1)
         if workers is None or self._too_many(role, workers.value, workers):
             return replace(role, readable=False)
         if role.part == ACTOR_TRAIN and role.strategy and role.created:
-            self._no_devices(role)
+            self._report_no_devices(role)
         self.setup.derive(role.key, WORLD_SIZE_NAME, workers.value, "as written: a role without devices", workers)
         if not workers.value and role.created and role.part == names.REWARDS:
             self._idle(role, f"has a `{WORLD_SIZE}` of 0", workers.span or role.span, "write at least 1")
@@ -285,7 +285,7 @@ class RoleWorkers(RollChecks):
         value, owner = self.settings.at(role.path(DEVICES)), self.settings.at(role.key)
         entry = owner.entry(DEVICES) if isinstance(owner, MapNode) else None
         if isinstance(value, Scalar) and isinstance(value.value, str) and not is_unknown(value):
-            edit = self.notes.removed(owner, entry) if isinstance(owner, MapNode) and entry else None
+            edit = self.notes.remove(owner, entry) if isinstance(owner, MapNode) and entry else None
             message = f"`{role.key}` has a `{DEVICES}`, but environments run on CPUs: ROLL compares this text with numbers"
             self.notes.error("PW123", role.key, message, value, "no devices here", f"remove `{DEVICES}`", edit, AT_LOAD)
 
@@ -295,7 +295,7 @@ class RoleWorkers(RollChecks):
             self.notes.error("PW102", role.key, message, amount.scalar or role.span, "too many", "is this number meant?")
         return workers > MAX_WORKERS
 
-    def _no_devices(self, role: Role) -> None:
+    def _report_no_devices(self, role: Role) -> None:
         """Report a role whose missing `device_mapping` ROLL takes `len()` of.
 
         These are a `reward`, and an `actor_train` with a strategy. Source: ROLL,
@@ -307,7 +307,7 @@ class RoleWorkers(RollChecks):
         help = f"give `{role.key}` a `{DEVICES}`, or remove it"
         self.notes.error("PW101", role.key, message, role.span, "no devices", help, None, when)
 
-    def _no_workers(self, role: Role, why: str) -> None:
+    def _report_no_workers(self, role: Role, why: str) -> None:
         """Report a started role without devices and workers: ROLL fails when it counts them (`range(None)`)."""
         if self.notes.partial:
             missing = f"`{role.key}.{DEVICES}` is not in this file; it may come from `defaults`"

@@ -32,7 +32,7 @@ REASON = "ROLL's `partial_gpu_mode`"
 OFF = f"`{MODE}: false` turns this check off"
 
 
-def _left(infers: Ids, per_worker: int, ids: Ids) -> int:
+def _count_free(infers: Ids, per_worker: int, ids: Ids) -> int:
     """Return the number of workers that hold none of the ids."""
     free = positions(infers, without(infers.ranges, ids.ranges))
     return sum(max(free_range.stop // per_worker - -(-free_range.start // per_worker), 0) for free_range in free)
@@ -95,7 +95,7 @@ class ModeChecks(RollChecks):
         if len(references) == 1:
             self._relate(references[0], (COLOCATED, train))
         held = [role.ids for role in references if role.ids is not None]
-        together = Ids.joined(*held)
+        together = Ids.join(*held)
         if train.ids is not None and 1 < len(references) == len(held) and together.ranges != train.ids.ranges:
             message = f"the {len(held)} teachers hold {write_ranks(together.ranges)}, but {train.key} {write_ranks(train.ids.ranges)}"
             help, why = f"give the teachers together the GPUs of {train.key}", "ROLL warns of it after all models are loaded"
@@ -163,9 +163,9 @@ class ModeChecks(RollChecks):
                 message = f"{role.key} names GPUs more than once, so {infer.key} is refused to give way for it"
                 why = "ROLL notices this only at the first training step (`target_gpus has duplicates`)"
                 self.notes.error("PW108", role.key, message, role.place, "an id appears twice", "write every id once", None, why)
-        freed = Ids.joined(train.devices, critic.devices if critic else ())
+        freed = Ids.join(train.devices, critic.devices if critic else ())
         # ROLL's check sorts the ids.
-        left, left_of_sorted = _left(infers, per_worker, freed), _left(Ids.joined(*infers.ranges), per_worker, freed)
+        left, left_of_sorted = _count_free(infers, per_worker, freed), _count_free(Ids.join(*infers.ranges), per_worker, freed)
         if not left or not left_of_sorted:
             message = f"every worker of {infer.key} holds a GPU that training needs, so none is left to generate meanwhile"
             help = f"leave a worker of {infer.key} without GPUs of training and critic, or write `{MODE}: false`"
@@ -258,7 +258,7 @@ def _adds_no_sharing(role: Role, ids: Ids, neighbors: Sequence[Role]) -> bool:
     return not any(common(neighbor.devices, ids) and not common(neighbor.devices, role.devices) for neighbor in neighbors)
 
 
-def _written(role: Role, ids: range) -> Edit | None:
+def _write_ids(role: Role, ids: range) -> Edit | None:
     """Return the edit of a role's ids; None if the text stands elsewhere."""
     value = role.mapping
     return Edit(value.span, in_flow_map(range_text(ids))) if isinstance(value, Scalar) and value.origin is None else None
@@ -358,7 +358,7 @@ class TransferChecks(RollChecks):
         help, edit = f"write the ids of {train.key} and {infer.key} in ascending order, each once", None
         if len(wrong) == 1 and wrong[0].devices.solid and wrong[0].devices.count == wrong[0].devices.distinct:
             better = wrong[0].devices.ranges[0]
-            help, edit = f"give {wrong[0].key} `{range_text(better)}`", _written(wrong[0], better)
+            help, edit = f"give {wrong[0].key} `{range_text(better)}`", _write_ids(wrong[0], better)
         tell, when = (self.notes.error, names.AT_UPDATE) if fails else (self.notes.warn, NEVER)
         why += [] if fails else ["this is slow, but not refused"]
         tell(PAIRS, train.key, message, train.place, f"rank {rank} is on id {trains[rank]}", help, edit, *why, when)
@@ -382,7 +382,7 @@ class TransferChecks(RollChecks):
 
     def _add_range_fixes(self, broken: Sequence[Role]) -> None:
         """Add a fix to roles with holes: a range, and a new range for the partner if needed."""
-        new_ranges = next(self._moved(broken), None) if broken else None
+        new_ranges = next(self._move_ranges(broken), None) if broken else None
         for position, role in enumerate(broken):
             lowest, distinct = role.devices.lowest, role.devices.distinct
             fix = Fix(f"write one range such as `{range_text(range(lowest, lowest + distinct))}`, and move what is in its way")
@@ -390,12 +390,12 @@ class TransferChecks(RollChecks):
                 text = " and ".join(f"{member.key} `{range_text(new_range)}`" for member, new_range in zip(broken, new_ranges))
                 partners = [partner for partner in broken if partner is not role]
                 # Users may apply the edit alone.
-                alone = _adds_no_sharing(role, Ids.joined(new_ranges[position]), partners)
-                fix = Fix(f"give {text}", _written(role, new_ranges[position]) if alone else None)
+                alone = _adds_no_sharing(role, Ids.join(new_ranges[position]), partners)
+                fix = Fix(f"give {text}", _write_ids(role, new_ranges[position]) if alone else None)
             component = self.setup.components[role.key]
             self.setup.components[role.key] = replace(component, fixes={**component.fixes, SOLID: fix})
 
-    def _moved(self, broken: Sequence[Role]) -> Iterator[tuple[range, ...]]:
+    def _move_ranges(self, broken: Sequence[Role]) -> Iterator[tuple[range, ...]]:
         """Yield ranges of the same sizes within the used ids, without new sharing."""
         with_devices = [role for role in self.setup.roles if role.created and role.on_devices]
         unchanged = [role for role in with_devices if role not in broken]
@@ -405,7 +405,7 @@ class TransferChecks(RollChecks):
         sizes = [role.devices.distinct for role in broken]
         together = len(broken) == 2 and broken[0].devices.ranges == broken[1].devices.ranges
         for ranges in product(*([range(at, at + size) for at in starts if at + size <= end] for size in sizes)):
-            new = [Ids.joined(new_range) for new_range in ranges]
+            new = [Ids.join(new_range) for new_range in ranges]
             if len(new) == 2 and (ranges[0] != ranges[1] if together else common(new[0], new[1])):
                 continue
             if all(_adds_no_sharing(role, new_ids, unchanged) for role, new_ids in zip(broken, new)):

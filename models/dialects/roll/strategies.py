@@ -144,7 +144,7 @@ _REFUSES = (*MEGATRON, VLLM, SGLANG)
 """Strategies that hand their settings on as arguments: an unknown one is a TypeError."""
 
 
-def _meant(role: Role, name: str, known: Collection[str]) -> str | None:
+def _correct_argument(role: Role, name: str, known: Collection[str]) -> str | None:
     """Return the argument that an unknown one probably means: by abbreviation or spelling."""
     degree = DEGREE_KEYS[role.strategy or ""].get(name.removesuffix("_size"), "") if role.strategy in _REFUSES else ""
     return degree.rpartition(".")[2] or closest(
@@ -172,7 +172,7 @@ class StrategyChecks(RollChecks):
                 is_open = component.runs is None and "placement" not in component.spans
                 self._compare_hints(role, component, role_degrees, is_open)
                 if is_open:
-                    self.setup.components[role.key] = self._hinted(role, component, role_degrees)
+                    self.setup.components[role.key] = self._apply_hints(role, component, role_degrees)
                 elif role.strategy != SGLANG or role_degrees.parallel.replica == role.num_gpus_per_worker:
                     self.setup.components[role.key] = replace(component, parallel=role_degrees.parallel)
             if role.on_devices:
@@ -274,7 +274,7 @@ class StrategyChecks(RollChecks):
         known: Collection[str] = profile.megatron_keys if role.by_megatron else fact_file("strategies").get(role.strategy, ())
         for entry in config:
             name = entry.key.text
-            close = None if name in known else _meant(role, name, known)
+            close = None if name in known else _correct_argument(role, name, known)
             if name in known or not (close or role.by_megatron):
                 continue
             had, only = releases_with_argument(name) if role.by_megatron else (), ""
@@ -286,7 +286,7 @@ class StrategyChecks(RollChecks):
             elif close:
                 help, edit = self.notes.to_rename(config, entry, close)
             elif had:
-                help, edit = "remove it", self.notes.removed(config, entry)
+                help, edit = "remove it", self.notes.remove(config, entry)
             message = f"`strategy_config` of `{role.key}` has no key `{name}`{only}"
             report, fate, when = self.notes.warn, "", IGNORED
             if role.strategy in _REFUSES:
@@ -326,7 +326,7 @@ class StrategyChecks(RollChecks):
             message += f" the role has its place and {_BY} {demanded}: the hint is ignored"
             self.notes.warn("PW124", role.key, message, at, "ignored", "drop `parallel`, or give the role `seconds`")
 
-    def _hinted(self, role: Role, component: Component, role_degrees: StrategyDegrees) -> Component:
+    def _apply_hints(self, role: Role, component: Component, role_degrees: StrategyDegrees) -> Component:
         """Round the component to whole replicas of the strategy; refuse hints that contradict it."""
         per_worker, spans, parallel = role.num_gpus_per_worker or component.per_process, component.spans, role_degrees.parallel
         key = next((key for key in ("accelerators_per_process", "processes") if key in spans), "")

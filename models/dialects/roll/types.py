@@ -161,12 +161,12 @@ class TypeChecks(RollChecks):
                 Facts(self.notes, self.settings, subject)
             )
         elif name == "int" and is_written:
-            self.settings.wrong_type(path, value, 1)
+            self.settings.report_type(path, value, 1)
             self.notes.findings[-1] = replace(self.notes.findings[-1], subject=subject)
         else:
             noun, is_null = self._noun(kind), isinstance(value, Scalar) and value.is_null
-            edit = self.notes.removed(owner, entry) if is_null and owner is not None and entry is not None else None
-            self.notes.wrong_type(subject, path, value, noun, f"write {noun}" + (", or remove it" if edit else ""), edit)
+            edit = self.notes.remove(owner, entry) if is_null and owner is not None and entry is not None else None
+            self.notes.report_type(subject, path, value, noun, f"write {noun}" + (", or remove it" if edit else ""), edit)
 
 
 def _is_open(value: Value) -> bool:

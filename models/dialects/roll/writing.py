@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Collection, Sequence
 
 from ...component import Component, Parallel
-from ...conversion import Data, counts_to_data, dropped, hint_block, lost_demands, moved, other_hints_to_data, refusal
+from ...conversion import Data, counts_to_data, hint_block, lost_demands, note_loss, other_hints_to_data, refusal, warn_of_loss
 from ...findings.finding import Finding, UnusableInput
 from ...findings.span import Edit
 from ...findings.wording import are, with_noun
@@ -21,7 +21,7 @@ from ...text.edit import to_yaml
 from ...text.tree import find, plain
 from ...training_job import TrainingJob
 from ..dialect import UNCHANGED, Degrees, Rendering
-from ..written import check_places, edits_of, merged, put, read_again, refused, titled
+from ..written import add_title, check_places, edits_of, merge_keys, put, read_again, refuse_writing
 from . import names
 from .ids import Ids, text_of
 from .names import ACTOR_INFER, ACTOR_TRAIN, AGENTIC_REWARD, CRITICS, REFERENCES, REWARDS, STUDENTS, TEACHERS, TRAIN_ENV, VAL_ENV
@@ -86,7 +86,7 @@ class _RollWriter:
         for part in (TRAIN_ENV, VAL_ENV):
             if part in self.pipeline.creates and part not in blocks:
                 blocks[part] = _environments(1)
-                self.losses.append(moved(part, f"ROLL starts `{part}` too, here with one worker on the CPUs of node 0"))
+                self.losses.append(warn_of_loss(part, f"ROLL starts `{part}` too, here with one worker on the CPUs of node 0"))
         return self._job() | blocks | hint_block(self.problem, self.keys, hints)
 
     # -- block of each component, and the pipeline that starts all of them
@@ -145,7 +145,7 @@ class _RollWriter:
         name, kind = component.name, self.problem.kind(component)
         if component.node_groups not in ((CLUSTER_LABEL,), (NODE_LABEL,)):
             labels = ", ".join(f"`{label}`" for label in component.node_groups)
-            tell = dropped if component.runs is not None else moved
+            tell = note_loss if component.runs is not None else warn_of_loss
             self.losses.append(tell(name, f"that `{name}` is in node group {labels} is lost"))
         if kind == NODE:
             return self._on_cpus(component, part)
@@ -154,10 +154,10 @@ class _RollWriter:
             return {}
         if component.runs is None:
             if self.problem.job.choices.get(name):
-                self.losses.append(moved(name, f"the degrees of `{name}` are left open, but in ROLL they are {component.parallel}"))
+                self.losses.append(warn_of_loss(name, f"the degrees of `{name}` are left open, but in ROLL they are {component.parallel}"))
             if part in (ACTOR_TRAIN, ACTOR_INFER) and self.pipeline.updates_models and not component.contiguous:
                 message = f"`{name}` is on one solid range of accelerators in ROLL, whose weights go from one to another"
-                self.losses.append(moved(name, message))
+                self.losses.append(warn_of_loss(name, message))
             return self._strategy(component, part, component.per_process)[0]
         ids, per_process = self._device_ids(component, component.runs)
         block, size = self._strategy(component, part, per_process)
@@ -179,7 +179,7 @@ class _RollWriter:
         if len(sizes) > 1:
             message = f"the processes of `{name}` hold {' or '.join(map(str, sizes))} accelerators, but in ROLL all hold as many"
             self.refuse(name, message, "give all the same number")
-        return Ids.joined(*process_ids), sizes[0]
+        return Ids.join(*process_ids), sizes[0]
 
     def _strategy(self, component: Component, part: str, per_process: int) -> tuple[Data, int]:
         """Return (strategy and devices per worker, accelerators of a worker)."""
@@ -204,13 +204,13 @@ class _RollWriter:
             if part == ACTOR_TRAIN and component.runs is not None:
                 self.ranks = max(component.least // parallel.replica, 1)
         if backend and strategy.startswith(("megatron", "fsdp")) and not strategy.startswith(backend):
-            self.losses.append(dropped(name, f"`{name}` is trained by {backend}, in ROLL by `{strategy}`"))
+            self.losses.append(note_loss(name, f"`{name}` is trained by {backend}, in ROLL by `{strategy}`"))
         if parallel != original:
             message = f"`{name}` has {original}, but with strategy `{strategy}` ROLL gives it {parallel}"
-            self.losses.append(moved(name, message) if component.runs is None else dropped(name, message))
+            self.losses.append(warn_of_loss(name, message) if component.runs is None else note_loss(name, message))
         if size != per_process:
             holding = f"the processes of `{name}` hold {with_noun(per_process, 'accelerator')} each"
-            self.losses.append(moved(name, f"{holding}, the workers that ROLL makes of them {size}"))
+            self.losses.append(warn_of_loss(name, f"{holding}, the workers that ROLL makes of them {size}"))
         args: Data = {"strategy_name": strategy} | ({"strategy_config": config} if config else {})
         return put({names.STRATEGY: args}, divided) | ({names.PER_WORKER: size} if strategy == names.HF_INFER and size > 1 else {}), size
 
@@ -223,13 +223,13 @@ class _RollWriter:
             return {}
         if component.runs is None:
             message = f"ROLL gives `{name}` {with_noun(count, 'worker')}, one node after the other: nothing is left to solve"
-            self.losses.append(moved(name, message))
+            self.losses.append(warn_of_loss(name, message))
         else:
             nodes = _nodes_of_workers(component.runs)
             count = len(nodes)
             if nodes != _nodes_of_workers(in_turn(count, self.nodes)):
                 shown = f"its {self.nodes} nodes" if self.nodes > 1 else "its node"
-                self.losses.append(moved(name, f"ROLL deals the {with_noun(count, 'worker')} of `{name}` out to {shown} in turn"))
+                self.losses.append(warn_of_loss(name, f"ROLL deals the {with_noun(count, 'worker')} of `{name}` out to {shown} in turn"))
         return {names.WORLD_SIZE: count} if part == REWARDS else _environments(count)
 
     def _hints(self, component: Component) -> Data:
@@ -239,7 +239,7 @@ class _RollWriter:
         kind = self.problem.kind(component)
         if hints and kind == NODE:
             listed = ", ".join(f"`{key}`" for key in hints)
-            self.losses.append(dropped(component.name, f"what {listed} says of `{component.name}` is lost"))
+            self.losses.append(note_loss(component.name, f"what {listed} says of `{component.name}` is lost"))
             return {}
         if component.runs is None and kind == ACCELERATOR:
             hints = {key: value for key, value in counts_to_data(self.problem, component).items() if key != "node_group"} | hints
@@ -327,8 +327,8 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
         if own.ep > 1 and size and own.tp > 1:
             keys[f"{path}expert_tensor_parallel_size"] = size
         if component.backend == "fsdp" and own.cp > 1:  # a group of shards is at least one of a sequence
-            keys[f"{path}fsdp_size"] = Assignment({section: component.runs or ()}).held(section, ACCELERATOR)
-    return titled(f"{title}. Add your `rewards` and the data of `actor_train`.", merged(rendering.text, keys))
+            keys[f"{path}fsdp_size"] = Assignment({section: component.runs or ()}).count_held(section, ACCELERATOR)
+    return add_title(f"{title}. Add your `rewards` and the data of `actor_train`.", merge_keys(rendering.text, keys))
 
 
 # Answers: a `device_mapping` per role left to hints; all else in the file stays.
@@ -338,14 +338,14 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     """Return the edits that give open roles their devices or workers; raises UnusableInput (PW603)."""
     problem, source, values = reading.problem, reading.source, dict[str, object]()
     if problem is None:
-        raise refused("", "the file states no problem")
+        raise refuse_writing("", "the file states no problem")
     open_ = {component.name: component for component in problem.hinted}
     for name, component in open_.items():
         values |= {f"{name}.{key}": value for key, value in _keys(reading, problem, component, assignment).items()}
     for name, parallel in degrees.items():
         numbers = degree_numbers(source.root, name, parallel) if name not in problem.job.planning.tied else {}
         if numbers is None:
-            raise refused(name, f"the strategy of `{name}` has no keys for {parallel}")
+            raise refuse_writing(name, f"the strategy of `{name}` has no keys for {parallel}")
         values |= {f"{name}.{key}": value for key, value in numbers.items()}
     edits = edits_of(source, source.root, put({}, values))
     _check(reading, problem, assignment, degrees, edits, open_)
@@ -362,7 +362,7 @@ def _keys(reading: Reading, problem: Problem, component: Component, assignment: 
         for role_runs in (runs, problem.job.planning.own.get(name, ()))
     )
     is_kept = ids == own and find(reading.source.root, f"{name}.{names.DEVICES}") is not None
-    keys: Data = {} if is_kept else {names.DEVICES: text_of(Ids.joined(ids))}
+    keys: Data = {} if is_kept else {names.DEVICES: text_of(Ids.join(ids))}
     # With shapes, the degrees imply the size of a worker.
     if component.per_process > 1 and name not in problem.job.planning.shapes:
         strategy = find(root, f"{name}.{names.STRATEGY}.strategy_name")
@@ -383,7 +383,7 @@ def _check(reading: Reading, problem: Problem, assignment: Assignment, degrees: 
         stated = shape.parallel if shape is not None else parallel if name in problem.job.planning.tied else None
         # No key states data parallel ranks; they follow from the devices.
         if stated is not None and component and replace(component.parallel, dp=1) != replace(stated, dp=1):
-            raise refused(name, f"with it, `{name}` would have {component.parallel}")
+            raise refuse_writing(name, f"with it, `{name}` would have {component.parallel}")
     # The nodes of workers without devices follow from the other roles.
     on_cpus = {name for name in assignment.runs if name not in open_ and problem.kind(problem[name]) != ACCELERATOR}
     check_places(assignment, components, on_cpus)

@@ -92,25 +92,25 @@ class Configuration(Settings):
         value = self.at(path)
         return self.top if value is None else value.span
 
-    def assigned(self, path: str, value: object) -> str:
+    def spell(self, path: str, value: object) -> str:
         """Format a value for this file: ``key: value``, or ``key=value`` on a command line."""
         return f"`{path}{'=' if self.notes.document.program else ': '}{value}`"
 
     def says(self, amount: Amount) -> str:
         """Format a number with the key for this file."""
-        return self.assigned(amount.name, amount.value)
+        return self.spell(amount.name, amount.value)
 
-    def meant(self, path: str) -> str:
+    def resolve_key(self, path: str) -> str:
         """Return the key whose value applies: the first along the references with a value."""
         if path not in self._meant:
             seen, last = set[str](), path
             while self.table and last not in self.instead and last not in seen and self.at(last) is None:
                 seen.add(last)
-                last = self._taken(self.table, last)
+                last = self._follow_reference(self.table, last)
             self._meant[path] = last
         return self._meant[path]
 
-    def _taken(self, table: Table, path: str) -> str:
+    def _follow_reference(self, table: Table, path: str) -> str:
         """Return the key to which a key or its section refers; else the key."""
         if path in table.same:
             return table.same[path]
@@ -128,7 +128,7 @@ class Configuration(Settings):
 
         Without a table every unwritten value is unknown.
         """
-        path = self.meant(path)
+        path = self.resolve_key(path)
         if self.at(path) is not None:
             return super().is_open(path, rule)
         if self.table is None:
@@ -153,7 +153,7 @@ class Configuration(Settings):
         self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None, exact: bool = False
     ) -> Amount | None:
         """See `Settings.whole`."""
-        path = self.meant(path)
+        path = self.resolve_key(path)
         if path in self.instead:
             return Amount(self.instead[path], path)
         value = self.at(path)
@@ -164,19 +164,19 @@ class Configuration(Settings):
 
     def is_set(self, path: str, rule: str) -> bool:
         """See `Settings.is_set`."""
-        return super().is_set(self.meant(path), rule)
+        return super().is_set(self.resolve_key(path), rule)
 
     def flag(self, path: str, rule: str, default: bool = False) -> bool | None:
         """See `Settings.flag`."""
-        return super().flag(self.meant(path), rule, default)
+        return super().flag(self.resolve_key(path), rule, default)
 
     def word(self, path: str, rule: str) -> str | None:
         """See `Settings.word`."""
-        return super().word(self.meant(path), rule)
+        return super().word(self.resolve_key(path), rule)
 
     def plain(self, path: str, usual: Plain = "") -> Plain:
         """See `plain_value`; verl's default comes before `usual`."""
-        path = self.meant(path)
+        path = self.resolve_key(path)
         known = self.defaults.get(path)
         return plain_value(self, path, usual if known is None or known.value is None else known.value)
 
@@ -185,7 +185,7 @@ class Configuration(Settings):
     def words(self, name: str) -> Sequence[str]:
         """Return the words that the selected release takes for a setting of facts/settings.json."""
         runs = _FACTS[name]["values"]
-        return str(releases().chosen({name: runs}, self.choice.release.index)[name]).split()
+        return str(releases().select({name: runs}, self.choice.release.index)[name]).split()
 
     @property
     def has_critic(self) -> bool | None:

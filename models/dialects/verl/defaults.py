@@ -17,7 +17,7 @@ from ...text.document import DocumentKind as Mark
 from ...text.interpolation_text import holds_interpolation
 from ...text.tree import UNRESOLVED, ListNode, MapNode, Scalar, find
 from ..released import infer_release
-from .programs import FOLDER, EntryPoint, configurations, entry_of_keys, facts, named, names_in, releases, table
+from .programs import FOLDER, EntryPoint, configurations, entry_of_keys, facts, find_program, names_in, releases, table
 
 _OWN = ("_self_", "hydra")
 _REFERENCE = re.compile(r"\$\{\s*(?:oc\.select:\s*)?(\.*)([\w.]+)\s*(?:,([^${}]*))?\}")
@@ -74,7 +74,7 @@ def table_for(document: Document, entry: EntryPoint) -> Table | None:
     """Return the table of the document's configuration in the selected release; None if unknown."""
     name = configuration_of(document, entry)
     index = document.release.release.index if document.release else len(releases().names) - 1
-    return table_of(name, index, chosen_in(document, name)) if name else None
+    return table_of(name, index, find_choices(document, name)) if name else None
 
 
 def bare(name: str) -> str:
@@ -159,7 +159,7 @@ def _of_defaults(document: Document) -> str:
     return configuration
 
 
-def chosen_in(document: Document, name: str) -> tuple[tuple[str, str | None], ...]:
+def find_choices(document: Document, name: str) -> tuple[tuple[str, str | None], ...]:
     """Return the groups with an option on the command line; None for an unknown option."""
     if not document.settings or document.is_composed:
         return ()
@@ -173,10 +173,10 @@ def chosen_in(document: Document, name: str) -> tuple[tuple[str, str | None], ..
     return tuple(options.items())
 
 
-def shown(document: Document) -> ReleaseChoice:
+def guess_release(document: Document) -> ReleaseChoice:
     """Return the newest release consistent with a document; the newest for an unknown program."""
     program = document.program
-    entry = named(program.name) if program is not None and program.name else entry_of_keys(document.root, document.source.name)
+    entry = find_program(program.name) if program is not None and program.name else entry_of_keys(document.root, document.source.name)
     if entry is None:
         return newest(table())
     known: dict[str, int] = {}
@@ -196,13 +196,13 @@ def shown(document: Document) -> ReleaseChoice:
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:
     """See `Dialect.release_of`."""
-    return infer_release(FOLDER / "releases.json", document, roots, shown)
+    return infer_release(FOLDER / "releases.json", document, roots, guess_release)
 
 
 def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:
     """Yield required keys, and keys with `+` that must be missing, with their releases."""
     known, every = configurations(), (1 << len(releases().names)) - 1
-    for group, option in chosen_in(document, name):
+    for group, option in find_choices(document, name):
         yield f"{group}={option}", known.option_in(name, group, option) if option is not None else 0
     seen = set[str]()
     for setting in document.settings:
@@ -210,10 +210,10 @@ def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:
             continue
         seen.add(setting.key)
         if setting.kind is Mark.CHANGE or setting.kind is Mark.DELETE:
-            yield setting.key, known.known_in(name, setting.key)
+            yield setting.key, known.find_releases(name, setting.key)
         # Hydra adds a key only if it is missing.
         elif setting.kind is Mark.ADD and isinstance(setting.value, Scalar):
-            yield f"+{setting.key}", every & ~known.valued_in(name, setting.key)
+            yield f"+{setting.key}", every & ~known.find_valued(name, setting.key)
 
 
 def _of_keys(root: MapNode, name: str, path: str = "") -> Iterator[tuple[str, int]]:
@@ -223,4 +223,4 @@ def _of_keys(root: MapNode, name: str, path: str = "") -> Iterator[tuple[str, in
         if isinstance(entry.value, MapNode) and entry.value.entries:
             yield from _of_keys(entry.value, name, key)
         else:
-            yield key, configurations().known_in(name, key)
+            yield key, configurations().find_releases(name, key)

@@ -77,7 +77,7 @@ def engine_of(settings: Configuration, name: str) -> Degrees | None:
     return _degrees(settings, paths, 2 if is_teacher(name) or name == "reward_model" else 1)
 
 
-def trained(settings: Configuration, owner: str, section: str) -> Degrees | None:
+def read_trained_degrees(settings: Configuration, owner: str, section: str) -> Degrees | None:
     """Return the degrees of a trained component, none with FSDP; None if unknown."""
     strategy = settings.word(f"{owner}.strategy", DEGREES)
     if strategy is None:
@@ -127,7 +127,7 @@ def degrees_in(settings: Configuration, pool: Pool | None, name: str) -> Degrees
     if settings.entry.kind in TUNES:
         keys = TUNERS.get(tuner_of(settings) or "") if is_counted(settings) else None
         return _degrees(settings, {degree: f"engine.{key}" for degree, key in keys.items()}) if keys else None
-    return trained(settings, OWNERS[name], section_of(pool, name)) if name in OWNERS else None
+    return read_trained_degrees(settings, OWNERS[name], section_of(pool, name)) if name in OWNERS else None
 
 
 def own_amounts(settings: Configuration, pools: Sequence[Pool], name: str) -> Mapping[str, Amount]:
@@ -143,7 +143,7 @@ def leader_of(settings: Configuration, pools: Sequence[Pool], name: str) -> str 
     if name not in OWNERS or is_engine(settings, name):
         return None
     section = section_of(_pool_with(pools, name), name)
-    degrees = trained(settings, OWNERS[name], section)
+    degrees = read_trained_degrees(settings, OWNERS[name], section)
     leader = next(component for component, owner in OWNERS.items() if owner == section)
     return leader if leader != name and degrees is not None and degrees[1] else None
 

@@ -28,7 +28,20 @@ from ...text.nearest import nearest
 from ...text.tree import MapNode, Scalar, Value
 from ..skeleton import HINTS
 from .configuration import SEQUENCE, Configuration
-from .degrees import APART, OWNERS, TUNES, Degrees, degrees_in, engine_of, is_engine, is_teacher, own_amounts, place_of, section_of, trained
+from .degrees import (
+    APART,
+    OWNERS,
+    TUNES,
+    Degrees,
+    degrees_in,
+    engine_of,
+    is_engine,
+    is_teacher,
+    own_amounts,
+    place_of,
+    read_trained_degrees,
+    section_of,
+)
 from .pools import Declared
 from .programs import TRAINERS
 
@@ -100,7 +113,7 @@ def components_of(settings: Configuration, declared: Declared, sized: Collection
     """Return all components of the pools, without ranks; unknown degrees are 1."""
     if not declared.pools and settings.entry.kind in TRAINERS:
         # Report wrong degrees even if the size is unknown.
-        trained(settings, OWNERS["actor"], OWNERS["actor"])
+        read_trained_degrees(settings, OWNERS["actor"], OWNERS["actor"])
     return tuple(
         _component(settings, pool, name, declared.size(name, pool), pool in sized) for pool in declared.pools for name in pool.components
     )
@@ -134,7 +147,7 @@ def relations_of(declared: Declared) -> tuple[Relation, ...]:
     )
 
 
-def derived(setup: VerlSetup) -> Iterator[Derivation]:
+def derive_sizes(setup: VerlSetup) -> Iterator[Derivation]:
     """Yield the derivations of pool sizes, world sizes, replicas and data parallel sizes."""
     for pool in setup.pools:
         keys = (pool.nodes_key, pool.accelerators_key)
@@ -186,7 +199,7 @@ def is_open(settings: Configuration, pool: Pool) -> bool:
     )
 
 
-def opened(component: Component) -> Component:
+def open_component(component: Component) -> Component:
     """Return the component with open amount and place."""
     spans = {name: span for name, span in component.spans.items() if name not in ("placement", "amount")}
     return replace(component, runs=None, least=1, most=UNBOUNDED, counts=(), spans=spans)

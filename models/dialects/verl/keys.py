@@ -57,7 +57,7 @@ def judge_keys(notes: Notes, settings: Configuration) -> None:
         if is_value and setting.key_span not in refused:
             judged.setting(setting)
     judged.options()
-    for key, setting in _deleted(document.settings).items():
+    for key, setting in _find_deleted(document.settings).items():
         needed = next((pool for pool in POOL if _is_below(pool, key) and settings.entry.kind in TRAINERS), "")
         if needed:
             notes.error("PW123", "", f"verl reads `{needed}`, which is deleted", setting.key_span, "deleted", f"leave out `~{key}`")
@@ -66,7 +66,7 @@ def judge_keys(notes: Notes, settings: Configuration) -> None:
             notes.unsure("PW122", "", why, True, f"Leave out `{setting.text}`")
 
 
-def _deleted(settings: Sequence[Setting]) -> dict[str, Setting]:
+def _find_deleted(settings: Sequence[Setting]) -> dict[str, Setting]:
     """Return the keys that settings delete and no later one sets again."""
     deleted: dict[str, Setting] = {}
     for setting in settings:
@@ -106,26 +106,28 @@ class _Keys:
             if not self.composed and not self.has(key):
                 program, known = self.notes.document.program, configurations()
                 names = [entry for entry in known.index if entry != name] if program is None or not program.name else []
-                if any(self._holds(known.known_in(entry, key)) for entry in names):
+                if any(self._holds(known.find_releases(entry, key)) for entry in names):
                     why = f"`{key}` is a key of another configuration than `{name}`, which is assumed"
                     self.notes.unsure("PW122", "", why, True, "Name the program: `python3 -m MODULE key=value`")
-                elif not self._refused_with(key, setting.key_span):
+                elif not self._list_with_earlier(key, setting.key_span):
                     message = f"`{name}` of {self.release} has no key `{key}`"
-                    self._refuse(setting.key_span, message, configurations().known_in(name, key), meant(self.table, key), setting)
+                    self._refuse(
+                        setting.key_span, message, configurations().find_releases(name, key), correct_key(self.table, key), setting
+                    )
         elif kind is Mark.ADD and not self.composed and isinstance(setting.value, Scalar) and self._is_set(key):
             message = f"`{key}` is already in `{name}` of {self.release}"
             edit = Edit(setting.span.part(0, 1), "") if self._text(setting.span)[:1] == "+" else None
             self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit, BY_HYDRA)
         elif not self.has(key) and (refusal := self._refused_field(key)):
-            better = near(self.table, key)
+            better = find_near(self.table, key)
             edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self._text(setting.span) == setting.text else None
-            self._not_a_field(refusal, better, setting.key_span, edit)
-        elif not self.has(key) and (better := near(self.table, key)):
+            self._report_no_field(refusal, better, setting.key_span, edit)
+        elif not self.has(key) and (better := find_near(self.table, key)):
             message = f"verl has no key `{key}`: it is added, and nothing reads it"
             self.notes.warn(UNREAD, better, message, setting.key_span, "not a key", f"write `{better}`", self._rewritten(setting, better))
         self.added.add(key)
 
-    def _refused_with(self, key: str, at: Span) -> bool:
+    def _list_with_earlier(self, key: str, at: Span) -> bool:
         """List a key with an earlier one of the same missing section, if any."""
         names = key.split(".")
         owners = (".".join(names[:end]) for end in range(1, len(names)))
@@ -135,7 +137,7 @@ class _Keys:
         index, first = self.sections.setdefault(owner, (len(self.notes.findings), key))
         if first == key:
             return False
-        was, now = meant(self.table, first), meant(self.table, key)
+        was, now = correct_key(self.table, first), correct_key(self.table, key)
         rests = first.removeprefix(owner), key.removeprefix(owner)
         moved = was.removesuffix(rests[0]) if was.endswith(rests[0]) and was.removesuffix(rests[0]) == now.removesuffix(rests[1]) else ""
         finding = self.notes.findings[index]
@@ -190,15 +192,17 @@ class _Keys:
                     self.section(entry.value, key)
                 elif key in table.sections and key not in table.groups and not _may_be_a_map(entry.value):
                     inner = next(iter(table.sections[key]))
-                    self.notes.wrong_type(key, key, entry.value, "a map", f"write keys such as `{inner}` below it")
+                    self.notes.report_type(key, key, entry.value, "a map", f"write keys such as `{inner}` below it")
             elif refusal := self._refused_field(key):
-                better = near(table, key)
-                self._not_a_field(refusal, better, entry.key.span, self.notes.renamed(entry, better.rpartition(".")[2]) if better else None)
-            elif better := near(table, key):
-                default, is_set = table.defaults.get(self.settings.meant(better)), self.settings.at(better) is not None
+                better = find_near(table, key)
+                self._report_no_field(
+                    refusal, better, entry.key.span, self.notes.rename(entry, better.rpartition(".")[2]) if better else None
+                )
+            elif better := find_near(table, key):
+                default, is_set = table.defaults.get(self.settings.resolve_key(better)), self.settings.at(better) is not None
                 stays = [f"`{better}` stays {default.value}"] if default is not None and default.value is not None else []
                 message, notes = f"verl has no key `{key}`, and ignores it", [f"`{better}` is set too"] if is_set else stays
-                edit = None if is_set else self.notes.renamed(entry, better.rpartition(".")[2])
+                edit = None if is_set else self.notes.rename(entry, better.rpartition(".")[2])
                 self.notes.warn(UNREAD, better, message, entry.key.span, "not a key", f"write `{better}`", edit, *notes)
 
     def has(self, key: str) -> bool:
@@ -242,7 +246,7 @@ class _Keys:
         makes = self._makes(self.release.index, setting.key) if setting and self._holds(mask) else []
         if makes:
             better, help_ = "", f"choose what has it: {' or '.join(f'`{selection}`' for selection in makes[:MOST_NAMED])}"
-        elif setting is not None and setting.kind is Mark.CHANGE and (read := self._hidden(setting.key, better)):
+        elif setting is not None and setting.kind is Mark.CHANGE and (read := self._find_hidden(setting.key, better)):
             better, help_ = "", f"write `+{read}{setting.text[len(setting.key) :]}`: verl takes it, though no configuration has it"
         elif mask:
             notes, help_ = [*notes, have_it(mask)], name_release(mask)
@@ -261,7 +265,7 @@ class _Keys:
         names = [entry for entry in beside if (composed := known.compose(entry, release)) is not None and key in composed.keys]
         return [option for option in options if "_engine=" in option] or [f"--config-name={entry}" for entry in names] or options
 
-    def _not_a_field(self, refusal: tuple[str, str, int], better: str, at: Span, edit: Edit | None) -> None:
+    def _report_no_field(self, refusal: tuple[str, str, int], better: str, at: Span, edit: Edit | None) -> None:
         """Add the error of a dataclass, raised when verl reads the section."""
         name, field, mask = refusal
         if field in self.refused:
@@ -287,7 +291,7 @@ class _Keys:
             owner, rest = f"{owner}.{rest[0]}", rest[1:]
         return None
 
-    def _hidden(self, key: str, better: str) -> str:
+    def _find_hidden(self, key: str, better: str) -> str:
         """Return the unlisted key that verl reads, nearer than `better`; "" if none."""
         if self._is_hidden_field(key):
             return key
@@ -335,7 +339,7 @@ def _is_below(key: str, owner: str) -> bool:
     return key == owner or key.startswith(f"{owner}.")
 
 
-def meant(table: Table, key: str) -> str:
+def correct_key(table: Table, key: str) -> str:
     """Return the probable key for a wrong key; "" if none is similar."""
     path, rest = "", key.split(".")
     while rest:
@@ -376,10 +380,10 @@ def _may_be_meant(name: str, candidate: str) -> bool:
     return (not first or not second or first == second) and 2 * len(candidate) >= len(name)
 
 
-def near(table: Table, key: str) -> str:
+def find_near(table: Table, key: str) -> str:
     """Return a similar key of the same section; "" if some release has the key."""
     owner, _, name = key.rpartition(".")
-    if key in REAL or configurations().known_in(table.name, key):
+    if key in REAL or configurations().find_releases(table.name, key):
         return ""
     close = closest(name, table.sections.get(owner, {}), NEAR if len(name) > SHORT else 1)
     if close is None:

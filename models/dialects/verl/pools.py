@@ -65,23 +65,23 @@ def number(settings: Configuration, key: str, most: int, least: int = 1) -> Amou
     amount = settings.whole(key, FIT, least=least, exact=True)
     if amount is None or amount.value <= most:
         return amount
-    _too_many(settings, key, f"`{key}` is {amount.value:,}; more than {most:,} are not read", amount)
+    _report_too_many(settings, key, f"`{key}` is {amount.value:,}; more than {most:,} are not read", amount)
     return None
 
 
-def _too_many(settings: Configuration, key: str, message: str, amount: Amount) -> None:
+def _report_too_many(settings: Configuration, key: str, message: str, amount: Amount) -> None:
     at = amount.span or settings.top
     settings.notes.findings.append(error("PW002", key, message, at, label="too many", help="write a smaller number"))
 
 
-def sized(settings: Configuration, nodes: str = NODES, accelerators: str = ACCELERATORS) -> Size | None:
+def read_size(settings: Configuration, nodes: str = NODES, accelerators: str = ACCELERATORS) -> Size | None:
     """Return the size of a pool; None if unknown or too large."""
     count, size = number(settings, nodes, MAX_NODES), number(settings, accelerators, MAX_ACCELERATORS_PER_NODE)
     if count is None or size is None or _may_be_set_elsewhere(settings, (count, size)):
         return None
     if count.value * size.value > MAX_PROCESSES:
         message = f"{settings.says(count)} and {settings.says(size)} are more than {MAX_PROCESSES:,} accelerators"
-        _too_many(settings, nodes, message, count if count.span else size)
+        _report_too_many(settings, nodes, message, count if count.span else size)
         return None
     return count, size
 
@@ -135,9 +135,9 @@ def _roles(settings: Configuration, *first: str) -> list[str]:
 
 def shared_pool(settings: Configuration) -> Declared:
     """Return `global_pool`, and separate pools of reward model, teachers and servers."""
-    size, own = sized(settings), settings.flag(settings.reward_key("enable_resource_pool"), ROLES)
+    size, own = read_size(settings), settings.flag(settings.reward_key("enable_resource_pool"), ROLES)
     roles = _roles(settings, "actor", "rollout")
-    _old_reward_model(settings)
+    _warn_of_old_reward_model(settings)
     if settings.has_reward_model and own is False:
         roles.append("reward_model")
     pools = (*_pools(settings, ("global_pool", size, roles)), *(_reward_pool(settings) if own else ()))
@@ -151,7 +151,7 @@ def shared_pool(settings: Configuration) -> Declared:
     return Declared((*pools, *taught, *apart), ranges=ranges)
 
 
-def _old_reward_model(settings: Configuration) -> None:
+def _warn_of_old_reward_model(settings: Configuration) -> None:
     """Warn of main_ppo's section `reward_model`, unread since 0.9.0 (45632b5fa)."""
     keys = (f"reward_model.{name}" for name in ("enable", "enable_resource_pool", "nnodes", "n_gpus_per_node"))
     key = next((key for key in keys if settings.has(key)), "")
@@ -183,9 +183,9 @@ def separate_pools(settings: Configuration) -> Declared:
     trains = ["actor"] if distils else _roles(settings, "actor")
     scored = settings.has_reward_model and not distils
     apart = settings.since("0.7.1") and not distils
-    trainer = (entry.trained, sized(settings), [*trains, *(["reward_model"] if scored and not apart else [])])
+    trainer = (entry.trained, read_size(settings), [*trains, *(["reward_model"] if scored and not apart else [])])
     if not apart:
-        return Declared(_pools(settings, trainer, (entry.rolled, sized(settings, OWN_NODES, OWN_ACCELERATORS), ["rollout"])))
+        return Declared(_pools(settings, trainer, (entry.rolled, read_size(settings, OWN_NODES, OWN_ACCELERATORS), ["rollout"])))
     pools = (*_pools(settings, trainer), *_servers_apart(settings, OWN_NODES, OWN_ACCELERATORS, "rollout"))
     if scored:
         nodes, accelerators, enable = map(settings.reward_key, ("nnodes", "n_gpus_per_node", "enable"))
@@ -198,7 +198,7 @@ def halved_pools(settings: Configuration) -> Declared:
 
     Source: verl, examples/split_placement/main_ppo_split.py (main_task).
     """
-    pool_size, entry = sized(settings), settings.entry
+    pool_size, entry = read_size(settings), settings.entry
     if pool_size is None:
         return Declared(())
     count, size = pool_size
@@ -222,7 +222,7 @@ def halved_pools(settings: Configuration) -> Declared:
     if critic is False and loop is not None and (scored is False or loop):
         key, value = ("critic.enable", "True") if settings.at("critic.enable") else ("algorithm.adv_estimator", "gae")
         message = f"there is no critic, so `{entry.rolled}` gets no worker: verl raises an IndexError"
-        help_ = f"set {settings.assigned(key, value)}, or run `{MAIN_PPO}`, which has one pool"
+        help_ = f"set {settings.spell(key, value)}, or run `{MAIN_PPO}`, which has one pool"
         note = f"verl notices this after the workers of `{entry.trained}` were created"
         settings.notes.error(MODE, "critic", message, settings.place(key), "no critic", help_, settings.becomes(key, value), note)
     halves = ((entry.trained, first), (entry.rolled, second))
@@ -237,10 +237,10 @@ def simulation_pools(settings: Configuration) -> Declared:
     for key in keys:
         if settings.at(key) is None and settings.notes.document.program is not None:
             settings.notes.missing("trainer", key.removeprefix("trainer."), settings.top, f"add `+{key}=` with a number")
-    pools = _pools(settings, (entry.trained, sized(settings, NODES, keys[0]), ["actor", "rollout"]))
+    pools = _pools(settings, (entry.trained, read_size(settings, NODES, keys[0]), ["actor", "rollout"]))
     if apart is None:
         return Declared(pools)
-    pools += _pools(settings, (entry.rolled, sized(settings, "env.disagg_sim.nnodes" if apart else NODES, keys[1]), ["env"]))
+    pools += _pools(settings, (entry.rolled, read_size(settings, "env.disagg_sim.nnodes" if apart else NODES, keys[1]), ["env"]))
     if apart:
         why = "each pool wants nodes with a resource of its own (`train_rollout` and `sim`), which a cluster file does not tell"
         settings.notes.unsure(FIT, entry.rolled, why)
@@ -251,14 +251,14 @@ def simulation_pools(settings: Configuration) -> Declared:
 def single_pool(settings: Configuration) -> Declared:
     """Return the only pool of a program that generates or fine-tunes."""
     component = "rollout" if settings.entry.kind is ProgramKind.GENERATION else "actor"
-    return Declared(_pools(settings, ("the pool", sized(settings), [component])))
+    return Declared(_pools(settings, ("the pool", read_size(settings), [component])))
 
 
 def torchrun_pool(settings: Configuration) -> Declared:
     """Return the processes of torchrun as a pool; Ray has none here."""
     program = settings.notes.document.program
     if program is None or not program.name:
-        size = sized(settings)
+        size = read_size(settings)
         why = "the number of processes is an option of torchrun, not of the configuration"
         settings.notes.unsure(FIT, "actor", why, True, "Verify the script that starts it")
         return Declared((pool_of("torchrun", size, ("actor",), 0),) if size else ())
@@ -295,10 +295,10 @@ def _servers_apart(settings: Configuration, nodes: str, accelerators: str, compo
     count = number(settings, nodes, MAX_NODES, least=-(10**9))
     if count is not None and count.value < 1:
         message = f"`{nodes}` is {count.value}, but servers with accelerators of their own need at least 1"
-        help_ = f"set {settings.assigned(nodes, 1)} or more"
+        help_ = f"set {settings.spell(nodes, 1)} or more"
         settings.notes.error(MODE, component, message, count.span or settings.top, "too few", help_, count.becomes(1))
         return ()
-    return _apart(settings, component, sized(settings, nodes, accelerators))
+    return _apart(settings, component, read_size(settings, nodes, accelerators))
 
 
 def _apart(settings: Configuration, component: str, pool_size: Size | None) -> tuple[Pool, ...]:
@@ -332,7 +332,7 @@ def server_pools(settings: Configuration) -> Declared:
 
     It starts as many servers as there are tensor parallel groups.
     """
-    pool_size, known = sized(settings), engine_of(settings, "rollout")
+    pool_size, known = read_size(settings), engine_of(settings, "rollout")
     if pool_size is None or known is None:
         return Declared(())
     count, size = pool_size

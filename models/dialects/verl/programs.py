@@ -162,7 +162,7 @@ def module_of(name: str) -> str:
     return name.removesuffix(".py").replace("/", ".").strip(".")
 
 
-def named(name: str) -> EntryPoint | None:
+def find_program(name: str) -> EntryPoint | None:
     """Return the program of a name, identified by the last two words."""
     words = module_of(name).split(".")
     for size in (len(words), 3, 2, 1):
@@ -215,7 +215,7 @@ def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoin
             why = f"nothing says which program reads this file; `{entry.program}` is assumed"
             notes.unsure("PW122", "", why, not has("keys_of_programs"), WORKS_LIKE)
         return entry
-    known = named(name)
+    known = find_program(name)
     if known is not None and known.kind is not ProgramKind.NOTHING:
         return known
     if known is not None or not has("sections"):

@@ -25,17 +25,17 @@ from ...record import dataclass
 from ...text.document import Document
 from ...text.form import Form
 from ...text.tree import MapNode, Scalar, find, leaves, with_value
-from ..following import Chosen, JobWith, all_refused, interpolates, with_dependent_degrees, with_hint
+from ..following import Chosen, JobWith, interpolates, report_all_refused, with_dependent_degrees, with_hint
 from ..skeleton import HINTS, Reader
 from .configuration import Configuration
 from .defaults import release_of, table_for
 from .degrees import own_amounts
-from .job import VerlSetup, components_of, derived, is_open, opened, relations_of, with_hints
+from .job import VerlSetup, components_of, derive_sizes, is_open, open_component, relations_of, with_hints
 from .keys import judge_keys
 from .pools import FIT, POOLS, Declared
 from .programs import ProgramKind, entry_of
 from .room import lay_out_pools
-from .sizes import MOST_READ, Known, Numbers, SizeReader, changed, following_keys, laying_of, plan_pools
+from .sizes import MOST_READ, Known, Numbers, SizeReader, find_changes, following_keys, laying_of, plan_pools
 from .sizes import PLANNED as UNPLANNED
 from .work import judge
 
@@ -113,7 +113,7 @@ class VerlReader(Reader):
         if draft.workload is None and any(component.runs is None for component in job.components):
             job = replace(job, planning=replace(job.planning, laying=laying_of(job, self.settings, self.declared.pools)))
         if self.known is not None and (self.settings.anew or draft.workload is None):
-            job = plan_pools(job, self.settings, cluster, self.declared.pools, self._refused(setup, self.known))
+            job = plan_pools(job, self.settings, cluster, self.declared.pools, self._build_size_reader(setup, self.known))
         # Two roles with one key: only the first is reported.
         once = {(finding.code, finding.message, finding.span): finding for finding in reversed(self.notes.findings)}
         self.notes.findings = list(reversed(once.values()))
@@ -128,7 +128,7 @@ class VerlReader(Reader):
         sized = replace(declared, pools=tuple(pool for pool in declared.pools if not is_open(settings, pool)))
         unplaced = components_of(settings, declared, sized.pools)
         cluster, runs = lay_out_pools(settings, sized, machines, self.suits)
-        components = tuple(replace(item, runs=runs[item.name]) if item.name in runs else opened(item) for item in unplaced)
+        components = tuple(replace(item, runs=runs[item.name]) if item.name in runs else open_component(item) for item in unplaced)
         # The finding about capacity covers the CPUs too.
         if isinstance(machines, Cluster) and cluster is not machines:
             components = tuple(replace(component, cpus=0) for component in components)
@@ -137,14 +137,14 @@ class VerlReader(Reader):
             draft = with_hints(settings, cluster, components, draft.relations, declared.pools, self.is_tied)
         setup = VerlSetup(settings, sized, draft.components)
         if self.takes_hints:
-            setup.derivations += derived(setup)
+            setup.derivations += derive_sizes(setup)
         if places or not self.takes_hints:
             judge(setup, self.level, models=self.takes_hints)
         if places and self.takes_hints:
             judge_keys(self.notes, settings)
         return setup, draft, cluster
 
-    def _refused(self, setup: VerlSetup, known: Known) -> SizeReader:
+    def _build_size_reader(self, setup: VerlSetup, known: Known) -> SizeReader:
         """Return verl's refusals of other sizes and degrees."""
         open_ = [pool for pool in self.declared.pools if pool not in setup.pools]
         sizes = [key for pool in open_ for key in (pool.nodes_key, pool.accelerators_key)]
@@ -152,24 +152,24 @@ class VerlReader(Reader):
         following = following_keys(self.document.root, sizes) if self.is_tied else frozenset()
         return SizeReader(known, self.bare, self.degrees, following, before)
 
-    def changed(self, changes: Numbered, level: str, with_hints: bool = True) -> VerlReader:
+    def change(self, changes: Numbered, level: str, with_hints: bool = True) -> VerlReader:
         """Return a reader of the file with changed numbers and references."""
         root = self.document.root
         for key, number in changes.items() if self.instead is None and self.is_tied else ():
             root = with_value(root, key, number) if isinstance(find(root, key), Scalar) else root
         return VerlReader(replace(self.document, root=root), self.machines, level, with_hints, changes, self.open)
 
-    def again(self, changes: Numbered) -> VerlSetup:
+    def read_again(self, changes: Numbered) -> VerlSetup:
         """Return the job with changed numbers."""
-        return self.changed(changes, self.level).setup()[0]
+        return self.change(changes, self.level).setup()[0]
 
     def bare(self, changes: Numbered) -> VerlSetup:
         """Return the job with changed numbers, without hints."""
-        return self.changed(changes, TRAINING, with_hints=False).setup()[0]
+        return self.change(changes, TRAINING, with_hints=False).setup()[0]
 
     def degrees(self, changes: Numbered) -> Numbers:
         """Return all degrees with changed numbers."""
-        reader = self.changed(changes, self.level)
+        reader = self.change(changes, self.level)
         names = [name for pool in reader.declared.pools for name in pool.components]
         return frozenset((amount.name, amount.value) for name in names for amount in reader.own(name).values())
 
@@ -177,7 +177,7 @@ class VerlReader(Reader):
         """Return True if changed numbers cause no error, incomplete replica or rest."""
         if self.instead is not None:
             return False
-        tried, before = self.again(changes), {finding.message for finding in self.notes.findings}
+        tried, before = self.read_again(changes), {finding.message for finding in self.notes.findings}
         after = tried.settings.notes.findings
         errors = [finding for finding in after if finding.severity is Severity.ERROR or finding.code == ROUNDED]
         return all(finding.message in before for finding in errors) and all(map(tried.is_whole, tried.components))
@@ -210,14 +210,14 @@ class VerlOpening:
     level: str
     leaves_degrees: bool
 
-    def opened(self) -> Reading:
+    def open_ranks(self) -> Reading:
         """See `Opening.opened`."""
         known: Known = {}
         before = self._read(self.machines, known, open_=False)
         if before.problem is None:
             return before
         machines = self.machines if isinstance(self.machines, Cluster) else before.problem.cluster
-        if refused := self._refused_on(machines):
+        if refused := self._find_refusals_on(machines):
             return replace(before, findings=(*before.findings, *refused))
         reading = self._read(machines, known)
         if reading.problem is None:
@@ -227,7 +227,7 @@ class VerlOpening:
             return reading  # the unreadable part has a finding of its own
         if job.planning.laying is None:
             unplanned = replace(reading.problem, job=replace(job, planning=replace(job.planning, workload=None)))
-            return replace(reading, problem=unplanned, findings=(*reading.findings, self._nothing_planned()))
+            return replace(reading, problem=unplanned, findings=(*reading.findings, self._report_nothing_planned()))
         # A pool of a given size moves while the pools before it are open.
         same = {component.name: component for component in before.problem.components if before.problem.cluster == cluster}
         placed = {
@@ -245,9 +245,9 @@ class VerlOpening:
         findings = (*reading.findings, *(refused if not reading.failed else ()))
         return replace(reading, problem=problem, findings=findings, unchecked=(*reading.unchecked, *assumed))
 
-    def refused(self) -> tuple[Finding, ...]:
+    def find_refusals(self) -> tuple[Finding, ...]:
         """See `Opening.refused`."""
-        return self._refused_on(self.machines) if self.leaves_degrees else ()
+        return self._find_refusals_on(self.machines) if self.leaves_degrees else ()
 
     def job_on(self, cluster: Cluster) -> Job | None:
         """See `Elsewhere.job_on`."""
@@ -260,7 +260,7 @@ class VerlOpening:
         document = self.document if root is None else replace(self.document, root=root)
         return VerlReader(document, machines, self.level, open_=open_, known=known).read()
 
-    def _refused_on(self, machines: Machines) -> tuple[Finding, ...]:
+    def _find_refusals_on(self, machines: Machines) -> tuple[Finding, ...]:
         """Return an error if verl refuses every open choice of degrees, on any size."""
         if not isinstance(machines, Cluster):
             problem = self._read(machines, open_=False).problem
@@ -268,7 +268,9 @@ class VerlOpening:
         reading = self._read(machines)
         if reading.problem is None or reading.failed or not reading.problem.job.choices:
             return ()
-        return all_refused(reading.problem.job, self._job_with(reading, reading.problem, self._own(reading.problem.job.choices), None, []))
+        return report_all_refused(
+            reading.problem.job, self._job_with(reading, reading.problem, self._own(reading.problem.job.choices), None, [])
+        )
 
     def _with_followers(self, reading: Reading, problem: Problem, known: Known) -> tuple[Job, tuple[Finding, ...]]:
         """Add degrees that follow from open ones; refuse if no choice is accepted."""
@@ -300,7 +302,7 @@ class VerlOpening:
             root = self.document.root
             for name, parallel in degrees.items():
                 root = with_hint(root, name, parallel)
-                for degree, number in changed(amounts[name], parallel).items():
+                for degree, number in find_changes(amounts[name], parallel).items():
                     root = with_value(root, amounts[name][degree].name, number)
             candidate = self._read(problem.cluster, known, root)
             worse = next((message for key, message in _refusals(candidate).items() if key not in before), "")
@@ -317,7 +319,7 @@ class VerlOpening:
         taken = {key.rpartition(".")[2] for text in texts for key in re.findall(r"[\w.]+", text)}
         return [name for name in amounts if any(not taken.isdisjoint(amount.name.split(".")) for amount in amounts[name].values())]
 
-    def _nothing_planned(self) -> Finding:
+    def _report_nothing_planned(self) -> Finding:
         block, why = self.document.root.get(HINTS), "no pool of this program has a size of its own that could be chosen"
         help_ = "drop the times, or plan a program with one pool, or with one to train in and one to generate in"
         return warning(UNPLANNED, HINTS, "the times of the file choose no ranks", block.span if block else None, help=help_, notes=(why,))

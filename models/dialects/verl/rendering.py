@@ -10,7 +10,7 @@ from math import gcd
 from typing import Mapping, Sequence
 
 from ...component import Component, Parallel
-from ...conversion import counts_to_data, dropped, hint_block, lost_demands, moved, other_hints_to_data, refusal, renamed
+from ...conversion import counts_to_data, hint_block, lost_demands, map_names, note_loss, other_hints_to_data, refusal, warn_of_loss
 from ...findings.finding import Finding, UnusableInput
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ...placements.assignment import seats
@@ -43,7 +43,7 @@ class PoolGroup:
     parts: PoolParts | None
     counts: Mapping[int, int]
 
-    def sized(self, nodes: str, accelerators: str) -> Data:
+    def write_size(self, nodes: str, accelerators: str) -> Data:
         """Return the two keys of the size; empty if left to solve."""
         return {nodes: self.parts.count, accelerators: self.parts.size} if self.parts else {}
 
@@ -67,12 +67,14 @@ class _VerlWriter:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         on_cpus = [component for component in problem.components if problem.kind(component) == NODE]
-        self.names = renamed([component for component in problem.components if component not in on_cpus], NAMES)
+        self.names = map_names([component for component in problem.components if component not in on_cpus], NAMES)
         self.names |= {component.name: component.name for component in on_cpus}
         self.reasons: list[Finding] = []
         self.losses: list[Finding] = []
         self.components = tuple(component for component in problem.components if self._has_a_place(component))
-        self.pools = sorted(self._pooled(), key=lambda pool: min(_ORDER.index(self.names[component.name]) for component in pool.components))
+        self.pools = sorted(
+            self._group_pools(), key=lambda pool: min(_ORDER.index(self.names[component.name]) for component in pool.components)
+        )
         self.by_name = {self.names[component.name]: component for component in self.components}
 
     def refuse(self, subject: str, message: str, help: str, *notes: str) -> None:
@@ -99,7 +101,7 @@ class _VerlWriter:
         name, kind = component.name, self.problem.kind(component)
         if kind == NODE:
             count = len(list(seats(component.runs))) if component.runs is not None else component.least
-            self.losses.append(moved(name, f"verl places no processes on CPUs: the {count} of `{name}` are left out"))
+            self.losses.append(warn_of_loss(name, f"verl places no processes on CPUs: the {count} of `{name}` are left out"))
             return False
         if self.names[name] not in NAMES.values():
             self.refuse(name, f"verl has no role for `{name}`", f"leave it out; its roles are {', '.join(NAMES.values())}")
@@ -109,18 +111,18 @@ class _VerlWriter:
             return False
         if component.node_groups != (CLUSTER_LABEL,):
             labels = ", ".join(f"`{label}`" for label in component.node_groups)
-            lose = dropped if component.runs is not None else moved
+            lose = note_loss if component.runs is not None else warn_of_loss
             self.losses.append(lose(name, f"that `{name}` is in node group {labels} is lost"))
         sizes = {component.per_process} if component.runs is None else {len(held) for _, held in seats(component.runs)}
         if sizes != {1}:
             held_text = " or ".join(map(str, sorted(sizes)))
             message = f"the processes of `{name}` hold {held_text} accelerators each, but in verl every accelerator has a process"
-            self.losses.append(moved(name, message))
+            self.losses.append(warn_of_loss(name, message))
         return True
 
     # -- pools
 
-    def _pooled(self) -> list[PoolGroup]:
+    def _group_pools(self) -> list[PoolGroup]:
         """Return pools of components that share accelerators, or must share them."""
         seats_by_name = {component.name: _seats(component.runs or ()) for component in self.components}
 
@@ -160,20 +162,22 @@ class _VerlWriter:
         by = {self.names[component.name]: pool for pool in self.pools for component in pool.components}
         actor, rollout, reward, env = by["actor"], by["rollout"], by.get("reward_model"), by.get("env")
         rest = {name for name, pool in by.items() if pool is not actor}
-        trainer = actor.sized("trainer.nnodes", "trainer.n_gpus_per_node")
+        trainer = actor.write_size("trainer.nnodes", "trainer.n_gpus_per_node")
         if not rest and env is None:
             return MAIN_PPO, trainer
         if rest == {"reward_model"} and reward is not None and env is None:
-            return MAIN_PPO, trainer | reward.sized("reward_model.nnodes", "reward_model.n_gpus_per_node")
+            return MAIN_PPO, trainer | reward.write_size("reward_model.nnodes", "reward_model.n_gpus_per_node")
         if rest == {"rollout"} and env is None:
             if actor.parts is None or rollout.parts is None:
                 message = "`rollout` has accelerators of its own, but their number is left open"
                 why = f"without the number it would be a file of `{MAIN_PPO}`, where `actor` and `rollout` share accelerators"
                 self.refuse("rollout", message, "solve the file first, or demand that they are colocated", why)
-            return ONE_STEP_OFF, trainer | rollout.sized("rollout.nnodes", "rollout.n_gpus_per_node")
+            return ONE_STEP_OFF, trainer | rollout.write_size("rollout.nnodes", "rollout.n_gpus_per_node")
         simulated = rest == {"env"} and set(by) == {"actor", "rollout", "env"}
         if simulated and env and actor.parts and env.parts and actor.parts.count == env.parts.count:
-            return VLA, actor.sized("trainer.nnodes", "trainer.n_rollout_gpus_per_node") | {"trainer.n_env_gpus_per_node": env.parts.size}
+            return VLA, actor.write_size("trainer.nnodes", "trainer.n_rollout_gpus_per_node") | {
+                "trainer.n_env_gpus_per_node": env.parts.size
+            }
         names = "; ".join(", ".join(f"`{component.name}`" for component in pool.components) for pool in self.pools)
         self.refuse("", f"no program of verl has the pools of {names}", "place them as one of verl's programs does")
         return MAIN_PPO, {}
@@ -198,24 +202,24 @@ class _VerlWriter:
                 else:
                     first = f"accelerator {new_seats[0][1]} of node {new_seats[0][0]}"
                     message = f"verl names no node and no accelerator: it places the ranks of `{component.name}` on others, from {first} on"
-                    self.losses.append(moved(component.name, message))
+                    self.losses.append(warn_of_loss(component.name, message))
 
     # -- settings of components
 
     def _sections(self) -> Data:
         """Return the settings besides pool sizes."""
         by = self.by_name
-        section: Data = {"actor": self._trained(by["actor"]) | {"use_kl_loss": "ref" in by}, "rollout": self._engine(by["rollout"])}
+        section: Data = {"actor": self._write_trained(by["actor"]) | {"use_kl_loss": "ref" in by}, "rollout": self._engine(by["rollout"])}
         if "ref" in by:
-            section["ref"] = self._trained(by["ref"])
+            section["ref"] = self._write_trained(by["ref"])
         data: Data = {"algorithm": {"adv_estimator": "gae" if "critic" in by else "grpo"}, "actor_rollout_ref": section}
         if "critic" in by:
-            data["critic"] = self._trained(by["critic"])
+            data["critic"] = self._write_trained(by["critic"])
         if reward := by.get("reward_model"):
             # A reward model with degrees in the pool of the actor is served; else it is a worker.
             apart = not any(by["actor"] in pool.components and reward in pool.components for pool in self.pools)
             served = not apart and reward.parallel.tp * reward.parallel.dp > 1
-            inner = {"rollout": self._engine(reward)} if served else self._trained(reward)
+            inner = {"rollout": self._engine(reward)} if served else self._write_trained(reward)
             data["reward_model"] = {"enable": True, "enable_resource_pool": apart, "use_reward_loop": served} | inner
         return data
 
@@ -226,7 +230,7 @@ class _VerlWriter:
         more = (("pipeline_model_parallel_size", own.pp), ("data_parallel_size", own.dp), ("expert_parallel_size", own.ep))
         return {"tensor_model_parallel_size": own.tp, **{key: degree for key, degree in more if degree > 1}}
 
-    def _trained(self, component: Component) -> Data:
+    def _write_trained(self, component: Component) -> Data:
         """Return the degrees of a component that trains, or computes like training."""
         own = component.parallel
         expressed = Parallel(own.tp, own.pp, own.cp, own.ep)
@@ -235,7 +239,7 @@ class _VerlWriter:
         backend = "fsdp" if divides_none or (component.backend == "fsdp" and expressed == Parallel(cp=own.cp)) else "megatron"
         if component.backend not in ("", backend):
             message = f"`{component.name}` is trained by {component.backend}, in verl by {backend}"
-            self.losses.append(dropped(component.name, message))
+            self.losses.append(note_loss(component.name, message))
         if backend == "fsdp":
             return {"strategy": "fsdp"} | ({SEQUENCE: own.cp} if own.cp > 1 else {})
         degrees = {"tensor_model": own.tp, "pipeline_model": own.pp, "context": own.cp, "expert_model": own.ep}
@@ -245,7 +249,7 @@ class _VerlWriter:
     def _keep(self, component: Component, expressed: Parallel) -> None:
         if expressed != component.parallel:
             message = f"`{component.name}` has {component.parallel}, but verl gives it {expressed}"
-            self.losses.append((moved if component.runs is None else dropped)(component.name, message))
+            self.losses.append((warn_of_loss if component.runs is None else note_loss)(component.name, message))
 
     def _hints(self, component: Component) -> Data:
         """Return the hints that verl's own keys do not express."""
@@ -256,7 +260,7 @@ class _VerlWriter:
             return hints
         if self.problem.job.choices.get(component.name):
             message = f"the degrees of `{component.name}` are left open, but in verl they are {component.parallel}"
-            self.losses.append(moved(component.name, message))
+            self.losses.append(warn_of_loss(component.name, message))
         own = counts_to_data(self.problem, component)
         return ({"accelerators": own["accelerators"]} if "accelerators" in own else {}) | hints
 

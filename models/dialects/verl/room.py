@@ -43,7 +43,7 @@ def lay_out_pools(
 
     If a part does not fit on the machines, add a finding, and judge the rest on one node per part.
     """
-    cluster, layout = _laid_out(settings, declared, machines)
+    cluster, layout = _lay_out(settings, declared, machines)
     if machines is None and declared.pools and not declared.nodes:
         most = max((parts.size for pool in declared.pools for parts in pool.parts), default=8)
         why = "machines unknown; a node for each part of a pool is assumed"
@@ -51,7 +51,7 @@ def lay_out_pools(
     if layout.short is None:
         return cluster, _runs(declared, layout)
     if (pieces := split_servers(settings, declared)) is not declared:
-        split_cluster, split_layout = _laid_out(settings, pieces, machines)
+        split_cluster, split_layout = _lay_out(settings, pieces, machines)
         if split_layout.short is None:
             return split_cluster, _runs(pieces, split_layout)
     layout = _judge(settings, declared, cluster, layout, layout.short, suits)
@@ -60,7 +60,7 @@ def lay_out_pools(
     return cluster, _runs(declared, layout)
 
 
-def _laid_out(settings: Configuration, declared: Declared, machines: Cluster | AsDeclared | None) -> tuple[Cluster, PoolLayout]:
+def _lay_out(settings: Configuration, declared: Declared, machines: Cluster | AsDeclared | None) -> tuple[Cluster, PoolLayout]:
     """Lay out the pools on given machines, stated nodes, or a node per part."""
     if isinstance(machines, Cluster):
         return machines, lay_out(declared.pools, rooms_of(machines), settings.entry.reserves)
@@ -118,7 +118,7 @@ def _judge(
         return reordered
     code, message, notes = _fault(settings, declared, cluster, rooms, short)
     offers = _offers(settings, len(declared.pools) == 1, pool, rooms, suits)
-    help_ = "; or ".join(" and ".join(settings.assigned(key, value) for key, value in offer.items()) for offer in offers)
+    help_ = "; or ".join(" and ".join(settings.spell(key, value) for key, value in offer.items()) for offer in offers)
     at = pool.span("size" if short.part < len(cluster.nodes) else "count") or settings.top
     (key, value), *more = offers[0].items() if offers else [("", 0)]
     edit = settings.becomes(key, str(value)) if offers and not more else None

@@ -16,7 +16,7 @@ from typing import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from ...component import DISJOINT, Component, Relation
 from ...configuration.settings import Amount
 from ...findings.finding import Severity
-from ...hints.block import said_of_plan
+from ...hints.block import find_plan_keys
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR
@@ -269,7 +269,7 @@ def plan_pools(job: Job, settings: Configuration, cluster: Cluster, pools: tuple
         names = [(first.components[0], second.components[0]) for first, second in couples if first in open_ or second in open_]
         relations = (*job.relations, *(Relation(DISJOINT, pair, None, APART) for pair in names))
         # In one pool all take turns, separate pools are steady.
-        stated = said_of_plan(settings.tree(HINTS))
+        stated = find_plan_keys(settings.tree(HINTS))
         workload = as_it_runs(workload, stated, _asynchronous(settings))
         workload = workload if "workflow" in stated else replace(workload, after=tuple(usual_order(job.components)))
         # No plan can be written in parts with other degrees than planned, even if verl accepts none.
@@ -284,7 +284,7 @@ def plan_pools(job: Job, settings: Configuration, cluster: Cluster, pools: tuple
         choices: dict[str, Mapping[Parallel, Changes]] = {}
         for name in pool.components:
             amounts = own_amounts(settings, pools, leader := leaders.get(name, name))
-            offered = {parallel: changed(amounts, parallel) for parallel in job.choices.get(leader, ())}
+            offered = {parallel: find_changes(amounts, parallel) for parallel in job.choices.get(leader, ())}
             if offered:
                 choices[name] = {parallel: {amounts[key].name: value for key, value in new.items()} for parallel, new in offered.items()}
         taken = accepted_sizes(pool, cluster, job.components, choices, refused)
@@ -316,7 +316,7 @@ def plan_pools(job: Job, settings: Configuration, cluster: Cluster, pools: tuple
     return job
 
 
-def changed(amounts: Mapping[str, Amount], parallel: Parallel) -> dict[str, int]:
+def find_changes(amounts: Mapping[str, Amount], parallel: Parallel) -> dict[str, int]:
     """Return degree -> number, for degrees that differ from the file."""
     return {degree: number for degree, amount in amounts.items() if (number := int(getattr(parallel, degree))) != amount.value}
 

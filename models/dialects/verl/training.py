@@ -7,7 +7,7 @@ from typing import AbstractSet as Set
 from ...problem import Problem
 from ...roles import ACTOR, CRITIC, REFERENCE, ROLLOUT, role_of
 from ...training_job import TrainingJob
-from ..written import flat, merged, put
+from ..written import flat, merge_keys, put
 from .programs import facts
 from .rendering import render
 
@@ -17,7 +17,7 @@ _OWNERS = {ACTOR: "actor_rollout_ref.actor", REFERENCE: "actor_rollout_ref.ref",
 
 def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     """Return the script. Raises UnusableInput (PW606) if verl's pools cannot express the problem."""
-    placed = merged(render(problem).text, {}, without=("placewright",))
+    placed = merge_keys(render(problem).text, {}, without=("placewright",))
     strategy = str(placed.get("actor_rollout_ref", {}).get("actor", {}).get("strategy", "fsdp"))
     keys = _keys(job, {role_of(component) for component in problem.components}, strategy)
     for component in problem.components:

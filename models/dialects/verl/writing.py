@@ -20,11 +20,11 @@ from ...pools import Pool
 from ...reading import Reading
 from ...text.tree import Scalar
 from ..dialect import UNCHANGED, Degrees
-from ..written import edits_of, put, refused
+from ..written import edits_of, put, refuse_writing
 from .configuration import Configuration
 from .job import is_open, says_degrees
 from .reader import VerlReader, read
-from .sizes import changed
+from .sizes import find_changes
 
 Numbers = Mapping[str, int]
 MOST_TRIED = 256
@@ -48,7 +48,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
         # Degrees that are not open follow from other numbers, and stay as written.
         if (job is None or name not in job.planning.tied) and says_degrees(settings, name):
             amounts = reader.own(name)
-            chosen |= {amounts[degree].name: value for degree, value in changed(amounts, parallel).items()}
+            chosen |= {amounts[degree].name: value for degree, value in find_changes(amounts, parallel).items()}
             followed = {degree: amount for degree, amount in amounts.items() if amount.scalar and amount.scalar.origin is not None}
             through |= {amount.name: int(getattr(parallel, degree)) for degree, amount in followed.items()}
     direct = {key: value for key, value in chosen.items() if key not in through}
@@ -70,7 +70,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     for pool in open_:
         if len(set(counts := _counts(pool, assignment))) > 1:
             counts_text = ", ".join(map(str, counts[:8]))
-            raise refused(pool.components[0], f"the parts of `{pool.name}` would differ: {counts_text}")
+            raise refuse_writing(pool.components[0], f"the parts of `{pool.name}` would differ: {counts_text}")
     raise refusals[0]
 
 
@@ -84,7 +84,7 @@ def _edits(reading: Reading, settings: Configuration, numbers: Numbers, alone: N
                 missing[key] = value
         elif key in alone or here.value != value:
             if key not in alone and here.origin is not None:
-                raise refused(key, f"`{key}` is written through an interpolation")
+                raise refuse_writing(key, f"`{key}` is written through an interpolation")
             edits.append(Edit(here.span, str(value)))
     if reading.document.program is not None:
         return edits + _at_command_end(reading, [f"{key}={value}" for key, value in missing.items()])
@@ -95,7 +95,7 @@ def _sizes(pool: Pool, assignment: Assignment) -> list[dict[str, int]]:
     """Return the size keys of a pool with their possible values, largest parts first."""
     counts = _counts(pool, assignment)
     if not counts:
-        raise refused(pool.components[0], f"the answer has no place for `{pool.name}`")
+        raise refuse_writing(pool.components[0], f"the answer has no place for `{pool.name}`")
     whole = gcd(*counts)
     sizes = [size for size in range(whole, 0, -1) if whole % size == 0]
     return [{pool.nodes_key: sum(counts) // size, pool.accelerators_key: size} for size in sizes]
@@ -112,7 +112,7 @@ def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
     if not settings or program is None:
         return []
     if not program.name or program.command is None:
-        raise refused("", "it is no script that starts a program", f"add `{' '.join(settings)}` to the settings of the program")
+        raise refuse_writing("", "it is no script that starts a program", f"add `{' '.join(settings)}` to the settings of the program")
     text, end = reading.source.text, program.command.end
     lines = text[program.command.start : end].split("\n")
     between = " \\\n" + lines[-1][: len(lines[-1]) - len(lines[-1].lstrip())] if len(lines) > 1 else " "
@@ -126,16 +126,16 @@ def _doubts(reading: Reading, assignment: Assignment, degrees: Degrees, edits: l
     Raises UnusableInput for any other Assignment or degrees.
     """
     problem = reading.problem
-    document = replace(reading.document.compose(reading.source.edited(edits)), release=reading.document.release)
+    document = replace(reading.document.compose(reading.source.edit(edits)), release=reading.document.release)
     written = read(document, problem.cluster if problem else None, TRAINING)
     components = written.problem.components if written.problem else ()
     runs_by_name = {component.name: component.runs or () for component in components}
     for name, runs in assignment.runs.items():
         if list(seats(runs_by_name.get(name, ()))) != list(seats(runs)):
-            raise refused(name, f"verl names no nodes, and would place `{name}` elsewhere")
+            raise refuse_writing(name, f"verl names no nodes, and would place `{name}` elsewhere")
     before = {component.name: component.parallel for component in problem.components} if problem else {}
     for component in components:
         if component.parallel != {**before, **degrees}.get(component.name, component.parallel):
-            raise refused(component.name, f"with it, `{component.name}` would have {component.parallel}")
+            raise refuse_writing(component.name, f"with it, `{component.name}` would have {component.parallel}")
     errors = sum(finding.severity is Severity.ERROR for finding in written.findings)
     return errors + sum(SERVERS in component.fixes for component in components)

@@ -19,15 +19,15 @@ from ....models.machines.cluster_file import ClusterForm
 from ....models.machines.cluster_file import cluster_to_short_data as cluster_to_data
 from ....models.machines.node_group import CLUSTER_LABEL, NodeGroup
 from ....models.placements.plan import Plan
-from ...failure import failed, refused
+from ...failure import build_failure, build_refusal
 from ...port.connection import Connection, must_be_unconnected
 from ...port.on_ray import NAMESPACE, RayPort
 from ...port.port import Port, RayNode
 from ...port.ray_compat import connected_address, need_ray
 from ...reserving.reservation import WAIT_LIMIT, Reservation, node_demand
-from ...running.audit import AuditRow, agreed
+from ...running.audit import AuditRow, check_reports
 from ...running.monitor import Monitor
-from ...shield import shielded
+from ...shield import defer_signals
 from ...simulated.simulate import SimulatedCluster, simulated_machines
 from ...workers.group import Gang, WorkerGroup
 from ...workers.worker_class import check_trusted
@@ -80,14 +80,14 @@ class Outstanding:
     def add(self, call: WorkerGroupFuncResult) -> None:
         """Track a call until a failure was raised somewhere, even for a dropped result."""
         if len(self._calls) >= self._limit:
-            self._calls = [earlier for earlier in self._calls if not (earlier.done() and earlier.settled)]
+            self._calls = [earlier for earlier in self._calls if not (earlier.is_done() and earlier.settled)]
             self._limit = max(MANY, 2 * len(self._calls))
         self._calls.append(call)
 
     def check(self) -> None:
         """Raise the failure of the first failed call; every failure only once."""
         for call in list(self._calls):
-            if call.done():
+            if call.is_done():
                 is_settled = call.settled
                 self._calls = [earlier for earlier in self._calls if earlier is not call]
                 if not is_settled and call.failure is not None:
@@ -123,14 +123,14 @@ class CurrentInstance(type):
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
         """Return the current object, or construct a new one."""
         call_arguments = (arguments, named)
-        current = cls._known() if RLINF_ARGUMENTS.issuperset(named) else None
+        current = cls._find_open() if RLINF_ARGUMENTS.issuperset(named) else None
         if current is not None and call_arguments in (current.call_arguments, NO_ARGUMENTS):
             return current
         created = super().__call__(*arguments, **named)
         created.call_arguments = call_arguments
         return created
 
-    def _known(cls) -> Any:
+    def _find_open(cls) -> Any:
         """Return the newest open object, in a worker the launching cluster, or None."""
         if not opened and VARIABLE in os.environ:
             opened.append(ClusterOfWorker(description=os.environ[VARIABLE]))
@@ -197,7 +197,7 @@ class Cluster(metaclass=CurrentInstance):
         opened.append(self)
         self._stack.callback(opened.remove, self)
         try:
-            self.port = self._connected(address, simulate) if port is None else port
+            self.port = self._connect(address, simulate) if port is None else port
             nodes, machines = survey_machines(self.port) if simulate is None else (inventory(self.port), simulated_machines(simulate))
             count = requested_nodes(num_nodes, cluster_cfg, len(nodes))
             self.nodes = nodes[:count]
@@ -254,7 +254,7 @@ class Cluster(metaclass=CurrentInstance):
     def _must_be(self, node_rank: int) -> None:
         if not 0 <= node_rank < self.num_nodes:
             message = f"there is no node {node_rank}: the cluster has {self.num_nodes}"
-            raise refused("PW718", "", message, f"name one of 0 to {self.num_nodes - 1}", node_rank)
+            raise build_refusal("PW718", "", message, f"name one of 0 to {self.num_nodes - 1}", node_rank)
 
     def get_node_group(self, label: str | None = None) -> NodeGroup | None:
         """Return the node group with this label (default: that of all nodes), or None."""
@@ -268,7 +268,7 @@ class Cluster(metaclass=CurrentInstance):
             if available is None or wanted > available:
                 has = "is not there" if available is None else f"has {available}"
                 message = f"the plan is for a node {rank} with {with_noun(wanted, 'accelerator')}, and that of this cluster {has}"
-                raise failed("PW702", plan.cluster.name(rank), message, "solve for the cluster that is there", rank)
+                raise build_failure("PW702", plan.cluster.name(rank), message, "solve for the cluster that is there", rank)
 
     def start(self, plan: Plan, make: Callable[[Port], WorkerGroup], timeout: float) -> RunningGroup:
         """Start and audit a single component, all or none, as `launch`; `make`: port -> group."""
@@ -285,13 +285,13 @@ class Cluster(metaclass=CurrentInstance):
             self.calls.check()
 
         group.alarm = look
-        audited = partial(agreed, plan, self._matches)
+        audited = partial(check_reports, plan, self._matches)
         rows = audited(gang.start(timeout, settled=audited))
         return RunningGroup(group, rows, gang.kill, self.calls)
 
     def close(self) -> None:
         """End every group launched on the cluster and release the nodes. Idempotent."""
-        with shielded():
+        with defer_signals():
             self._stack.close()
 
     def __enter__(self) -> Cluster:
@@ -300,7 +300,7 @@ class Cluster(metaclass=CurrentInstance):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _connected(self, address: str | None, simulate: str | None) -> Port:
+    def _connect(self, address: str | None, simulate: str | None) -> Port:
         if simulate is not None:
             if address is not None:
                 raise ValueError("either an address or simulate, not both")
@@ -315,7 +315,7 @@ class Cluster(metaclass=CurrentInstance):
             address = os.environ.get(ADDRESS)
             if not address:
                 help = f"name its HOST:PORT with `address=` or {ADDRESS}, or machines with `simulate=`"
-                raise failed("PW701", "", "the Ray cluster is unspecified", help)
+                raise build_failure("PW701", "", "the Ray cluster is unspecified", help)
         connection = Connection(address)
         self._stack.callback(connection.close)
         connection.open()
@@ -346,4 +346,4 @@ def _node(nodes: Sequence[RayNode], rank: int, id: str) -> RayNode:
     for node in nodes:
         if node.node_id.startswith(id):
             return node
-    raise failed("PW702", "", f"node {rank} of the cluster is not there any more", "launch everything again", rank)
+    raise build_failure("PW702", "", f"node {rank} of the cluster is not there any more", "launch everything again", rank)

@@ -11,7 +11,7 @@ from ....models.machines.cluster import Cluster as Machines
 from ....models.placements.assignment import Assignment
 from ....models.placements.plan import VERIFIED, Plan
 from ....models.placements.run import Run
-from ...failure import LaunchFailed, failed, quoted, refused
+from ...failure import LaunchFailed, build_failure, build_refusal, quote_names
 from .cluster import Cluster
 from .machines import plain, read_section
 
@@ -43,7 +43,7 @@ class ComponentPlacement:
     """
 
     def __init__(self, config: Mapping[str, Any], cluster: Cluster) -> None:
-        self._runs = dict(read_section("config", plain(config["cluster"]), cluster.machines).given().runs)
+        self._runs = dict(read_section("config", plain(config["cluster"]), cluster.machines).build_given().runs)
 
     @property
     def components(self) -> list[str]:
@@ -60,8 +60,10 @@ class ComponentPlacement:
 
     def _of(self, name: str) -> Sequence[Run]:
         if name not in self._runs:
-            known = quoted(self._runs)
-            raise refused("PW718", name, f"there is no component `{name}`; there are {known}", "add it to `cluster.component_placement`")
+            known = quote_names(self._runs)
+            raise build_refusal(
+                "PW718", name, f"there is no component `{name}`; there are {known}", "add it to `cluster.component_placement`"
+            )
         return self._runs[name]
 
 
@@ -102,6 +104,6 @@ def _component(plan: Plan, name: str) -> str:
         return name
     if len(plan.components) == 1:
         return plan.components[0]
-    known = quoted(plan.components)
+    known = quote_names(plan.components)
     message = f"the plan has no component `{name}`; it has {known}"
-    raise failed("PW112", name, message, "pass `placement_strategy=(plan, 'actor')`", name)
+    raise build_failure("PW112", name, message, "pass `placement_strategy=(plan, 'actor')`", name)

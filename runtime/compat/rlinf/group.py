@@ -10,13 +10,13 @@ from typing import Any, Callable, Mapping, Sequence
 
 from ....models.findings.wording import with_noun
 from ....models.placements.plan import Plan
-from ...failure import failed, refused
+from ...failure import build_failure, build_refusal
 from ...port.on_ray import NAMESPACE, RayPort
-from ...port.port import Actor, AnswerFailed, Died, Port, gathered
+from ...port.port import Actor, AnswerFailed, Died, Port, gather
 from ...port.ray_compat import need_ray
 from ...running.audit import AuditRow
 from ...workers.group import WorkerGroup as Workers
-from ...workers.group import attached, unplaced
+from ...workers.group import attach_members, list_unplaced
 from ...workers.inside.host import REPORT
 from ...workers.inside.information import WorkerAddress
 from ...workers.inside.mixins import refusal
@@ -38,14 +38,14 @@ def attach_group(port: Port, worker_cls: type, group_name: str) -> Workers:
     while ranks and (missing := set(range(size or max(ranks) + 1)) - ranks):
         if port.now() > deadline:
             message = f"rank {min(missing)} of the group `{group_name}` is not there, and {len(ranks)} others are"
-            raise failed("PW704", group_name, message, "launch the group again", min(missing))
+            raise build_failure("PW704", group_name, message, "launch the group again", min(missing))
         port.pause(PAUSE)
         ranks = _ranks(port, group_name)
     if not ranks:
         help = "launch it first: `create_group(...).launch(cluster=..., name=...)`"
-        raise failed("PW704", group_name, f"there is no group `{group_name}`", help, group_name)
+        raise build_failure("PW704", group_name, f"there is no group `{group_name}`", help, group_name)
     names = [f"{group_name}:{rank}" for rank in sorted(ranks)]
-    return attached(port, group_name, unplaced(names), worker_cls)
+    return attach_members(port, group_name, list_unplaced(names), worker_cls)
 
 
 def _ranks(port: Port, group_name: str) -> set[int]:
@@ -59,7 +59,7 @@ def _size(port: Port, name: str) -> int | None:
         tickets = {port.ask(port.find(name), REPORT): name}
     except Died:
         return None
-    reports = [answer for _, answer in gathered(port, tickets, ASK_LIMIT) if not isinstance(answer, AnswerFailed)]
+    reports = [answer for _, answer in gather(port, tickets, ASK_LIMIT) if not isinstance(answer, AnswerFailed)]
     return int(reports[0]["environment"]["WORLD_SIZE"]) if reports else None
 
 
@@ -122,7 +122,7 @@ class WorkerGroup:
         for name in sorted(reserved_names & {name for name in dir(worker_cls) if callable(getattr(worker_cls, name, None))}):
             if name != CLOSE:
                 message = f"`{worker_cls.__name__}.{name}` has the name of a group's own"
-                raise refused("PW718", self._name, message, "rename the method", name)
+                raise build_refusal("PW718", self._name, message, "rename the method", name)
             vars(self)[name] = partial(self._call, name)
 
     @classmethod
@@ -133,7 +133,7 @@ class WorkerGroup:
         """
         if port is None and not need_ray().is_initialized():
             help = "make a `Cluster(address=...)` first, or call it in a worker"
-            raise failed("PW701", group_name, f"this process is connected to no Ray cluster that could have `{group_name}`", help)
+            raise build_failure("PW701", group_name, f"this process is connected to no Ray cluster that could have `{group_name}`", help)
         group = cls(worker_cls)
         group._name = group_name
         group._started = RunningGroup(
@@ -168,10 +168,12 @@ class WorkerGroup:
         `placewright.launch`; ValueError for a name with a colon.
         """
         if self._started is not None:
-            raise failed("PW717", self._name, f"the group `{self._name}` has been launched", "make another with `create_group`", self._name)
+            raise build_failure(
+                "PW717", self._name, f"the group `{self._name}` has been launched", "make another with `create_group`", self._name
+            )
         if max_concurrency is not None and not 1 <= max_concurrency <= MOST_CONCURRENT:
             message = f"`max_concurrency` is {max_concurrency}, and Ray takes 1 to {MOST_CONCURRENT}"
-            raise refused("PW718", self._name, message, "leave it out, or give a number of them", max_concurrency)
+            raise build_refusal("PW718", self._name, message, "leave it out, or give a number of them", max_concurrency)
         self._name = WorkerAddress(name or self._name).get_name()
         plan = plan_of(self._name, cluster, placement_strategy, isolate_gpu)
         catch = os.environ.get(CATCH_FAILURE) == "1" if catch_system_failure is None else catch_system_failure
@@ -187,7 +189,7 @@ class WorkerGroup:
         """Restrict the next call alone to `ranks` (IndexError, ValueError); none means all."""
         if len(set(ranks)) < len(ranks):
             message = f"`execute_on` names a rank of `{self._name}` twice: {', '.join(map(str, ranks))}"
-            raise refused("PW718", self._name, message, "name each once", *ranks)
+            raise build_refusal("PW718", self._name, message, "name each once", *ranks)
         self._next = tuple(self._standing.on(list(ranks)).ranks) if ranks else None
         return self
 
@@ -251,7 +253,7 @@ class WorkerGroup:
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
         if name.startswith("_"):
             message = f"`{name}` of `{self._worker_cls.__name__}` is hidden by its underscore, and cannot be called of a group"
-            raise refused("PW718", self._name, message, "rename it, or call it in a public method", name)
+            raise build_refusal("PW718", self._name, message, "rename it, or call it in a public method", name)
         refused_of_all = None if hasattr(self._worker_cls, name) else refusal(name)
         if refused_of_all is not None:
             return refused_of_all
@@ -266,7 +268,7 @@ class WorkerGroup:
         workers, ranks = self._standing, self._next
         self._next = None
         chosen = workers if ranks is None else workers.on(ranks)
-        result = WorkerGroupFuncResult(workers, chosen.asked(method, arguments, named), method)
+        result = WorkerGroupFuncResult(workers, chosen.send_call(method, arguments, named), method)
         if self._started is not None:
             self._started.calls.add(result)
         return result
@@ -274,5 +276,5 @@ class WorkerGroup:
     @property
     def _standing(self) -> Workers:
         if self._started is None:
-            raise failed("PW704", self._name, f"the group `{self._name}` has not been launched", "call `launch` first", self._name)
+            raise build_failure("PW704", self._name, f"the group `{self._name}` has not been launched", "call `launch` first", self._name)
         return self._started.workers

@@ -19,10 +19,10 @@ from ....models.machines.node_group import ACCELERATOR, NODE
 from ....models.placements.placement import Placement
 from ....models.problem import Problem
 from ....models.text.source import Source
-from ...failure import LaunchFailed, failed
+from ...failure import LaunchFailed, build_failure
 from ...port.port import Port, RayNode
 from ...workers.inside.information import HardwareInfo, hardware_of
-from ...world.inventory import ordered, survey
+from ...world.inventory import order_nodes, survey
 from ...world.machine import cluster_of
 from ...world.ray_machine import machine_of
 
@@ -31,7 +31,7 @@ def survey_machines(port: Port) -> tuple[Sequence[RayNode], Cluster]:
     """Survey all nodes; return Ray nodes in rank order, and machines. LaunchFailed: PW721."""
     nodes = port.nodes()
     reports, _ = survey(port, nodes)
-    ranked = ordered(nodes, reports)
+    ranked = order_nodes(nodes, reports)
     return ranked, cluster_of([machine_of(node, reports.get(node.node_id)) for node in ranked])[0]
 
 
@@ -58,11 +58,11 @@ def requested_nodes(num_nodes: int | None, section: Mapping[str, Any] | None, th
     """
     configured = section.get("num_nodes") if section else None
     if num_nodes is not None and configured is not None and int(configured) != num_nodes:
-        raise failed("PW702", "", f"`num_nodes` is {num_nodes}, but `cluster_cfg` says {configured}", "leave one of them out")
+        raise build_failure("PW702", "", f"`num_nodes` is {num_nodes}, but `cluster_cfg` says {configured}", "leave one of them out")
     requested = int(configured or num_nodes or there)
     if requested > there:
         message = f"{with_noun(requested, 'node')} {are(requested)} asked for, the Ray cluster has {there}"
-        raise failed("PW702", "", message, f"start the missing ones, or set `num_nodes: {there}`", there)
+        raise build_failure("PW702", "", message, f"start the missing ones, or set `num_nodes: {there}`", there)
     return requested
 
 

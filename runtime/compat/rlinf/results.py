@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
-from ...failure import LaunchFailed, quoted, refused
+from ...failure import LaunchFailed, build_refusal, quote_names
 from ...port.port import Ticket
 from ...workers.calls import Results
 from ...workers.group import WorkerGroup
@@ -67,5 +67,5 @@ class WorkerGroupFuncResult(Results):
 def _reduction(name: str) -> Callable[[Sequence[float]], float]:
     if name not in REDUCTIONS:
         message = f"the seconds of several ranks cannot be reduced by `{name}`"
-        raise refused("PW718", name, message, f"name one of {quoted(REDUCTIONS)}")
+        raise build_refusal("PW718", name, message, f"name one of {quote_names(REDUCTIONS)}")
     return REDUCTIONS[name]

@@ -16,7 +16,7 @@ import sys
 from functools import partial
 from typing import Any, Callable, Sequence
 
-from ...failure import refused
+from ...failure import build_refusal
 
 
 def is_tensordict(batch: object) -> bool:
@@ -26,7 +26,7 @@ def is_tensordict(batch: object) -> bool:
 
 def chunked_rows(batch: Any, chunks: int) -> list[Any]:
     """Cut a TensorDict into chunks of equal length; the number must divide its length."""
-    jagged = _jagged(batch, beyond=2)
+    jagged = _find_jagged(batch, beyond=2)
     parts = list((batch.exclude(*jagged) if jagged else batch).chunk(chunks))
     size = len(batch) // chunks
     for key in jagged:
@@ -40,14 +40,14 @@ def joined_rows(parts: Sequence[Any]) -> Any:
     """Join TensorDicts with equal keys; return the first if they have no rows at all."""
     if not parts[0].batch_size:
         return parts[0]
-    jagged = _jagged(parts[0], beyond=0)
+    jagged = _find_jagged(parts[0], beyond=0)
     joined = sys.modules["torch"].cat([part.exclude(*jagged) if jagged else part for part in parts], dim=0)
     for key in jagged:
         joined[key] = _of_rows([row for part in parts for row in part[key].unbind()])
     return joined
 
 
-def _jagged(batch: Any, beyond: int) -> list[str]:
+def _find_jagged(batch: Any, beyond: int) -> list[str]:
     """Return the keys of jagged tensors with more than `beyond` dimensions."""
     torch = sys.modules["torch"]
     return [key for key, value in batch.items() if isinstance(value, torch.Tensor) and value.is_nested and value.dim() > beyond]
@@ -61,17 +61,21 @@ def _of_rows(rows: Sequence[Any]) -> Any:
 Fetch = Callable[[Sequence[Any]], list[Any]]
 
 
-def chunked(batch: Any, chunks: int) -> list[Any]:
+def chunk(batch: Any, chunks: int) -> list[Any]:
     """Cut a batch into so many chunks, else ValueError: no batch, or no divisor of its length."""
     if not hasattr(batch, "chunk"):
         kind = type(batch).__name__
-        raise refused("PW718", "", f"a {kind} cannot be cut into chunks", "give a batch with `chunk` and `concat`, such as a DataProto")
+        raise build_refusal(
+            "PW718", "", f"a {kind} cannot be cut into chunks", "give a batch with `chunk` and `concat`, such as a DataProto"
+        )
     if isinstance(batch, DataProtoFuture) or is_padded(batch) or len(batch) % chunks == 0:
         parts = chunked_rows(batch, chunks) if is_tensordict(batch) else list(batch.chunk(chunks=chunks))
         if len(parts) == chunks:
             return parts
     message = f"only support equal chunk. Got size of {type(batch).__name__} {len(batch)} and chunk {chunks}."
-    raise refused("PW718", "", message, "give a batch whose length the number of chunks divides, or let it be padded", len(batch), chunks)
+    raise build_refusal(
+        "PW718", "", message, "give a batch whose length the number of chunks divides, or let it be padded", len(batch), chunks
+    )
 
 
 def is_padded(batch: Any) -> bool:
@@ -79,7 +83,7 @@ def is_padded(batch: Any) -> bool:
     return hasattr(batch, "is_padding_enabled") and bool(batch.is_padding_enabled())
 
 
-def padded(batch: Any, chunks: int) -> tuple[Any, int]:
+def pad(batch: Any, chunks: int) -> tuple[Any, int]:
     """Return (divisible copy of the batch, number of padded rows)."""
     missing = -len(batch) % chunks
     if missing:
@@ -88,30 +92,30 @@ def padded(batch: Any, chunks: int) -> tuple[Any, int]:
     return batch, missing
 
 
-def trimmed(batch: Any, padding: int) -> Any:
+def trim(batch: Any, padding: int) -> Any:
     """Return a batch without its last `padding` rows."""
     return batch.select_idxs(list(range(len(batch) - padding))) if padding and hasattr(batch, "select_idxs") else batch
 
 
-def concatenated(parts: Sequence[Any]) -> Any:
+def concatenate(parts: Sequence[Any]) -> Any:
     """Concatenate batches of a common type, else ValueError."""
     if not parts:
-        raise refused("PW718", "", "no worker's answer is to be collected", "let at least one rank collect")
+        raise build_refusal("PW718", "", "no worker's answer is to be collected", "let at least one rank collect")
     kinds = {type(part) for part in parts}
     if len(kinds) > 1:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise refused("PW718", "", f"answers of several types cannot be put together: {names}", "let every rank answer with one type")
+        raise build_refusal("PW718", "", f"answers of several types cannot be put together: {names}", "let every rank answer with one type")
     kind = type(parts[0])
     if is_tensordict(parts[0]):
         return joined_rows(parts)
     if hasattr(kind, "concat"):
         return kind.concat(list(parts))
-    raise refused("PW718", "", f"answers of type {kind.__name__} cannot be put together", "answer with a batch that has `concat`")
+    raise build_refusal("PW718", "", f"answers of type {kind.__name__} cannot be put together", "answer with a batch that has `concat`")
 
 
-def joined(group: Any, output: Sequence[Any], ranks: Sequence[int]) -> Any:
+def join(group: Any, output: Sequence[Any], ranks: Sequence[int]) -> Any:
     """Concatenate the answers of `ranks`; return a DataProtoFuture while pending."""
-    return DataProtoFuture(output, fetch=partial(group.fetch, ranks)) if output and group.is_awaited(output[0]) else concatenated(output)
+    return DataProtoFuture(output, fetch=partial(group.fetch, ranks)) if output and group.is_awaited(output[0]) else concatenate(output)
 
 
 def from_ray(references: Sequence[Any]) -> list[Any]:
@@ -146,10 +150,10 @@ class DataProtoFuture:
 
     def get(self) -> Any:
         """Wait for the batch, and return it without padding, or a chunk with padding."""
-        batch = concatenated(self.fetch(self.parts))
+        batch = concatenate(self.fetch(self.parts))
         for number, count in self.chunks:
-            batch = chunked(batch, count)[number]
-        return batch if self.chunks else trimmed(batch, self.padding)
+            batch = chunk(batch, count)[number]
+        return batch if self.chunks else trim(batch, self.padding)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.parts, self.padding, self.chunks)

@@ -7,8 +7,8 @@ from typing import Any, Callable, Iterator
 
 from ....models.findings.finding import Finding
 from ...failure import LaunchFailed
-from .batches import DataProtoFuture, trimmed
-from .dispatch import PADDING, Dispatch, Execute, Registered, functions_of, registered, value_of
+from .batches import DataProtoFuture, trim
+from .dispatch import PADDING, Dispatch, Execute, Registered, find_registered, functions_of, value_of
 
 
 class RaisedByUser(LaunchFailed):
@@ -30,7 +30,7 @@ class RaisedByUser(LaunchFailed):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the whole state; unpickling rebuilds the combined class."""
-        return _again, (self.findings, self.traceback, self.cause)
+        return _build_failure, (self.findings, self.traceback, self.cause)
 
     def __str__(self) -> str:
         return "\n".join([*(finding.message for finding in self.findings), *([self.traceback] if self.traceback else [])])
@@ -61,7 +61,7 @@ def as_raised(failure: LaunchFailed) -> LaunchFailed:
     return combined
 
 
-def _again(findings: tuple[Finding, ...], traceback: str, cause: Exception) -> LaunchFailed:
+def _build_failure(findings: tuple[Finding, ...], traceback: str, cause: Exception) -> LaunchFailed:
     failure = LaunchFailed(*findings, traceback=traceback)
     failure.__cause__ = cause
     return as_raised(failure)
@@ -104,14 +104,14 @@ class BoundMethod:
         if isinstance(output, DataProtoFuture):
             output.padding = padding
             return output
-        return trimmed(output, padding)
+        return trim(output, padding)
 
 
 def methods_of(cls: type) -> Iterator[tuple[str, Registered]]:
     """Yield the registered methods of a class with their call modes."""
     for name in dir(cls):
         method = getattr(cls, name, None)
-        mode = registered(method) or (OF_EVERY_WORKER.get(name) if callable(method) else None)
+        mode = find_registered(method) or (OF_EVERY_WORKER.get(name) if callable(method) else None)
         if mode is not None:
             yield name, mode
 

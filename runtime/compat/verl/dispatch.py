@@ -13,8 +13,8 @@ from types import FunctionType
 from typing import Any, Callable, ClassVar, Mapping, Sequence, TypeVar, cast
 
 from ....models.findings.wording import with_noun
-from ...failure import refused
-from .batches import DataProtoFuture, chunked, is_padded, joined, padded
+from ...failure import build_refusal
+from .batches import DataProtoFuture, chunk, is_padded, join, pad
 
 
 def _member(cls: Any, name: str) -> Any:
@@ -89,7 +89,7 @@ def dispatch_nd_compute_dataproto(dp_ranks: Sequence[int], group: Any, *argument
     size = max(dp_ranks) + 1
 
     def dealt(batch: Any) -> list[Any]:
-        chunks = [group.port.share(chunk) for chunk in chunked(batch, size)]
+        chunks = [group.port.share(chunk) for chunk in chunk(batch, size)]
         return [chunks[rank] for rank in dp_ranks]
 
     return tuple(map(dealt, arguments)), {name: dealt(batch) for name, batch in named.items()}
@@ -98,7 +98,7 @@ def dispatch_nd_compute_dataproto(dp_ranks: Sequence[int], group: Any, *argument
 def collect_nd_compute_dataproto(collects: Sequence[bool], group: Any, output: Sequence[Any]) -> Any:
     """Concatenate the answers that count, in rank order."""
     ranks = [rank for rank, counts in enumerate(collects) if counts]
-    return joined(group, [output[rank] for rank in ranks], ranks)
+    return join(group, [output[rank] for rank in ranks], ranks)
 
 
 def _dispatch(mesh_name: str, group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
@@ -114,13 +114,17 @@ OVER_MESH = "dispatch_lazy_compute_data_proto"
 """verl's mesh dispatch function, for verl's groups alone; the mesh is the first argument."""
 
 
-def their_modes(method: object) -> tuple[Dispatch | Mapping[str, Any], Execute, bool] | None:
+def find_verl_modes(method: object) -> tuple[Dispatch | Mapping[str, Any], Execute, bool] | None:
     """Return the modes of a method marked by verl; None if unmarked. Unknown mode: PW718."""
     mark = getattr(method, VERL_MARK, None)
     if not isinstance(mark, Mapping):
         return None
     mode = mark["dispatch_mode"]
-    return _over_mesh(mode) if isinstance(mode, Mapping) else _same(Dispatch, mode), _same(Execute, mark["execute_mode"]), mark["blocking"]
+    return (
+        _over_mesh(mode) if isinstance(mode, Mapping) else _find_same(Dispatch, mode),
+        _find_same(Execute, mark["execute_mode"]),
+        mark["blocking"],
+    )
 
 
 def _over_mesh(mode: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -131,11 +135,11 @@ def _over_mesh(mode: Mapping[str, Any]) -> Mapping[str, Any]:
     return mode
 
 
-def _same(modes: type[Any], verl_mode: object) -> Any:
+def _find_same(modes: type[Any], verl_mode: object) -> Any:
     name = str(getattr(verl_mode, "name", verl_mode))
     if name not in modes.members:
         message = f"`{verl_mode}` of verl is no {modes.__name__.lower()} mode here"
-        raise refused("PW718", "", message, "add it with register_dispatch_mode", name)
+        raise build_refusal("PW718", "", message, "add it with register_dispatch_mode", name)
     return modes.members[name]
 
 
@@ -194,12 +198,12 @@ def register(
     return mark
 
 
-def registered(method: object) -> Registered | None:
+def find_registered(method: object) -> Registered | None:
     """Return the call mode of a method registered here or by verl; None without one."""
     how = getattr(method, MARK, None)
     if isinstance(how, Registered):
         return how
-    verl_modes = their_modes(method)
+    verl_modes = find_verl_modes(method)
     return None if verl_modes is None else Registered(*verl_modes, waits_for_arguments=True)
 
 
@@ -258,7 +262,7 @@ def dispatch_dp_compute(group: Any, *arguments: Any, **named: Any) -> tuple[Any,
         if not isinstance(value, (list, tuple)) or len(value) != group.world_size:
             actual = f"has {len(value)}" if isinstance(value, (list, tuple)) else f"is a {type(value).__name__}"
             message = f"argument {name} must have one element for each of {with_noun(group.world_size, 'worker')}, it {actual}"
-            raise refused("PW718", "", message, "give a list with one element for each worker")
+            raise build_refusal("PW718", "", message, "give a list with one element for each worker")
     return arguments, named
 
 
@@ -273,10 +277,10 @@ def dispatch_dp_compute_data_proto(group: Any, *arguments: Any, **named: Any) ->
         elif is_padded(batch):
             if length not in (None, len(batch)):
                 message = f"batches that are padded must have one length, these have {length} and {len(batch)}"
-                raise refused("PW718", "", message, "give batches of one length", len(batch))
+                raise build_refusal("PW718", "", message, "give batches of one length", len(batch))
             length = len(batch)
-            batch, padding = padded(batch, count)
-        return chunked(batch, count)
+            batch, padding = pad(batch, count)
+        return chunk(batch, count)
 
     cuts, named_cuts = tuple(cut(batch) for batch in arguments), {name: cut(batch) for name, batch in named.items()}
     return cuts, named_cuts if padding is None else {**named_cuts, PADDING: padding}
@@ -285,20 +289,20 @@ def dispatch_dp_compute_data_proto(group: Any, *arguments: Any, **named: Any) ->
 def dispatch_dp_compute_data_proto_with_func(group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
     """Pass the function in the first argument to every worker, and chunks of the batches."""
     if not arguments or not isinstance(arguments[0], FunctionType):
-        raise refused("PW718", "", "the first argument must be a function", "give the function that every worker shall call")
+        raise build_refusal("PW718", "", "the first argument must be a function", "give the function that every worker shall call")
     count = group.world_size
-    cuts = [chunked(batch, count) for batch in arguments[1:]]
-    return ([arguments[0]] * count, *cuts), {name: chunked(batch, count) for name, batch in named.items()}
+    cuts = [chunk(batch, count) for batch in arguments[1:]]
+    return ([arguments[0]] * count, *cuts), {name: chunk(batch, count) for name, batch in named.items()}
 
 
 def collect_dp_compute_data_proto(group: Any, output: Any) -> Any:
     """Concatenate all answers in rank order."""
-    return joined(group, output, range(len(output)))
+    return join(group, output, range(len(output)))
 
 
 def forbidden(group: Any, *arguments: Any, **named: Any) -> Any:
     """Refuse a rollout method that must be called on its workers directly: ValueError (PW718)."""
-    raise refused("PW718", "", "Direct rollout call is forbidden", "call the method at the handles of the workers")
+    raise build_refusal("PW718", "", "Direct rollout call is forbidden", "call the method at the handles of the workers")
 
 
 DISPATCH_MODE_FN_REGISTRY: dict[Dispatch, Pair] = {
@@ -319,7 +323,7 @@ def get_predefined_dispatch_fn(dispatch_mode: Dispatch) -> Pair:
     """Return both functions of a mode. Raises a ValueError for RANK_ZERO, which has none."""
     if dispatch_mode not in DISPATCH_MODE_FN_REGISTRY:
         help = "register it with register_dispatch_mode; for rank 0 alone, give execute_mode=Execute.RANK_ZERO"
-        raise refused("PW718", "", f"nothing is said of how {dispatch_mode} dispatches", help)
+        raise build_refusal("PW718", "", f"nothing is said of how {dispatch_mode} dispatches", help)
     return DISPATCH_MODE_FN_REGISTRY[dispatch_mode]
 
 

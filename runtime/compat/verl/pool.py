@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Iterator, Sequence
 
 from ....models.machines.node import NO_ACCELERATOR
-from ...failure import LaunchFailed, failed, quoted, refused
+from ...failure import LaunchFailed, build_failure, build_refusal, quote_names
 from ...port.connection import Connection
 from ...port.on_ray import RayPort
 from ...port.port import Hold, Port, RayBundle, RayNode, attempts
@@ -32,9 +32,9 @@ Source: Ray, python/ray/util/accelerators/accelerators.py.
 def resource_of(device_name: str) -> str:
     """Return Ray's resource of a device. Unknown device: ValueError (PW718)."""
     if device_name not in DEVICES:
-        known = quoted(DEVICES)
+        known = quote_names(DEVICES)
         message = f"there are no accelerators of device `{device_name}`"
-        raise refused("PW718", "", message, f"use one of {known}, or a pool with use_gpu=False", device_name)
+        raise build_refusal("PW718", "", message, f"use one of {known}, or a pool with use_gpu=False", device_name)
     vendor = vendor_of(DEVICES[device_name])
     return vendor.resource if vendor else ""
 
@@ -109,7 +109,7 @@ def port_of(on: Any = None) -> Port:
         Connection(on).open()
     elif not ray.is_initialized():
         help = "call `ray.init()` first, or name the cluster: `on='HOST:PORT'`"
-        raise failed("PW701", "", "this process is connected to no Ray cluster", help)
+        raise build_failure("PW701", "", "this process is connected to no Ray cluster", help)
     return RayPort(str(ray.get_runtime_context().namespace))
 
 
@@ -174,10 +174,10 @@ def check_pool(name: str, store: Sequence[int], max_colocate_count: int) -> None
     """Raise ValueError (PW718) if a pool cannot be reserved."""
     if not store or not all(_counts(size) for size in store):
         message = f"pool `{name}` is {list(store)}: it has no place for a worker on some node" if store else f"pool `{name}` is empty"
-        raise refused("PW718", name, message, HELP)
+        raise build_refusal("PW718", name, message, HELP)
     if not _counts(max_colocate_count):
         message = f"pool `{name}` lets {max_colocate_count} groups share its places"
-        raise refused("PW718", name, message, "give max_colocate_count as a whole number of at least 1")
+        raise build_refusal("PW718", name, message, "give max_colocate_count as a whole number of at least 1")
 
 
 def _counts(value: object) -> bool:
@@ -255,9 +255,9 @@ class RayResourcePool(ResourcePool):
         """
         with self._lock:
             if self._closed:
-                raise refused("PW718", self.name_prefix, f"pool `{self.name_prefix}` has been closed", "make another pool")
+                raise build_refusal("PW718", self.name_prefix, f"pool `{self.name_prefix}` has been closed", "make another pool")
             if self._seats is None:
-                self._seats = self._reserved(device_name if self.use_gpu else "", name)
+                self._seats = self._reserve_seats(device_name if self.use_gpu else "", name)
             return self._seats
 
     def needs(self, device_name: str = "cuda") -> list[Need]:
@@ -297,18 +297,18 @@ class RayResourcePool(ResourcePool):
         is_resource = any(model in node.total for node in self.port.nodes())
         return model if is_resource else f"accelerator_type:{model.removeprefix('accelerator_type:')}"
 
-    def _reserved(self, device_name: str, name: str | None) -> list[Seat]:
+    def _reserve_seats(self, device_name: str, name: str | None) -> list[Seat]:
         needs, lead = self.needs(device_name or "cuda"), resource_of(device_name) if device_name else "CPU"
         name = f"{name or self.name_prefix + 'verl_group_' + '_'.join(map(str, self.store)) + ':'}0"
         with _ONE_AT_A_TIME:
-            nodes, positions, reservation = self._held(needs, lead, name)
+            nodes, positions, reservation = self._reserve_parts(needs, lead, name)
         try:
-            return self._seated(reservation, nodes, positions, device_name)
+            return self._seat(reservation, nodes, positions, device_name)
         except BaseException:
             self._release()
             raise
 
-    def _held(self, needs: Sequence[Need], lead: str, name: str) -> tuple[Sequence[RayNode], list[int], Reservation]:
+    def _reserve_parts(self, needs: Sequence[Need], lead: str, name: str) -> tuple[Sequence[RayNode], list[int], Reservation]:
         """Return nodes, node position of each part, and reservation; retry if another job was faster."""
         for nodes, positions, last in fitting(self.port, needs, lead, self.name_prefix):
             wanted = []
@@ -325,7 +325,7 @@ class RayResourcePool(ResourcePool):
                     raise
         raise shortage(self.port, inventory(self.port), self.name_prefix, needs, lead)
 
-    def _seated(self, reservation: Reservation, nodes: Sequence[RayNode], positions: Sequence[int], device_name: str) -> list[Seat]:
+    def _seat(self, reservation: Reservation, nodes: Sequence[RayNode], positions: Sequence[int], device_name: str) -> list[Seat]:
         resource = resource_of(device_name) if device_name else ""
         by_id = {node.node_id: node for node in nodes}
         ids: list[tuple[str, ...]] = [()] * len(positions)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, Hashable, Mapping, Sequence
 
-from ...failure import quoted, refused
+from ...failure import build_refusal, quote_names
 from ...reserving.reservation import Reservation
 from .pool import RayResourcePool, Seat, device_there, fitting, port_of, resource_of
 
@@ -108,17 +108,17 @@ def merge_resource_pool(rp1: RayResourcePool, rp2: RayResourcePool) -> RayResour
     Raises a ValueError (PW718) unless both have equal seat properties and are on one cluster.
     """
     if rp1 is rp2:
-        raise refused("PW718", rp1.name_prefix, f"pool `{rp1.name_prefix}` cannot be merged with itself", "give two pools")
+        raise build_refusal("PW718", rp1.name_prefix, f"pool `{rp1.name_prefix}` cannot be merged with itself", "give two pools")
     for name in ("use_gpu", "max_colocate_count", "n_gpus_per_node", "detached", "accelerator_type", "on"):
         first, second = getattr(rp1, name), getattr(rp2, name)
         if first != second:
             message = f"pools `{rp1.name_prefix}` and `{rp2.name_prefix}` cannot be merged: {name} is {first} and {second}"
-            raise refused("PW718", rp1.name_prefix, message, f"give both the same {name}")
+            raise build_refusal("PW718", rp1.name_prefix, message, f"give both the same {name}")
     return MergedRayResourcePool(rp1, rp2)
 
 
 def _split_error(pool: RayResourcePool, message: str) -> Any:
-    return refused("PW718", pool.name_prefix, message, "give sizes that make up the pool", pool.world_size)
+    return build_refusal("PW718", pool.name_prefix, message, "give sizes that make up the pool", pool.world_size)
 
 
 COLOCATED = 3
@@ -163,10 +163,10 @@ class ResourcePoolManager:
         """Return the pool of a role. No created pool: ValueError (PW718)."""
         name = (self.mapping or {}).get(role)
         if name is None:
-            known = quoted(self.mapping or ())
-            raise refused("PW718", str(role), f"role `{role}` is on no pool; these are: {known}", "add it to the mapping")
+            known = quote_names(self.mapping or ())
+            raise build_refusal("PW718", str(role), f"role `{role}` is on no pool; these are: {known}", "add it to the mapping")
         if name not in self.resource_pool_dict:
-            raise refused("PW718", name, f"pool `{name}` of role `{role}` has not been created", "call create_resource_pool() first")
+            raise build_refusal("PW718", name, f"pool `{name}` of role `{role}` has not been created", "call create_resource_pool() first")
         return self.resource_pool_dict[name]
 
     def get_n_gpus(self) -> int:

@@ -10,7 +10,7 @@ from typing import Callable, Mapping, Sequence
 
 from ....models.machines.node_group import CLUSTER_LABEL
 from ....models.placements.placement import Placement
-from ...failure import failed, quoted, refused
+from ...failure import build_failure, build_refusal, quote_names
 from ...port.port import CREATED, Hold, Port, Start
 from ...reserving.reservation import Reservation
 from ...running.monitor import Monitor
@@ -43,7 +43,7 @@ class PoolProcesses(WorkerGroup):
         self.slots = slots
         self._taken: list[tuple[Seat, int]] = []
 
-    def seated(self, member: Member, start: Start) -> Start:
+    def seat(self, member: Member, start: Start) -> Start:
         """Return the start options with the bundle and reservation of the member's seat."""
         seat = self.seats[member.placement.rank]
         return replace(start, hold=seat.reservation.hold, bundle=seat.bundle, detached=self.detached)
@@ -108,7 +108,7 @@ def members_on(
         conflict = sorted({*environment, "MASTER_PORT"} & set(variables))
         if conflict:
             message = f"Cannot override protected system env: {', '.join(conflict)}"
-            raise refused("PW718", component, message, "leave these to the group", *conflict)
+            raise build_refusal("PW718", component, message, "leave these to the group", *conflict)
         name = f"{component}_{seat.part}:{seat.local_rank}"
         members.append(Member(placement, name, environment, variables, runtime_env.get("py_executable"), cia.args, cia.kwargs))
     return members
@@ -118,12 +118,12 @@ def check_free_slots(seats: Sequence[Seat], component: str, slots: int = 1) -> N
     """Raise ValueError (PW702) for a seat without `slots` free slots: Ray would wait."""
     for seat in seats:
         if seat.free < slots:
-            groups = quoted(dict.fromkeys(seat.taken.values()))
+            groups = quote_names(dict.fromkeys(seat.taken.values()))
             wanted_slots = "no slot" if slots == 1 else f"no {slots} slots"
             taken_text = "all" if not seat.free else f"{len(seat.taken)} of them"
             message = f"group `{component}` finds {wanted_slots} on {seat.where}: pool `{seat.pool}` has {seat.limit} for each place, {taken_text} taken by {groups}"
             help = "close one of these groups, or give the pool a larger max_colocate_count"
-            raise refused("PW702", component, message, help, amount=slots - seat.free)
+            raise build_refusal("PW702", component, message, help, amount=slots - seat.free)
 
 
 def check_nodes_alive(seats: Sequence[Seat], component: str) -> None:
@@ -136,7 +136,7 @@ def check_nodes_alive(seats: Sequence[Seat], component: str) -> None:
             names = ", ".join(dict.fromkeys(seat.where for seat in seats if seat.node_rank in lost))
             names = names or f"all of it, which is {state.lower()}"
             message = f"group `{component}` cannot start: pool `{seats[0].pool}` has lost {names}"
-            raise failed("PW713", component, message, "close the pool and make another on the nodes that are left", *lost)
+            raise build_failure("PW713", component, message, "close the pool and make another on the nodes that are left", *lost)
 
 
 def holds_of(seats: Sequence[Seat]) -> list[tuple[Hold, dict[int, str]]]:

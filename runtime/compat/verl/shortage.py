@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence
 
-from ...failure import Refusal, refused
+from ...failure import Refusal, build_refusal
 from ...port.port import Port, RayNode
 from ...reserving.fitting import NOISE, Need, fit
-from ...reserving.reservation import amount_of, by_holders, held_on
+from ...reserving.reservation import amount_of, by_holders, list_held
 from ...world.ray_machine import name_of
 
 SHOWN = 8
@@ -23,10 +23,10 @@ def hopeless(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str) -> bool
 def shortage(port: Port, nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str) -> Refusal:
     """Build the refusal (PW702) of a pool from the first sum that shows the shortage."""
     message, help, amount = _sums(nodes, name, needs, lead)
-    holders = None if hopeless(nodes, needs, lead) else held_on(port.holdings(), lead)
+    holders = None if hopeless(nodes, needs, lead) else list_held(port.holdings(), lead)
     notes = [_node(node, lead, None if holders is None else holders.get(node.node_id, {})) for node in nodes[:SHOWN]]
     notes += [f"and {len(nodes) - SHOWN} more nodes"] if len(nodes) > SHOWN else []
-    return refused("PW702", name, message, help, amount=max(1, round(amount)), notes=tuple(notes))
+    return build_refusal("PW702", name, message, help, amount=max(1, round(amount)), notes=tuple(notes))
 
 
 def _sums(nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str) -> tuple[str, str, float]:

@@ -9,7 +9,7 @@ import os
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator, Mapping
 
-from ...failure import refused
+from ...failure import build_refusal
 from ...workers.inside.base import Worker
 from .calls import methods_of
 from .dispatch import MARK, Dispatch, Registered
@@ -28,12 +28,12 @@ def check_options(worker: str, options: Mapping[str, Any]) -> None:
     """Raise ValueError (PW718) for options that would have no effect."""
     for name, value in options.items():
         if value is not None and name not in FOLLOWED and value != NEUTRAL.get(name) and not name.startswith("_"):
-            raise refused("PW718", worker, f"option `{name}` of {worker} would not be followed", HELP, name)
+            raise build_refusal("PW718", worker, f"option `{name}` of {worker} would not be followed", HELP, name)
     for name in options.get("runtime_env") or {}:
         if name not in IN_ENVIRONMENT:
             message = f"`{name}` in the runtime_env of {worker} would not be followed"
             help = "use env_vars and py_executable, install it on the nodes, or give it to ray.init(runtime_env=...)"
-            raise refused("PW718", worker, message, help, name)
+            raise build_refusal("PW718", worker, message, help, name)
 
 
 def common_options(options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def common_options(options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
             for name, value in values.items():
                 if target.setdefault(name, value) != value:
                     message = f"`{name}` is {target[name]!r} for `{first[name]}` and {value!r} for `{key}`, which share a process"
-                    raise refused("PW718", key, message, "write the same for both, or give them groups of their own", name)
+                    raise build_refusal("PW718", key, message, "write the same for both, or give them groups of their own", name)
                 first.setdefault(name, key)
     environment |= {"env_vars": variables} if variables else {}
     return common | ({"runtime_env": environment} if environment else {})
@@ -69,13 +69,13 @@ def slots(worker: str, options: Mapping[str, Any], pool: str, limit: int, resour
     cpus = options.get("num_cpus") or 0
     if cpus > limit:
         message = f"each {worker} asks for {cpus:g} CPUs, and a place of pool `{pool}` has {limit}, its max_colocate_count"
-        raise refused("PW702", worker, message, "give the pool a larger max_colocate_count", amount=math.ceil(cpus - limit))
+        raise build_refusal("PW702", worker, message, "give the pool a larger max_colocate_count", amount=math.ceil(cpus - limit))
     amounts = {"GPU": options.get("num_gpus") or 0, **(options.get("resources") or {})}
     for name, amount in amounts.items():
         has = 1 if resource == name else 0
         if amount > has:
             message = f"each {worker} asks for {amount:g} `{name}`, and a place of pool `{pool}` has {has}"
-            raise refused("PW702", worker, message, "ask for no more than the pool's places have", amount=math.ceil(amount - has))
+            raise build_refusal("PW702", worker, message, "ask for no more than the pool's places have", amount=math.ceil(amount - has))
     return max(1, math.ceil(cpus))
 
 
@@ -86,7 +86,7 @@ def check_parameters(name_prefix: str, options: Mapping[str, Any]) -> None:
     """Raise ValueError (PW718) for unknown or contradicting parameters of a group."""
 
     def refuse(message: str, help: str) -> Exception:
-        return refused("PW718", name_prefix, f"group `{name_prefix}`: {message}", help)
+        return build_refusal("PW718", name_prefix, f"group `{name_prefix}`: {message}", help)
 
     unknown = [name for name in options if name not in OPTIONS]
     if unknown:
@@ -175,7 +175,7 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
 
     def construct(self: Any) -> None:
         base.__init__(self)  # type: ignore[misc]
-        self.worker_dict = {key: constructed(cls, *init_arguments[key]) for key, cls in classes.items()}
+        self.worker_dict = {key: construct_colocated(cls, *init_arguments[key]) for key, cls in classes.items()}
 
     first = next(iter(classes.values()))
     base = next((base for base in first.__mro__ if base.__name__ in BASES and base is not first), Worker)
@@ -192,7 +192,7 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
             method_name = name if direct else f"{key}_{name}"
             if method_name in body:
                 message = f"both `{method_name}` of `{key}` and another would have that name"
-                raise refused("PW718", key, message, "rename one of the methods")
+                raise build_refusal("PW718", key, message, "rename one of the methods")
             body[method_name] = _delegate(key, name, inspect.iscoroutinefunction(getattr(cls, name)), how)
     colocated = RayClassWithInitArgs(type("WorkerDict", (base,), body))
     colocated.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
@@ -202,11 +202,13 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
 def must_be_some(class_dict: Mapping[str, RayClassWithInitArgs]) -> Mapping[str, RayClassWithInitArgs]:
     """Return the classes; ValueError (PW718) for none."""
     if not class_dict:
-        raise refused("PW718", "", "there is no class of workers to colocate", "give a class for at least one key, or leave the pool out")
+        raise build_refusal(
+            "PW718", "", "there is no class of workers to colocate", "give a class for at least one key, or leave the pool out"
+        )
     return class_dict
 
 
-def constructed(cls: type, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+def construct_colocated(cls: type, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
     """Construct a colocated object, with DISABLE_WORKER_INIT set as a mark of colocation."""
     with _set("DISABLE_WORKER_INIT", "1"):
         return cls(*arguments, **named)
@@ -252,7 +254,7 @@ class FusedWorker(Worker):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         for key, cls in self.raw_cls_dict.items():
-            self.fused_worker_dict[key] = constructed(cls, self.init_args_dict[key], self.init_kwargs_dict[key])
+            self.fused_worker_dict[key] = construct_colocated(cls, self.init_args_dict[key], self.init_kwargs_dict[key])
             setattr(self, key, self.fused_worker_dict[key])
         for worker in self.fused_worker_dict.values():
             setattr(worker, Worker.fused_worker_attr_name, self.fused_worker_dict)

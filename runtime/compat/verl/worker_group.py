@@ -9,11 +9,11 @@ import signal
 import threading
 from typing import TYPE_CHECKING, Any, Collection, Mapping, Sequence
 
-from ...failure import LaunchFailed, failed, quoted, refused
+from ...failure import LaunchFailed, build_failure, build_refusal, quote_names
 from ...periodic import Periodic
 from ...port.port import Actor, Port, Ticket
 from ...workers.calls import Results
-from ...workers.group import Gang, WorkerGroup, attached, unplaced
+from ...workers.group import Gang, WorkerGroup, attach_members, list_unplaced
 from .calls import as_raised, bind, methods_of
 from .dispatch import shares
 from .pool import RayResourcePool, Seat, port_of, resource_of
@@ -87,9 +87,9 @@ class RayWorkerGroup:
         self._collect_info: dict[str, list[Any]] = {}
         self._aliveness: Periodic | None = None
         if resource_pool is None:
-            self.group = self._attached(worker_names, worker_handles, options.get("on"))
+            self.group = self._attach(worker_names, worker_handles, options.get("on"))
         else:
-            self.group = self._started(resource_pool, options, detached, ray_wait_register_center_timeout)
+            self.group = self._start(resource_pool, options, detached, ray_wait_register_center_timeout)
         self._bound: list[str] = []
         if ray_cls_with_init is not None:
             self._bind(ray_cls_with_init.worker)
@@ -197,11 +197,11 @@ class RayWorkerGroup:
 
     def dispatch_info(self, mesh_name: str) -> list[int]:
         """Return the chunk number of every worker on a mesh; cached."""
-        return self._queried_once(self._dispatch_info, "_query_dispatch_info", mesh_name)
+        return self._query_once(self._dispatch_info, "_query_dispatch_info", mesh_name)
 
     def collect_info(self, mesh_name: str) -> list[bool]:
         """Return, per worker, True if the answer on a mesh counts; cached."""
-        return self._queried_once(self._collect_info, "_query_collect_info", mesh_name)
+        return self._query_once(self._collect_info, "_query_collect_info", mesh_name)
 
     def start_worker_aliveness_check(self, every_n_seconds: float = 1) -> None:
         """Send this process SIGABRT once a worker is dead, as verl does.
@@ -210,7 +210,7 @@ class RayWorkerGroup:
         """
         names = set(self.worker_names)
         if dead := sorted(names - self.port.names()):
-            raise failed("PW704", dead[0], f"{quoted(dead)} died", "start the group again", *dead)
+            raise build_failure("PW704", dead[0], f"{quote_names(dead)} died", "start the group again", *dead)
 
         def look() -> bool:
             dead = sorted(names - self.port.names())
@@ -242,7 +242,7 @@ class RayWorkerGroup:
 
     def _class(self) -> RayClassWithInitArgs:
         if self.ray_cls_with_init is None:
-            raise self._refused("no class of workers is given", "give ray_cls_with_init")
+            raise self._refuse("no class of workers is given", "give ray_cls_with_init")
         return self.ray_cls_with_init
 
     def _bind_under(self, key: str) -> None:
@@ -255,41 +255,41 @@ class RayWorkerGroup:
             raise self._unknown_key(key, "colocated", keys)
         self._bind(cls)
         for name in methods_of_key:
-            self._named(name.removeprefix(f"{key}_"), name, methods[name])
+            self._add_method(name.removeprefix(f"{key}_"), name, methods[name])
 
     def _unknown_key(self, key: str, how: str, keys: Collection[str]) -> Exception:
-        return self._refused(f"no class is {how} as `{key}`; these are: {', '.join(keys) or 'none'}", "spawn one of these")
+        return self._refuse(f"no class is {how} as `{key}`; these are: {', '.join(keys) or 'none'}", "spawn one of these")
 
     def _bind(self, cls: type) -> list[str]:
         names = []
         for name, mode in methods_of(cls):
-            self._named(name, name, mode)
+            self._add_method(name, name, mode)
             names.append(name)
         return names
 
-    def _named(self, name: str, method: str, mode: Any) -> None:
+    def _add_method(self, name: str, method: str, mode: Any) -> None:
         bind(self, name, method, mode)
         if name not in self._bound:
             self._bound.append(name)
 
     def _asked(self, rank: int, method: str, arguments: Sequence[Any], named: dict[str, Any]) -> Ticket:
-        ticket = self.group.request(rank, *self._addressed(method, arguments), named)
+        ticket = self.group.request(rank, *self._address(method, arguments), named)
         self._ticket = type(ticket)
         return ticket
 
-    def _addressed(self, method: str, arguments: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+    def _address(self, method: str, arguments: Sequence[Any]) -> tuple[str, Sequence[Any]]:
         """Return the actor's method and arguments for a method of the group."""
         if self.fused_worker_used and method not in self.method_names:
             return "_fuw_execute", (f"{self.sub_cls_name}_fwmn_{method}", *arguments)
         return method, arguments
 
-    def _refused(self, message: str, help: str) -> Exception:
-        return refused("PW718", self.name_prefix, f"group `{self.name_prefix}`: {message}", help)
+    def _refuse(self, message: str, help: str) -> Exception:
+        return build_refusal("PW718", self.name_prefix, f"group `{self.name_prefix}`: {message}", help)
 
-    def _started(self, pool: RayResourcePool, options: Mapping[str, Any], detached: bool, limit: float) -> WorkerGroup:
+    def _start(self, pool: RayResourcePool, options: Mapping[str, Any], detached: bool, limit: float) -> WorkerGroup:
         cia, use_gpu = self._class(), options.get("use_gpu", pool.use_gpu)
         if use_gpu and not pool.use_gpu:
-            raise self._refused("use_gpu is True but resource_pool.use_gpu is False", "give the pool use_gpu=True")
+            raise self._refuse("use_gpu is True but resource_pool.use_gpu is False", "give the pool use_gpu=True")
         seats = pool.seats(self.device_name)
         component = f"{self.name_prefix}{cia.worker.__name__}"
         own, seat = cia.options, seats[0]
@@ -306,12 +306,12 @@ class RayWorkerGroup:
         group = PoolProcesses(
             pool.port, component, members, cia.worker, seats, own.get("max_concurrency"), meeting_port, detached, slots_per_worker
         )
-        reports = self._begun(seats, group, limit)
+        reports = self._begin(seats, group, limit)
         first = reports[0]["environment"]
         self._master = first["MASTER_ADDR"], first["MASTER_PORT"]
         return group
 
-    def _begun(self, seats: Sequence[Seat], group: PoolProcesses, limit: float) -> list[dict[str, Any]]:
+    def _begin(self, seats: Sequence[Seat], group: PoolProcesses, limit: float) -> list[dict[str, Any]]:
         """Start all workers or none, and return the report of each."""
         gang = Gang(group.port, seats[0].reservation, {seat.node_rank: seat.bundle for seat in seats}, [group])
         try:
@@ -324,14 +324,14 @@ class RayWorkerGroup:
         self._gang = gang
         return reports
 
-    def _attached(self, names: Sequence[str] | None, handles: Sequence[Actor] | None, on: Any) -> WorkerGroup:
+    def _attach(self, names: Sequence[str] | None, handles: Sequence[Actor] | None, on: Any) -> WorkerGroup:
         if not names and not handles:
-            raise self._refused("there is neither a pool nor workers to attach to", "give resource_pool, worker_handles or worker_names")
+            raise self._refuse("there is neither a pool nor workers to attach to", "give resource_pool, worker_handles or worker_names")
         cls = self.ray_cls_with_init.worker if self.ray_cls_with_init is not None else object
-        members = unplaced(names or [f"{self.name_prefix}:{rank}" for rank in range(len(handles or ()))])
-        return attached(port_of(on), self.name_prefix, members, cls, handles or ())
+        members = list_unplaced(names or [f"{self.name_prefix}:{rank}" for rank in range(len(handles or ()))])
+        return attach_members(port_of(on), self.name_prefix, members, cls, handles or ())
 
-    def _queried_once(self, known: dict[str, list[Any]], method: str, mesh_name: str) -> list[Any]:
+    def _query_once(self, known: dict[str, list[Any]], method: str, mesh_name: str) -> list[Any]:
         if mesh_name not in known:
             known[mesh_name] = getattr(self, method)(mesh_name)
         return known[mesh_name]

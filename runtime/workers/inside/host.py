@@ -196,7 +196,7 @@ class Host:
             return asyncio.run(result) if inspect.iscoroutine(result) else result
 
 
-def embodied(worker: type) -> type:
+def derive_host(worker: type) -> type:
     """Derive a host from the user's class, whose constructor runs once the environment is set."""
 
     def become(self: Any, cls: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:

@@ -146,7 +146,7 @@ def text(value: Any) -> str:
 PROGRAM = "import json, sys, ray; print(json.dumps([list(sys.version_info[:2]), ray.__version__]))"
 
 
-def tried(trials: list[tuple[str, dict[str, str]]], limit: float) -> list[str]:
+def run_trials(trials: list[tuple[str, dict[str, str]]], limit: float) -> list[str]:
     """Return a fault or "" per interpreter (path, variables). All it started ends after `limit` s."""
     with ThreadPoolExecutor(max(1, len(trials))) as pool:
         return list(pool.map(lambda trial: fault(trial[0], trial[1], limit), trials))

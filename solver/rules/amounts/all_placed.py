@@ -49,14 +49,14 @@ class AllPlaced(ComponentRule):
             unit = _unit(problem.kind(component))
             wanted = nearest(component.counts or ((component.least, component.most),), placed)
             short = wanted - placed
-            message = f"{component.name} asks for {asked_for(component, unit)}, {placed} are placed"
+            message = f"{component.name} asks for {format_demand(component, unit)}, {placed} are placed"
             advice = f"place {wanted}, or ask for {placed}"
             yield self.fault(component, message, AMOUNT, advice, (placed,), short)
 
     def explain(self, problem: Problem, component: Component) -> ConflictClause:
         kind = problem.kind(component)
         have = "" if kind == NODE else f" (the cluster has {problem.cluster.total(kind)})"
-        text = f"{component.name} asks for {asked_for(component, _unit(kind))}{have}"
+        text = f"{component.name} asks for {format_demand(component, _unit(kind))}{have}"
         return self.clause(component, text, AMOUNT)
 
 
@@ -74,7 +74,7 @@ def _unit(kind: str) -> str:
     return {NODE: "process", ACCELERATOR: "accelerator"}.get(kind, kind)
 
 
-def asked_for(component: Component, unit: str) -> str:
+def format_demand(component: Component, unit: str) -> str:
     """Return the demanded amount and its unit as text.
 
     `1 accelerator`, `1-8 accelerators`, `2 or 4 accelerators`, or `at least 1 accelerator`.

@@ -55,7 +55,7 @@ class ModelDivides:
 
     def check(self, problem: Problem, use: Use, assignment: Assignment) -> Iterator[Finding]:
         component, card, splits = use
-        torn = [split for split in splits if _left(card, split, split.of(component.parallel))]
+        torn = [split for split in splits if _compute_remainder(card, split, split.of(component.parallel))]
         if not torn:
             return
         split = torn[0]
@@ -64,13 +64,13 @@ class ModelDivides:
             return
         amount, degree = getattr(card, split.card_field), split.of(component.parallel)
         most = max(problem.cluster.total(problem.kind(component)), degree)
-        legal = [size for size in range(1, most + 1) if not any(_left(card, peer, size) for peer in splits)]
+        legal = [size for size in range(1, most + 1) if not any(_compute_remainder(card, peer, size) for peer in splits)]
         message = f"the {amount} {WORDS[split.card_field]} of `{card.name}` do not divide among {split.degree} {degree} of {component.name}"
         fixed_amount = component.least if component.least == component.most else 0
         edit, text = self._fix(component, split, legal, assignment.amount(component.name) or fixed_amount)
         yield _finding(
             problem, (component, card, splits), split, message, label=f"{split.degree} {degree}", help=text, edit=edit,
-            notes=(f"legal up to {most}: {_listed(legal)}",), witnesses=(amount, degree), amount=_left(card, split, degree),
+            notes=(f"legal up to {most}: {_list_sizes(legal)}",), witnesses=(amount, degree), amount=_compute_remainder(card, split, degree),
         )  # fmt: skip
 
     def _fix(self, component: Component, split: Split, legal: list[int], placed: int) -> tuple[Edit | None, str]:
@@ -152,7 +152,7 @@ def hinted_findings(problem: Problem, use: Use, parallel: Parallel) -> Iterator[
     variant = replace(component, parallel=parallel)
     # No edits: the written degrees stay.
     bare = tuple(replace(split, key="", span=None) for split in splits)
-    for finding in ModelDivides().check(problem, (variant, card, bare), problem.given()):
+    for finding in ModelDivides().check(problem, (variant, card, bare), problem.build_given()):
         yield replace(finding, span=component.span("parallel"))
 
 
@@ -172,7 +172,7 @@ def no_legal_choice(problem: Problem, use: Use) -> Iterator[Finding]:
         yield replace(first, notes=(*first.notes, "no other degree that the hints leave open is legal"))
 
 
-def _left(card: ModelCard, split: Split, degree: int) -> int:
+def _compute_remainder(card: ModelCard, split: Split, degree: int) -> int:
     """Return the remainder; 0 if the degree divides or the number is unknown."""
     amount = getattr(card, split.card_field)
     if amount and (split.exact or split.less > amount):
@@ -183,6 +183,6 @@ def _left(card: ModelCard, split: Split, degree: int) -> int:
     return int(whole % degree)
 
 
-def _listed(sizes: list[int]) -> str:
+def _list_sizes(sizes: list[int]) -> str:
     more = ", ..." if len(sizes) > MOST_SHOWN else ""
     return ", ".join(map(str, sizes[:MOST_SHOWN])) + more

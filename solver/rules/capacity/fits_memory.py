@@ -11,8 +11,8 @@ from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment
 from ....models.problem import ConflictClause, Demand, Problem
 from ....models.quantity import write_memory
-from ....models.sharing import Members, around, sharing_sets
-from ...memory import crowded, peak, pieces, shares_itself
+from ....models.sharing import Members, find_around, sharing_sets
+from ...memory import find_crowded, peak, pieces, shares_itself
 from ...stretches import stretches
 from ...wording import lowest
 
@@ -36,7 +36,7 @@ class FitsMemory:
 
     def subjects(self, problem: Problem) -> Iterable[Meeting]:
         sets = [members for members in sharing_sets(problem) if problem.kind(members[0]) == ACCELERATOR]
-        outer = around(problem, sharing_sets(problem))
+        outer = find_around(problem, sharing_sets(problem))
         meetings = [(members, tuple(c for outers in outer[members[0].name] for c in outers if c not in members)) for members in sets]
         return [meeting for meeting in meetings if any(component.memory or component.offloaded for component in meeting[0])]
 
@@ -58,10 +58,10 @@ class FitsMemory:
             return
         # Given parts may overlap freely: the components on every accelerator are known, also those
         # around them.
-        given_runs = problem.given()
+        given_runs = problem.build_given()
         for node in problem.cluster.nodes:
             for index, accelerator in enumerate(node.accelerators):
-                present = [b for b in (*bundles, *around_bundles) if variables.layout.known(b).get(node.rank, 0) >> index & 1]
+                present = [b for b in (*bundles, *around_bundles) if variables.layout.find_known(b).get(node.rank, 0) >> index & 1]
                 if accelerator.memory is not None and any(bundle in present for bundle in bundles):
                     there_all = (component for bundle in present for component in bundle.components)
                     need = peak(
@@ -79,7 +79,7 @@ class FitsMemory:
             shares = [(mask, [c]) for c in asking if c.name not in crowds and (mask := masks.get((c.name, ACCELERATOR), 0))]
             for name, component in crowds.items():
                 if masks.get((name, ACCELERATOR)):
-                    shares += [(mask, [component] * times) for mask, times in crowded(assignment, component, rank, ACCELERATOR)]
+                    shares += [(mask, [component] * times) for mask, times in find_crowded(assignment, component, rank, ACCELERATOR)]
             for mask in pieces([mask for mask, _ in shares]) if has is not None else ():
                 here = [component for share_mask, components in shares if share_mask & mask for component in components]
                 if names.isdisjoint(component.name for component in here):
@@ -107,7 +107,7 @@ class FitsMemory:
             if node.accelerators and (node.accelerator_memory is None or node.accelerator_memory >= need)
         )
         bill = " + ".join(
-            f"{component.name} {write_memory(component.memory)}{_kept(component)}" for component in members if component.memory
+            f"{component.name} {write_memory(component.memory)}{_describe_kept(component)}" for component in members if component.memory
         )
         demands = tuple(Demand(c.name, field, c.span(field)) for c in members for field in ("memory", "offloaded") if getattr(c, field))
         return ConflictClause(f"{bill}: {write_memory(need)} must fit on one accelerator ({fit} have that much)", demands)
@@ -117,7 +117,7 @@ def _times(given_runs: Assignment, component: Component, node: int, index: int) 
     """Return a component's processes on an accelerator; 1 for unknown places."""
     if not shares_itself(given_runs, component, ACCELERATOR):
         return 1
-    return next((times for mask, times in crowded(given_runs, component, node, ACCELERATOR) if mask >> index & 1), 0)
+    return next((times for mask, times in find_crowded(given_runs, component, node, ACCELERATOR) if mask >> index & 1), 0)
 
 
 def _in_phase(members: Iterable[Component], phase: str, capacity: int | None) -> int:
@@ -155,5 +155,5 @@ def _bill(members: Iterable[Component], phase: str, capacity: int) -> str:
     return " + ".join(parts)
 
 
-def _kept(component: Component) -> str:
+def _describe_kept(component: Component) -> str:
     return f" (offloaded {write_memory(component.offloaded)})" if component.offloaded and component.phases else ""

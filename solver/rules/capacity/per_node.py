@@ -13,7 +13,7 @@ from ....models.problem import ConflictClause, Demand, Problem
 from ....models.quantity import write_memory
 from ...rule import ComponentRule
 from ...stretches import processes_alike
-from ...wording import listed
+from ...wording import join_names
 
 if TYPE_CHECKING:
     from ...layout.cells import Cell
@@ -51,7 +51,7 @@ class PerNode(ComponentRule):
         amount: int = getattr(component, self.field)
         return amount
 
-    def written(self, amount: int) -> str:
+    def format_amount(self, amount: int) -> str:
         """Return an amount as text."""
         return str(amount)
 
@@ -81,12 +81,15 @@ class PerNode(ComponentRule):
                 short.append((ranks, has, need, bill))
         for ranks, has, need, bill in short[:1]:
             blamed = max(bill, key=lambda entry: entry[0] if self.blames_largest else 0)[2]
-            words = " + ".join(f"{c.name} {number} x {self.written(self.need(c))}" for _, number, c in bill)
-            count, texts = sum(len(nodes) for nodes, *_ in short), {"has": self.written(has), "need": self.written(need), "words": words}
+            words = " + ".join(f"{c.name} {number} x {self.format_amount(self.need(c))}" for _, number, c in bill)
+            count, texts = (
+                sum(len(nodes) for nodes, *_ in short),
+                {"has": self.format_amount(has), "need": self.format_amount(need), "words": words},
+            )
             message = self.message.format(node=ranks.start, **texts) + (f" (so do {count} nodes)" if count > 1 else "")
             yield self.fault(blamed, message, self.place, self.advice.format(**texts), (ranks.start,), need - has)
 
-    def demanded(self, problem: Problem, text: str) -> ConflictClause:
+    def build_clause(self, problem: Problem, text: str) -> ConflictClause:
         """Return the clause of all components with a reservation."""
         demands = [Demand(c.name, self.field, c.span(self.field)) for c in problem.components if self.need(c)]
         return ConflictClause(text, tuple(demands))
@@ -105,10 +108,10 @@ class FitsCpus(PerNode):
 
     def explain(self, problem: Problem, subject: str) -> ConflictClause:
         fewest = min((node.cpus for node in problem.cluster.nodes if node.cpus is not None), default=0)
-        text = listed(
+        text = join_names(
             [f"{component.name} reserves {component.cpus} CPUs for each process" for component in problem.components if component.cpus]
         )
-        return self.demanded(problem, f"{text} (the node with the fewest has {fewest})")
+        return self.build_clause(problem, f"{text} (the node with the fewest has {fewest})")
 
 
 class FitsHostMemory(PerNode):
@@ -118,21 +121,21 @@ class FitsHostMemory(PerNode):
     message = "node {node} has {has} of memory, {need} are needed: {words}"
     advice = "use a node with {need}, or place fewer processes on it"
 
-    def written(self, amount: int) -> str:
+    def format_amount(self, amount: int) -> str:
         return write_memory(amount)
 
     def explain(self, problem: Problem, subject: str) -> ConflictClause:
         known = [node.memory for node in problem.cluster.nodes if node.memory is not None]
         needs = [(component.name, write_memory(component.host_memory)) for component in problem.components if component.host_memory]
-        text = listed([f"a process of {name} needs {need} of its node" for name, need in needs])
-        return self.demanded(problem, f"{text} (the node with the least has {write_memory(min(known, default=0))})")
+        text = join_names([f"a process of {name} needs {need} of its node" for name, need in needs])
+        return self.build_clause(problem, f"{text} (the node with the least has {write_memory(min(known, default=0))})")
 
 
 def _processes_in(component: Component, cell: Cell, variables: Variables) -> Amount:
     """Return the processes of a component on a single-node cell."""
     if component.runs is not None:
         return Assignment({component.name: component.runs}).processes_on(component.name).get(cell.nodes[0].rank, 0)
-    amount, bundle = variables.held(component, NODE_LEVEL, cell), variables.bundle(component)
+    amount, bundle = variables.count_held(component, NODE_LEVEL, cell), variables.bundle(component)
     if isinstance(amount, int):
         return amount // component.per_process
     return bundle.unit // component.per_process * variables.units(bundle, cell) if bundle else amount

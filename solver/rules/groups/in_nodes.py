@@ -36,7 +36,7 @@ class ProcessOnOneNode(ComponentRule):
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
         """Constrain given parts; units hold whole processes of a single node."""
-        variables.given_in_multiples(component, component.per_process)
+        variables.require_multiples(component, component.per_process)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         torn, mixed = dict[int, tuple[int, int]](), False
@@ -89,7 +89,7 @@ class ReplicaOnWholeNodes(ComponentRule):
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
         """Constrain given parts; units hold whole replicas of a single node."""
-        variables.given_in_multiples(component, component.parallel.replica)
+        variables.require_multiples(component, component.parallel.replica)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         size, replica = problem.whole_replica(component), component.parallel.replica
@@ -159,7 +159,7 @@ class GroupInNode(ComponentRule):
 
         A unit is counted in one cell and taken from one node, and no start cuts a unit.
         """
-        variables.given_in_multiples(component, component.group_size)
+        variables.require_multiples(component, component.group_size)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         tp = component.parallel.tp

@@ -44,7 +44,7 @@ class SpreadOver(ComponentRule):
             variables.require(seen >= spread.domains)
         if spread.percent < 100:
             size = _group(problem, component)
-            amounts = [variables.held(component, spread.level, name) for name in names]
+            amounts = [variables.count_held(component, spread.level, name) for name in names]
             groups = variables.total(amounts)
             # The share is the percentage rounded up to a whole number of groups.
             share: Amount = _share(groups, spread.percent, size) if isinstance(groups, int) else 0

@@ -56,14 +56,14 @@ class Pinned(ComponentRule):
             variables.range_of(bundle).only(list(_starts(variables, bundle, line, solid or in_order)))
         elif bundle and bundle.fixed and (has_given or solid or in_order):
             rank_nodes = [node for node, _ in (of_given(variables.layout, bundle) or {}).get(component.name, ())]
-            variables.require(_kept(rank_nodes, pieces[0], unit(problem, line)))
+            variables.require(_is_kept(rank_nodes, pieces[0], unit(problem, line)))
         elif in_order:
             self._in_order(component, pieces[0], unit(problem, line), variables)
         else:
             for level, name, need in pieces[1]:
-                variables.require(variables.held(component, level, name) >= need)
+                variables.require(variables.count_held(component, level, name) >= need)
             for nodes, need in needs_of(pieces[0]).items():
-                held = variables.total(_held(component, cell, variables) for cell in variables.cells if cell.nodes[0].rank in nodes)
+                held = variables.total(_count_held(component, cell, variables) for cell in variables.cells if cell.nodes[0].rank in nodes)
                 variables.require(held >= need * unit(problem, line))
 
     def _in_order(self, component: Component, groups: Groups, size: int, variables: Variables) -> None:
@@ -85,7 +85,7 @@ class Pinned(ComponentRule):
 
     def _below(self, component: Component, node: int, variables: Variables) -> Amount:
         """Return the component's resources on lower nodes."""
-        return variables.total(_held(component, cell, variables) for cell in variables.cells if cell.nodes[0].rank < node)
+        return variables.total(_count_held(component, cell, variables) for cell in variables.cells if cell.nodes[0].rank < node)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         size = assignment.world_size(component.name)
@@ -98,7 +98,7 @@ class Pinned(ComponentRule):
                 )
                 yield self.fault(component, message, span, "pin only ranks that exist", (size,), 1)
                 continue
-            astray = list(_misplaced(assignment.repeats(component.name), pin.ranks, frozenset(pin.nodes)))
+            astray = list(_find_misplaced(assignment.repeats(component.name), pin.ranks, frozenset(pin.nodes)))
             if astray:
                 rank, node = astray[0][0].start, astray[0][1]
                 count = sum(len(ranks) for ranks, _ in astray)
@@ -119,8 +119,8 @@ class Pinned(ComponentRule):
         return ConflictClause(f"{component.name} has {', '.join(parts)}{ascending}", tuple(demands))
 
 
-def _held(component: Component, cell: Cell, variables: Variables) -> Amount:
-    return variables.held(component, NODE_LEVEL, cell)
+def _count_held(component: Component, cell: Cell, variables: Variables) -> Amount:
+    return variables.count_held(component, NODE_LEVEL, cell)
 
 
 def _starts(variables: Variables, bundle: Bundle, line: Sequence[Component], in_order: bool) -> Iterator[tuple[int, int]]:
@@ -139,7 +139,7 @@ def _starts(variables: Variables, bundle: Bundle, line: Sequence[Component], in_
             yield start, units
 
 
-def _kept(nodes: Sequence[int], groups: Groups, size: int) -> bool:
+def _is_kept(nodes: Sequence[int], groups: Groups, size: int) -> bool:
     """Return True if every pinned piece is on its nodes.
 
     `nodes`: node of every resource in rank order.
@@ -148,7 +148,7 @@ def _kept(nodes: Sequence[int], groups: Groups, size: int) -> bool:
     return all(first < len(nodes) and nodes[first] in allowed for first, allowed in every)
 
 
-def _misplaced(repeats: Sequence[Repeat], ranks: range, nodes: frozenset[int]) -> Iterator[tuple[range, int]]:
+def _find_misplaced(repeats: Sequence[Repeat], ranks: range, nodes: frozenset[int]) -> Iterator[tuple[range, int]]:
     """Yield (ranks, node) of ranks outside the nodes."""
     for repeat in repeats:
         if ranks.start >= repeat.ranks.stop or repeat.ranks.start >= ranks.stop:

@@ -81,7 +81,7 @@ def _goes_back(runs: Iterable[Run], first: Mapping[int, int], low: int, unit: in
     for run in runs:
         ascends = run.step > 0 and run.pitch > (run.each - 1) * run.step
         for rank in (run.ranks[0], run.ranks[-1]) if ascends else run.ranks:
-            for index in run.held_by(rank):
+            for index in run.list_held(rank):
                 block = (first[run.node] + index - low) // unit
                 if block < before:
                     return rank

@@ -14,7 +14,7 @@ from ....models.ranks import write_ranks
 from ...rank_fixes import RankFix, contiguous_range, fix_with_ranges
 from ...rule import RelationRule
 from ...stretches import extent
-from ...wording import demanding, listed
+from ...wording import demanding, join_names
 
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle
@@ -92,11 +92,11 @@ class InOrder(RelationRule):
                 yield self._fault(problem, relation, name, message, (low, expected))
             expected, before = high, name
         if expected != total:
-            message = f"{before or listed(relation.components)} ends at accelerator {expected - 1} instead of {total - 1}, the last of the cluster"
+            message = f"{before or join_names(relation.components)} ends at accelerator {expected - 1} instead of {total - 1}, the last of the cluster"
             yield self._fault(problem, relation, relation.components[-1], message, (expected, total))
 
     def _fault(self, problem: Problem, relation: Relation, name: str, message: str, witnesses: tuple[int, ...]) -> Finding:
-        order, size = listed(relation.components), problem.cluster.total(ACCELERATOR)
+        order, size = join_names(relation.components), problem.cluster.total(ACCELERATOR)
         return error(
             self.code, name, message, problem[name].span("placement"), label="out of order", witnesses=witnesses, amount=1,
             help=f"place {order} one after the other over `{write_ranks((range(size),))}`", notes=demanding(relation),
@@ -105,7 +105,8 @@ class InOrder(RelationRule):
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         size = problem.cluster.total(ACCELERATOR)
         return self.clause(
-            relation, f"{listed(relation.components)} come one after the other and fill the cluster ({size} {plural('accelerator', size)})"
+            relation,
+            f"{join_names(relation.components)} come one after the other and fill the cluster ({size} {plural('accelerator', size)})",
         )
 
     def repairs(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:

@@ -102,7 +102,7 @@ class InStep(ComponentRule):
         if not any(mask & second_masks.get(node, 0) for node, mask in first_masks.items()):
             return
         step, (low, high), (least, most) = second_component.per_process, extent(first, first_masks), extent(first, second_masks)
-        yield from self._turned(pair, low - least, first, assignment)
+        yield from self._check_turned(pair, low - least, first, assignment)
         if (low - least) % step or (high - most) % step:
             edges = [
                 f"{edge_name} {abs(away)} {plural('rank', abs(away))} {'after' if away > 0 else 'before'} it"
@@ -114,7 +114,7 @@ class InStep(ComponentRule):
             advice = f"let {first_component.name} share whole processes of {second_component.name}, or no accelerator"
             yield self.fault(first_component, message, "placement", advice, (low, least), len(edges))
 
-    def _turned(self, pair: Pair, away: int, first: Mapping[int, int], assignment: Assignment) -> Iterator[Finding]:
+    def _check_turned(self, pair: Pair, away: int, first: Mapping[int, int], assignment: Assignment) -> Iterator[Finding]:
         """Yield an error if two searched components overlap in different rank orders."""
         first_component, second_component = pair
         if any(component.runs is not None or not component.any_order or component.stride > 1 for component in pair):

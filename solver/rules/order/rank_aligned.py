@@ -33,7 +33,7 @@ class RankAligned(RelationRule):
     code, kind = "PW219", RANK_ALIGNED
 
     def subjects(self, problem: Problem) -> Iterable[Relation]:
-        return [r for r in problem.related(RANK_ALIGNED) if all(problem.kind(problem[name]) != NODE for name in r.components)]
+        return [r for r in problem.find_relations(RANK_ALIGNED) if all(problem.kind(problem[name]) != NODE for name in r.components)]
 
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
         """Require a common order of ranks; strides or given ranks may exclude it.
@@ -80,7 +80,7 @@ class ZeroCopy(RelationRule):
     code, kind = "PW220", ZERO_COPY
 
     def subjects(self, problem: Problem) -> Iterable[Relation]:
-        return [r for r in problem.related(ZERO_COPY) if all(problem.kind(problem[name]) != NODE for name in r.components)]
+        return [r for r in problem.find_relations(ZERO_COPY) if all(problem.kind(problem[name]) != NODE for name in r.components)]
 
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
         """Require a common order of ranks; sizes, strides or given ranks may exclude it.

@@ -32,7 +32,7 @@ class Strided(ComponentRule):
 
         A unit of a searched bundle is a whole block, and expansion interleaves it.
         """
-        variables.given_in_multiples(component, component.unit)
+        variables.require_multiples(component, component.unit)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         first = problem.cluster.numbering(problem.range_in(component)).first

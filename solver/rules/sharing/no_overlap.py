@@ -12,7 +12,7 @@ from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment, runs_by_node_sort
 from ....models.problem import ConflictClause, Problem
 from ....models.ranks import list_ranks
-from ....models.sharing import Members, around, sharing_sets
+from ....models.sharing import Members, find_around, sharing_sets
 from ...layout.cells import enclosing_range, is_chain, numa_domains, shared_resources
 from ...layout.parts import bits
 from ...rule import ComponentRule
@@ -43,15 +43,15 @@ class NoOverlap(ComponentRule):
         return ("accelerators",)
 
     def encode(self, problem: Problem, subject: str, variables: Variables) -> None:
-        self._enclosed(variables)
+        self._forbid_enclosed(variables)
         self._ranges(variables)
         for cell in variables.cells:
             for pool in variables.layout.pools:
                 self._counts(pool, cell, variables)
             if variables.layout.shared:
-                self._shared(cell, variables)
+                self._post_shared(cell, variables)
 
-    def _enclosed(self, variables: Variables) -> None:
+    def _forbid_enclosed(self, variables: Variables) -> None:
         """Forbid given resources inside two searched bundles that share nothing."""
         hosts = variables.layout.hosts
         for (first, first_masks), (second, second_masks) in combinations(variables.layout.enclosed.items(), 2):
@@ -83,16 +83,16 @@ class NoOverlap(ComponentRule):
         counted = [bundle for bundle in pool.counted if variables.may_hold(bundle, cell)]
         # A plain sum is exact on a single node, whatever the sizes; several nodes need a row per
         # size.
-        taken = {bundle: variables.layout.taken(bundle, cell) for bundle in counted}
+        taken = {bundle: variables.layout.count_taken(bundle, cell) for bundle in counted}
         for size in [1] if len(cell.nodes) == 1 else sorted(set(taken.values())):
             load = variables.total(
                 unit_size // size * variables.units(bundle, cell) for bundle, unit_size in taken.items() if unit_size >= size
             )
-            enclosed = sum(variables.layout.enclosed_in(bundle, cell) for bundle in counted)
+            enclosed = sum(variables.layout.count_enclosed(bundle, cell) for bundle in counted)
             variables.require(load - enclosed <= variables.slots(cell, pool, size))
         self._in_numa(pool, cell, [bundle for bundle in counted if bundle.piece > 1], variables)
 
-    def _shared(self, cell: Cell, variables: Variables) -> None:
+    def _post_shared(self, cell: Cell, variables: Variables) -> None:
         """Post rows for partly shared resources, and for ranges in counted bundles.
 
         A cell with any of these is a single node.
@@ -110,14 +110,14 @@ class NoOverlap(ComponentRule):
 
         If the sizes form no chain, each cell is a single node, and its NUMA domains are counted.
         """
-        if is_chain(bundle.piece for bundle in bound) and not any(variables.layout.enclosed_in(bundle, cell) for bundle in bound):
+        if is_chain(bundle.piece for bundle in bound) and not any(variables.layout.count_enclosed(bundle, cell) for bundle in bound):
             for size in sorted({bundle.piece for bundle in bound}):
                 load = variables.total(b.unit // size * variables.units(b, cell) for b in bound if b.piece >= size)
                 variables.require(load <= variables.slots(cell, pool, size, inside_numa=True))
             return
         in_domain = {bundle: variables.pieces_by_domain(bundle, cell) for bundle in bound}
         domains = numa_domains(cell.nodes[0], pool.kind)
-        for number, left in enumerate(variables.left_in_domains(cell, pool)):
+        for number, left in enumerate(variables.count_left_in_domains(cell, pool)):
             enclosed = [variables.layout.enclosed.get(bundle, {}).get(cell.nodes[0].rank, 0) & domains[number] for bundle in bound]
             load = variables.total(bundle.piece * domain_pieces[number] for bundle, domain_pieces in in_domain.items())
             variables.require(load - sum(mask.bit_count() for mask in enclosed) <= left)
@@ -190,7 +190,7 @@ class NoOverlap(ComponentRule):
 def _inside(problem: Problem, sets: Sequence[Members]) -> dict[tuple[str, str], list[str]]:
     """Return (first components of two sets) -> components of one set inside the other."""
     home = {component.name: members[0].name for members in sets for component in members}
-    outer, inside = around(problem, problem.colocated_sets), dict[tuple[str, str], list[str]]()
+    outer, inside = find_around(problem, problem.colocated_sets), dict[tuple[str, str], list[str]]()
     for members in problem.colocated_sets:
         for host in outer[members[0].name]:
             inside.setdefault((home[members[0].name], home[host[0].name]), []).extend(component.name for component in members)

@@ -10,7 +10,7 @@ from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
 from ....models.problem import ConflictClause, Problem
-from ...rank_fixes import RankFix, contiguous_range, fix_with_ranges, moved_off, moved_onto
+from ...rank_fixes import RankFix, contiguous_range, fix_with_ranges, move_off, move_onto
 from ...rule import RelationRule
 from ...wording import demanding, lowest, open_choice
 from ..amounts.all_placed import amount_of
@@ -29,7 +29,7 @@ class Colocated(RelationRule):
 
         Only given parts can differ, also through components between them.
         """
-        given_alike(problem, relation, variables)
+        require_given_alike(problem, relation, variables)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
@@ -54,7 +54,7 @@ class Colocated(RelationRule):
             return
         first, second = (problem[name] for name in relation.components)
         for moved, target in ((first, second), (second, first)):
-            yield from moved_onto(problem, moved, target)
+            yield from move_onto(problem, moved, target)
 
 
 def _extent(masks: Mapping[tuple[int, str], int]) -> tuple[int, int, int]:
@@ -69,7 +69,7 @@ def _common(assignment: Assignment, first: str, second: str) -> dict[tuple[int, 
     return {place: both for place, mask in assignment.masks(first).items() if (both := mask & second_masks.get(place, 0))}
 
 
-def given_alike(problem: Problem, relation: Relation, variables: Variables) -> None:
+def require_given_alike(problem: Problem, relation: Relation, variables: Variables) -> None:
     """Require the given ranks of the relation's components to be those of the bundle."""
     for component in (problem[name] for name in relation.components):
         bundle = variables.bundle(component)
@@ -85,7 +85,7 @@ def in_one_order(problem: Problem, relation: Relation, variables: Variables) -> 
     """
     from ...layout.ranks import can_be_seated  # a slow import that no check needs
 
-    given_alike(problem, relation, variables)
+    require_given_alike(problem, relation, variables)
     bundle = variables.bundle(problem[relation.components[0]])
     if bundle and not can_be_seated(variables.layout, bundle):
         variables.require(variables.accelerators(bundle) == 0)
@@ -101,7 +101,7 @@ def _union(pairs: set[tuple[int, int]]) -> dict[int, int]:
 class ColocatedOrDisjoint(RelationRule):
     """Two components use exactly the same accelerators, or none in common.
 
-    With the same accelerators they count as colocated (`Problem.decided`).
+    With the same accelerators they count as colocated (`Problem.decide`).
 
     Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement (neither collocated nor
     disaggregated).
@@ -137,7 +137,7 @@ class ColocatedOrDisjoint(RelationRule):
             yield self.fault(problem, relation, message, advice, (node, index), counts[0], label, second_name, notes)
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
-        return self.clause(relation, open_choice(relation.decided(COLOCATED)))
+        return self.clause(relation, open_choice(relation.decide(COLOCATED)))
 
     def repairs(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
         """Yield the second component off or onto the first, then the reverse.
@@ -147,9 +147,9 @@ class ColocatedOrDisjoint(RelationRule):
         first, second = (problem[name] for name in relation.components)
         for moved, target in ((second, first), (first, second)):
             if relation.choice != COLOCATED:
-                yield from moved_off(problem, moved, target)
+                yield from move_off(problem, moved, target)
             if relation.choice != DISJOINT:
-                yield from moved_onto(problem, moved, target)
+                yield from move_onto(problem, moved, target)
 
 
 class Disjoint(RelationRule):
@@ -170,8 +170,8 @@ class Disjoint(RelationRule):
         if first is second:
             variables.require(variables.accelerators(first) == 0)
         else:
-            second_masks = variables.layout.known(second)
-            common = [node for node, mask in variables.layout.known(first).items() if mask & second_masks.get(node, 0)]
+            second_masks = variables.layout.find_known(second)
+            common = [node for node, mask in variables.layout.find_known(first).items() if mask & second_masks.get(node, 0)]
             variables.require(not (common and first.kind == second.kind))
         for inner, outer in ((first, second), (second, first)):
             if outer in variables.layout.hosts[inner] and not inner.fixed:
@@ -193,8 +193,8 @@ class Disjoint(RelationRule):
     def repairs(self, problem: Problem, relation: Relation) -> Iterator[RankFix]:
         """Yield the first component off the second, then the reverse."""
         first, second = (problem[name] for name in relation.components)
-        yield from moved_off(problem, first, second)
-        yield from moved_off(problem, second, first)
+        yield from move_off(problem, first, second)
+        yield from move_off(problem, second, first)
 
 
 class Subset(RelationRule):
@@ -207,7 +207,7 @@ class Subset(RelationRule):
     code, kind = "PW212", SUBSET
 
     def subjects(self, problem: Problem) -> Iterable[Relation]:
-        return [relation for relation in problem.related(SUBSET) if problem.kind(problem[relation.components[0]]) != NODE]
+        return [relation for relation in problem.find_relations(SUBSET) if problem.kind(problem[relation.components[0]]) != NODE]
 
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
         """Compare given parts; pools and PW201 cover the others.
@@ -221,7 +221,7 @@ class Subset(RelationRule):
         if outer is None or inner.kind != outer.kind:
             variables.require(variables.accelerators(inner) == 0)
         elif outer.fixed:
-            inner_masks, outer_masks = variables.layout.known(inner), variables.layout.fixed[outer]
+            inner_masks, outer_masks = variables.layout.find_known(inner), variables.layout.fixed[outer]
             outside = any(mask & ~outer_masks.get(node, 0) for node, mask in inner_masks.items())
             variables.require(not outside)
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.composition.settings import Unmergeable, embed, mark_unknown, merged
+from placewright.models.composition.settings import Unmergeable, embed, mark_unknown, merge
 from placewright.models.text.interpolation import Interpolator
 from placewright.models.text.source import Source
 from placewright.models.text.tree import UNRESOLVED, MapNode, Scalar, find, plain
 
 
-def merge(below: str, above: str) -> MapNode:
+def merge_texts(below: str, above: str) -> MapNode:
     root = Source("below.yaml", below).root
-    return merged(root, Source("above.yaml", above).root, Interpolator(root, partial=True).target)
+    return merge(root, Source("above.yaml", above).root, Interpolator(root, partial=True).target)
 
 
 @pytest.mark.parametrize(
@@ -32,17 +32,17 @@ def merge(below: str, above: str) -> MapNode:
     ],
 )
 def test_what_comes_of_two(below: str, above: str, both: object) -> None:
-    assert plain(merge(below, above)) == both
+    assert plain(merge_texts(below, above)) == both
 
 
 @pytest.mark.parametrize(("below", "above"), [("{a: {b: {x: 1}}}", "{a: {b: [1]}}"), ("{a: {b: [1]}}", "{a: {b: {x: 1}}}")])
 def test_a_map_and_a_list_do_not_merge(below: str, above: str) -> None:
     with pytest.raises(Unmergeable, match=r"a\.b"):
-        merge(below, above)
+        merge_texts(below, above)
 
 
 def test_every_value_keeps_its_place() -> None:
-    root = merge("a: {x: 1, y: 2}\n", "a: {y: 3}\n")
+    root = merge_texts("a: {x: 1, y: 2}\n", "a: {y: 3}\n")
     x, y, a = find(root, "a.x"), find(root, "a.y"), find(root, "a")
     assert [value.span.file for value in (x, y, a) if value is not None] == ["below.yaml", "above.yaml", "above.yaml"]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from placewright.models.component import Component, Parallel
 from placewright.models.estimate import OPTIMIZERS, RECOMPUTED, SHARDINGS, MemoryInput
-from placewright.models.memory.estimate import estimated
+from placewright.models.memory.estimate import estimate_memory
 from placewright.models.model_cards.known import KNOWN
 
 
@@ -54,7 +54,7 @@ ESTIMATES = st.builds(
     st.sampled_from(("actor", "rollout", "reference")), st.sampled_from((1, 8, 64, 512)),
 )  # fmt: skip
 def test_a_formula_comes_to_its_size(estimate: MemoryInput, card: object, parallel: Parallel, role: str, accelerators: int) -> None:
-    found = estimated(Component(role, estimate=estimate), card, parallel, accelerators)  # type: ignore[arg-type]
+    found = estimate_memory(Component(role, estimate=estimate), card, parallel, accelerators)  # type: ignore[arg-type]
     for term in found.terms if found else ():
         assert term.size >= 0 and term.source
         size = value(term.formula)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from placewright.models.component import Component
 from placewright.models.estimate import MemoryInput
-from placewright.models.memory.estimate import estimated
+from placewright.models.memory.estimate import estimate_memory
 from placewright.models.memory.work import shape_of
 from placewright.models.model_cards.card import ModelCard, card_of
 from placewright.models.model_cards.known import KNOWN
@@ -133,12 +133,12 @@ def test_parts_for_images_or_sound_are_said_to_be_missing(others: dict[str, Any]
         card_of("config.json", {**PUBLISHED["Qwen2.5-7B"][0], **others}),
         "parts of the model for images or sound: `parameters` is unset",
     )
-    found = estimated(Component("rollout", estimate=MemoryInput(sequence=1024)), card, UNDIVIDED, 1)
-    said = estimated(Component("rollout", estimate=MemoryInput(sequence=1024, parameters=8 * BILLION)), card, UNDIVIDED, 1)
+    found = estimate_memory(Component("rollout", estimate=MemoryInput(sequence=1024)), card, UNDIVIDED, 1)
+    said = estimate_memory(Component("rollout", estimate=MemoryInput(sequence=1024, parameters=8 * BILLION)), card, UNDIVIDED, 1)
     assert found is not None and found.missing == (missing,)
     assert said is not None and said.missing == ()
 
 
 def test_known_models_that_see() -> None:
-    found = estimated(Component("rollout", estimate=MemoryInput(sequence=1024)), KNOWN["Qwen/Qwen2.5-VL-7B-Instruct"], UNDIVIDED, 1)
+    found = estimate_memory(Component("rollout", estimate=MemoryInput(sequence=1024)), KNOWN["Qwen/Qwen2.5-VL-7B-Instruct"], UNDIVIDED, 1)
     assert found is not None and found.missing and found.assumed

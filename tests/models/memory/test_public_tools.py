@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from placewright.models.component import Component, Parallel
 from placewright.models.estimate import DISTRIBUTED, MEGATRON, SELECTIVE, ZERO2, ZERO3, MemoryInput
-from placewright.models.memory.estimate import estimated
+from placewright.models.memory.estimate import estimate_memory
 from placewright.models.memory.training import layer_bytes
 from placewright.models.memory.work import Work, shape_of
 from placewright.models.model_cards.card import ModelCard
@@ -22,7 +22,7 @@ STATES = "weights", "gradients", "optimizer"
 
 def size(estimate: MemoryInput, model: str | None, accelerators: int, parallel: Parallel, *names: str) -> int:
     """Bytes of these terms, on an accelerator of a trained component."""
-    found = estimated(Component("actor", estimate=estimate), known_model(model) if model else None, parallel, accelerators)
+    found = estimate_memory(Component("actor", estimate=estimate), known_model(model) if model else None, parallel, accelerators)
     assert found is not None
     return sum(term.size for term in found.terms if term.name in names)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from placewright.models.component import Component, Parallel
 from placewright.models.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, ZERO1, ZERO2, ZERO3, MemoryInput
-from placewright.models.memory.estimate import Estimated, estimated
+from placewright.models.memory.estimate import Estimated, estimate_memory
 from placewright.models.model_cards.known import known_model
 from placewright.models.parallel import UNDIVIDED
 
@@ -16,7 +16,7 @@ GIGABYTE, GIBIBYTE = 10**9, 1 << 30
 
 def of(estimate: MemoryInput, accelerators: int = 1, parallel: Parallel = UNDIVIDED, role: str = "actor", model: str = "") -> Estimated:
     """The estimate of a component of this role."""
-    found = estimated(Component(role, estimate=estimate), known_model(model) if model else None, parallel, accelerators)
+    found = estimate_memory(Component(role, estimate=estimate), known_model(model) if model else None, parallel, accelerators)
     assert found is not None
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from placewright.models.component import Component, Parallel
 from placewright.models.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, ZERO1, ZERO3, MemoryInput, non_default_keys
-from placewright.models.memory.estimate import estimated
+from placewright.models.memory.estimate import estimate_memory
 from placewright.models.memory.terms import Estimated
 from placewright.models.memory.work import as_run
 from placewright.models.model_cards.known import known_model
@@ -15,7 +15,7 @@ MODEL = "Qwen/Qwen2.5-7B"
 
 
 def of(estimate: MemoryInput, accelerators: int = 1, parallel: Parallel = UNDIVIDED, role: str = "actor", model: str = MODEL) -> Estimated:
-    found = estimated(Component(role, estimate=estimate), known_model(model) if model else None, parallel, accelerators, 80 * 1024)
+    found = estimate_memory(Component(role, estimate=estimate), known_model(model) if model else None, parallel, accelerators, 80 * 1024)
     assert found is not None
     return found
 
@@ -188,8 +188,8 @@ def test_what_nobody_says_is_named() -> None:
     shapeless = "the layers and the width of the model are not known"
     assert of(MemoryInput(parameters=7 * 10**9, sequence=8192), model="").missing == (f"activations: {shapeless}",)
     assert of(MemoryInput(parameters=7 * 10**9, sequence=8192), role="rollout", model="").missing == (f"the cache: {shapeless}",)
-    assert estimated(Component("actor", estimate=MemoryInput(sequence=8192)), None, UNDIVIDED, 8) is None
-    assert estimated(Component("actor"), known_model(MODEL), UNDIVIDED, 8) is None
+    assert estimate_memory(Component("actor", estimate=MemoryInput(sequence=8192)), None, UNDIVIDED, 8) is None
+    assert estimate_memory(Component("actor"), known_model(MODEL), UNDIVIDED, 8) is None
 
 
 def test_what_is_taken_for_granted_is_named() -> None:

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.placements.correction import corrected
-from placewright.models.placements.placement_text import PlacementText, numbered, read_placement, runs_of
+from placewright.models.placements.correction import correct_text
+from placewright.models.placements.placement_text import PlacementText, number_groups, read_placement, runs_of
 from placewright.models.placements.run_checks import why_not
 
 CLUSTER = ("cluster",)
@@ -21,7 +21,7 @@ def better(text: str, machines: str, labels: tuple[str, ...] = CLUSTER) -> str |
     def starts(found: PlacementText) -> bool:
         return not why_not(runs_of(found.pairs, cluster, labels), in_order=True)
 
-    return corrected(text, numbered(cluster, labels), cluster.numbering(labels), starts)
+    return correct_text(text, number_groups(cluster, labels), cluster.numbering(labels), starts)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,6 @@ def test_what_is_offered_can_be_started(text: str, machines: str) -> None:
         cluster = read_shorthand(machines)
         assert isinstance(cluster, Cluster)
         assert found != text
-        read = read_placement(found, numbered(cluster, CLUSTER))
+        read = read_placement(found, number_groups(cluster, CLUSTER))
         assert read.faults == []
         assert why_not(runs_of(read.pairs, cluster, CLUSTER), in_order=True) == ""

@@ -22,7 +22,7 @@ RUNS = [
 
 @pytest.mark.parametrize(("run", "held"), RUNS)
 def test_what_a_run_holds(run: Run, held: list[list[int]]) -> None:
-    assert [list(run.held_by(rank)) for rank in run.ranks] == held
+    assert [list(run.list_held(rank)) for rank in run.ranks] == held
     flat = [index for its in held for index in its]
     assert run.mask == sum(1 << index for index in set(flat))
     assert run.amount == len(flat)

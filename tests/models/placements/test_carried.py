@@ -10,7 +10,7 @@ from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.moves import Moved, Moves
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
-from placewright.models.placements.run_checks import carried
+from placewright.models.placements.run_checks import carry_over
 
 
 def test_runs_follow_the_names_of_their_nodes_and_keep_their_ranks() -> None:
@@ -19,7 +19,7 @@ def test_runs_follow_the_names_of_their_nodes_and_keep_their_ranks() -> None:
     runs = tuple(Run(range(8 * node, 8 * node + 8), node) for node in range(3))
     plan = Plan(machines, Assignment({"actor": runs}), VERIFIED)
     nodes = tuple(replace(machines.nodes[old], rank=new) for new, old in enumerate((2, 0)))
-    found = carried(plan, Cluster(nodes))
+    found = carry_over(plan, Cluster(nodes))
     assert found.of("actor") == (Run(range(0, 8), 1), Run(range(16, 24), 0))
 
 

@@ -42,7 +42,7 @@ def test_what_a_repeat_covers() -> None:
 def test_an_assignment_says_the_same_of_either() -> None:
     one, other = Assignment({"a": RUNS}), Assignment({"a": PLAIN})
     assert one == other
-    for told in (Assignment.masks, Assignment.world_size, Assignment.amount, Assignment.held, Assignment.node_ranges):
+    for told in (Assignment.masks, Assignment.world_size, Assignment.amount, Assignment.count_held, Assignment.node_ranges):
         assert told(one, "a") == told(other, "a")
     assert (one.held("a"), one.amount("a"), one.node_ranges("a")) == (17, 17, (range(3, 5), range(7, 8)))
 

@@ -22,7 +22,7 @@ def nodes(runs: object) -> list[int]:
 
 def test_one_open_pool_takes_the_fewest_nodes_first() -> None:
     laying = Laying((Pool("global_pool", (), 0, ("actor", "rollout")),))
-    first, *others = laying.laid({"actor": 8, "rollout": 8}, cluster("2x8"))
+    first, *others = laying.lay_out({"actor": 8, "rollout": 8}, cluster("2x8"))
     assert first is not None
     assert others[0] is not None
     assert nodes(first["actor"]) == [0] * 8
@@ -32,17 +32,17 @@ def test_one_open_pool_takes_the_fewest_nodes_first() -> None:
 
 def test_an_open_pool_is_laid_beside_one_that_has_its_size() -> None:
     laying = Laying((Pool("trainer_pool", (PoolParts(8, 1),), 0, ("actor",)), Pool("rollout_pool", (), 0, ("rollout",))))
-    found = next(laying.laid({"rollout": 16}, cluster("3x8")))
+    found = next(laying.lay_out({"rollout": 16}, cluster("3x8")))
     assert found is not None
     assert nodes(found["rollout"]) == [1] * 8 + [2] * 8
 
 
 def test_several_parts_of_a_pool_lie_on_a_node_that_has_room_for_them() -> None:
     laying = Laying((Pool("global_pool", (), 0, ("actor",)),))
-    found = next(laying.laid({"actor": 12}, cluster("1x8+1x4")))
+    found = next(laying.lay_out({"actor": 12}, cluster("1x8+1x4")))
     assert found is not None
     assert nodes(found["actor"]) == [0] * 8 + [1] * 4
-    thirds = next(laying.laid({"actor": 9}, cluster("2x8")))
+    thirds = next(laying.lay_out({"actor": 9}, cluster("2x8")))
     assert thirds is not None
     assert sorted(nodes(thirds["actor"])) == [0] * 6 + [1] * 3
 
@@ -50,16 +50,16 @@ def test_several_parts_of_a_pool_lie_on_a_node_that_has_room_for_them() -> None:
 def test_where_not_all_ways_are_tried_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "MOST_TRIED", 2)
     laying = Laying((Pool("trainer_pool", (), 0, ("actor",)), Pool("rollout_pool", (), 0, ("rollout",))))
-    assert list(laying.laid({"actor": 8, "rollout": 8}, cluster("1x8")))[-1] is None
+    assert list(laying.lay_out({"actor": 8, "rollout": 8}, cluster("1x8")))[-1] is None
 
 
 def test_what_has_no_equal_parts_that_fit_is_not_laid() -> None:
     laying = Laying((Pool("global_pool", (), 0, ("actor",)),))
-    assert list(laying.laid({"actor": 13}, cluster("2x6"))) == []
-    assert list(laying.laid({"actor": 24}, cluster("2x8"))) == []
+    assert list(laying.lay_out({"actor": 13}, cluster("2x6"))) == []
+    assert list(laying.lay_out({"actor": 24}, cluster("2x8"))) == []
 
 
 def test_cpus_that_a_pool_reserves_count() -> None:
     machines = cluster("1x8")
     laying = Laying((Pool("global_pool", (), 3, ("actor",)),))
-    assert list(laying.laid({"actor": 8}, machines))
+    assert list(laying.lay_out({"actor": 8}, machines))

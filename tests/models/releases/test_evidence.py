@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
-from placewright.models.releases.evidence import choose_by_keys, installed, of_version, ranges_from
+from placewright.models.releases.evidence import choose_by_keys, find_installed, of_version, ranges_from
 from placewright.models.releases.release import ReleaseTable, read_releases
 from placewright.models.text.source import Source
 
@@ -61,7 +61,7 @@ def test_a_version_older_than_all_is_none(table: ReleaseTable) -> None:
 def test_the_installed_package_is_found_without_importing_it(table: ReleaseTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "verl-0.6.1.dist-info").mkdir()
     monkeypatch.setattr("sys.path", [str(tmp_path)])
-    choice = installed(table)
+    choice = find_installed(table)
     assert choice is not None
     assert (choice.release.name, choice.reason) == ("0.6.1", "installed")
 

@@ -11,7 +11,7 @@ from placewright.models.model_cards import ModelCard
 from placewright.models.reading import Reading
 from placewright.models.resolving import with_models
 from placewright.planner.verify import verify
-from placewright.solver.unchecked import unchecked
+from placewright.solver.unchecked import list_unchecked
 
 NAMED = ModelCard("config.json", heads=20, kv_heads=20, layers=30, experts=60)
 
@@ -77,7 +77,7 @@ def test_a_model_that_nothing_asks_for_is_said_to_be_unused(tmp_path: Path) -> N
 def test_nobody_is_told_to_name_what_was_named(tmp_path: Path) -> None:
     reading = read(tmp_path, "judge: {role: reward, parallel: {tp: 2}, placement: 0-1}")
     assert reading.problem is not None
-    (why,) = [each.why for each in unchecked(reading.problem, reading.problem.given()) if each.rule == "PW404"]
+    (why,) = [each.why for each in list_unchecked(reading.problem, reading.problem.given()) if each.rule == "PW404"]
     assert (
         why
         == "the model is not named; `config.json` is for other components: write the numbers in the `estimate`, such as `{heads: 32, kv_heads: 8}`"

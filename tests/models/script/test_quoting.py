@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from placewright.models.findings.span import Edit, Span, apply_edits
-from placewright.models.script.arguments import fitted, quoted
+from placewright.models.script.arguments import fit_edit, quote
 from placewright.models.script.document import read_script
 from placewright.models.text.source import Source
 
@@ -30,7 +30,7 @@ def words_of(script: str) -> list[str]:
 @given(st.text(alphabet="ab'\"$`\\ [],{}()*!#;&|<>=~", min_size=1, max_size=8))
 def test_an_edit_is_read_back(place: str, text: str) -> None:
     start = place.index("HERE")
-    edit = fitted(place, Edit(Span("run.sh", start, start + 4, 1, start + 1), text))
+    edit = fit_edit(place, Edit(Span("run.sh", start, start + 4, 1, start + 1), text))
     before = words_of(place)
     after = words_of(apply_edits(place, [edit]))
     if "${A" not in place:
@@ -40,4 +40,4 @@ def test_an_edit_is_read_back(place: str, text: str) -> None:
 @given(st.text(max_size=12))
 def test_a_quoted_text_is_one_word(text: str) -> None:
     if "\0" not in text and text:
-        assert words_of(f"run {quoted(text)}") == ["run", text]
+        assert words_of(f"run {quote(text)}") == ["run", text]

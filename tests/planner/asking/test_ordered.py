@@ -10,7 +10,7 @@ from pathlib import Path
 import networkx
 from placewright.models.component import Component
 from placewright.models.planning.workload import After, Measured, TimedComponent, Workload
-from placewright.models.task_order import ordered
+from placewright.models.task_order import order_tasks
 
 
 def test_circles_are_together_and_none_is_before_what_it_works_on() -> None:
@@ -19,7 +19,7 @@ def test_circles_are_together_and_none_is_before_what_it_works_on() -> None:
         parts = [Component(f"c{number}", timed=TimedComponent((Measured(4, 10**9),))) for number in range(source.randint(1, 8))]
         dense = source.choice([0.1, 0.2, 0.4])
         edges = [(one.name, other.name) for one in parts for other in parts if one is not other and source.random() < dense]
-        found = ordered(parts, Workload(after=tuple(After(*edge) for edge in edges)))
+        found = order_tasks(parts, Workload(after=tuple(After(*edge) for edge in edges)))
         names, place = [task.component for task in found.tasks], {part.name: number for number, part in enumerate(parts)}
         graph = networkx.DiGraph(edges)
         graph.add_nodes_from(place)

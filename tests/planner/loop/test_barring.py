@@ -14,7 +14,7 @@ from placewright.models.planning.design import Design, bars
 from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import After, Workload
 from placewright.models.problem import Problem
-from placewright.planner.benders import ruled_out
+from placewright.planner.benders import find_no_good
 from placewright.planner.placing import placing
 from placewright.planner.problem import planning_problem
 from placewright.solver.searching.search import solve
@@ -79,7 +79,7 @@ def test_a_part_of_a_design_that_has_a_placement_has_one() -> None:
                 tried.append(part)
                 return Answer(IMPOSSIBLE if len(tried) == 1 or random.random() < 0.5 else UNDECIDED)
 
-            ruled_out(asked_for, question, design, place)
+            find_no_good(asked_for, question, design, place)
             for part in tried:
                 assert solve(part).plan is not None, (seed, design.blocks, [each.name for each in part.components])
                 parts += 1
@@ -92,7 +92,7 @@ def test_nothing_that_has_a_placement_is_ruled_out() -> None:
     for seed in range(SEEDS):
         asked_for, question, placeable, without = nested(seed)
         for design in inner_first(without, Random(f"without {seed}"), 10):
-            out = ruled_out(asked_for, question, design, solve)
+            out = find_no_good(asked_for, question, design, solve)
             assert bars(out, design), seed
             assert not any(bars(out, other) for other in placeable), (seed, design.blocks, out)
             several += len(out.uses) < len(design.options)

@@ -9,7 +9,7 @@ from random import Random
 import placewright as pw
 import pytest
 from placewright.models.answer import Answer
-from placewright.models.memory.estimate import estimated
+from placewright.models.memory.estimate import estimate_memory
 from placewright.models.parallel import Parallel
 from placewright.models.problem import Problem
 
@@ -108,7 +108,7 @@ class Instance:
         """The same where an accelerator has so many MiB."""
         needs = {}
         for name, tp in zip("ab", degrees):
-            found = estimated(problem[name], problem.job.models[name].card, Parallel(tp), held[name], size)
+            found = estimate_memory(problem[name], problem.job.models[name].card, Parallel(tp), held[name], size)
             assert found is not None
             needs[name] = found.high, found.kept_high
         return needs
@@ -200,7 +200,7 @@ def test_what_has_no_room_on_few_accelerators_may_have_some_on_more(tmp_path: Pa
 
 def need_of(problem: Problem, tp: int, count: int) -> int:
     """MiB of each of so many accelerators."""
-    found = estimated(problem["a"], problem.job.models["a"].card, Parallel(tp), count)
+    found = estimate_memory(problem["a"], problem.job.models["a"].card, Parallel(tp), count)
     assert found is not None
     return found.high
 

@@ -52,7 +52,7 @@ def test_as_good_as_every_way_in_which_verl_lays_it_out(seed: int, tmp_path: Pat
     assert problem is not None and problem.job.planning.laying is not None
     found = []
     for count in COUNTS:
-        for runs in problem.job.planning.laying.laid(dict.fromkeys(named, count), problem.cluster):
+        for runs in problem.job.planning.laying.lay_out(dict.fromkeys(named, count), problem.cluster):
             assert runs is not None
             models = {problem.cluster.nodes[run.node].accelerator_model for run in runs["actor"]}
             found.append(sum(max(times[name, model if by else ""][count] for model in models) for name, by in named.items()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.report.planning.words import over, percent, seconds
+from placewright.report.planning.words import format_difference, percent, seconds
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ def test_only_a_whole_is_a_hundred_percent_and_only_nothing_is_none(part: int, w
     [(104, "4.0 % more"), (96, "4.0 % less"), (100, "as much"), (141, "41.0 % more"), (4 * 10**14, "more than 10,000 % more")],
 )
 def test_how_much_more(time: int, text: str) -> None:
-    assert over(time, 100) == text
+    assert format_difference(time, 100) == text
 
 
 def test_a_difference_that_does_not_show_is_no_equality() -> None:
-    assert over(1_000_001, 1_000_000) == "less than 0.1 % more"
+    assert format_difference(1_000_001, 1_000_000) == "less than 0.1 % more"

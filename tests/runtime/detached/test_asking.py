@@ -35,7 +35,7 @@ from placewright.runtime.detached.record import (
     is_held,
     record_of,
 )
-from placewright.runtime.failure import LaunchFailed, failed
+from placewright.runtime.failure import LaunchFailed, build_failure
 
 from ...unhindered import unhindered
 from ..fake import FakePort
@@ -48,7 +48,7 @@ def record(name: str, state: str = RUNNING, *findings: Finding) -> Record:
 
 def recovering(name: str) -> Record:
     """A launch that is starting again."""
-    lost = failed("PW713", "b", "node `b` is lost, and with it ranks `actor` 4-7", "launch with restarts", 1)
+    lost = build_failure("PW713", "b", "node `b` is lost, and with it ranks `actor` 4-7", "launch with restarts", 1)
     return replace(record(name, RECOVERING, *lost.findings), restarts=1, allowed=2, recoveries=("running again after 4.0 s",))
 
 
@@ -276,6 +276,6 @@ def test_what_nobody_could_see_is_written_down_of_a_launch(monkeypatch: pytest.M
     with ExitStack() as stack:
         running = brought_up(stack, FakePort(4, 4))
         unseen = Unchecked("franka", "env", "Ray does not know whether its nodes have this hardware")
-        monkeypatch.setattr(type(running), "unchecked", (unseen,))
+        monkeypatch.setattr(type(running), "list_unchecked", (unseen,))
         seen = record_of("trial", "job.yaml", running, simulated=True)
     assert seen.unchecked == (unseen,)

@@ -25,7 +25,7 @@ class LocalWorkers:
         given = [decode(encode(list(args))) for _ in asked]
         return [decode(encode(getattr(self.halves[rank], method)(*its))) for rank, its in zip(asked, given)]
 
-    def tell(self, method: str, args: Sequence[Any] = (), ranks: Sequence[int] | None = None) -> None:
+    def notify(self, method: str, args: Sequence[Any] = (), ranks: Sequence[int] | None = None) -> None:
         for rank in range(len(self.halves)) if ranks is None else ranks:
             getattr(self.halves[rank], method)(*args)
 

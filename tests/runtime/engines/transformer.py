@@ -16,7 +16,7 @@ from typing import Any, AsyncGenerator, Mapping, Sequence
 
 import numpy as np
 from placewright.runtime.engines.engine import BYTES, ENGINES, Engine, EngineWorker, ReplicaShape, Sampling
-from placewright.runtime.failure import failed
+from placewright.runtime.failure import build_failure
 
 Array = Any
 """Array of float64, unless stated otherwise."""
@@ -44,7 +44,7 @@ class Model:
             least = 0 if name == "seed" else 1
             if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST:
                 message = f"`{name}` of the transformer is {value!r}, and must be a whole number from {least} to {MOST}"
-                raise failed("PW741", name, message, f"set `{name}` to such a number")
+                raise build_failure("PW741", name, message, f"set `{name}` to such a number")
         return cls(**sizes)
 
     def embedding(self) -> Array:
@@ -191,10 +191,10 @@ class TransformerEngine(Engine):
         for name, amount, degree in parts:
             if amount % degree:
                 message = f"{amount} {name} of the transformer cannot be dealt to {degree} workers evenly"
-                raise failed("PW741", name, message, f"set `{name}` to a multiple of {degree}, or use fewer workers", amount, degree)
+                raise build_failure("PW741", name, message, f"set `{name}` to a multiple of {degree}, or use fewer workers", amount, degree)
         if model.hidden % model.heads or model.hidden // model.heads % 2:
             message = f"hidden size {model.hidden} does not give each of {model.heads} heads an even share"
-            raise failed("PW741", "hidden", message, f"set `hidden` to a multiple of {2 * model.heads}", model.hidden, model.heads)
+            raise build_failure("PW741", "hidden", message, f"set `hidden` to a multiple of {2 * model.heads}", model.hidden, model.heads)
 
     async def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:
         """Generate tokens; see Engine. The data-parallel copies take turns."""

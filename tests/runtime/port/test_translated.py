@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 
 import pytest
-from placewright.runtime.port.on_ray import UNREAD, translated
+from placewright.runtime.port.on_ray import UNREAD, translate
 from placewright.runtime.port.port import Raised
 
 
@@ -22,7 +22,7 @@ def test_it_is_still_the_exception_of_the_method_and_no_loss() -> None:
         raise Picky(1, "no weights")
     except Picky as problem:
         sent = exceptions.RayTaskError("train", traceback.format_exc(), problem).to_bytes()
-    raised = translated(exceptions.RayError.from_bytes(sent))
+    raised = translate(exceptions.RayError.from_bytes(sent))
     assert isinstance(raised, Raised) and raised.reason.endswith("Picky: shard 1: no weights")
 
 
@@ -34,6 +34,6 @@ def test_an_older_ray_says_only_why_it_cannot_be_unpickled() -> None:
         except TypeError as problem:
             raise RuntimeError(UNREAD) from problem
     except RuntimeError as problem:
-        raised = translated(exceptions.RaySystemError(problem, traceback.format_exc()))
+        raised = translate(exceptions.RaySystemError(problem, traceback.format_exc()))
     assert isinstance(raised, Raised)
     assert raised.reason == "an exception that cannot be unpickled here: TypeError: Picky() misses `why`"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from placewright.runtime.failure import UNUSABLE, LaunchFailed
 from placewright.runtime.port import ray_compat
-from placewright.runtime.port.ray_compat import need_ray, pinned, selects_by_label
+from placewright.runtime.port.ray_compat import need_ray, pin, selects_by_label
 
 ray = pytest.importorskip("ray")
 BUNDLES = [("b", {"GPU": 8.0}), ("a", {"node:10.0.0.1": 0.001, "CPU": 2.0})]
@@ -32,18 +32,18 @@ def nodes(monkeypatch: pytest.MonkeyPatch, **addresses: str) -> None:
 
 def test_older_ones_pin_a_bundle_by_the_address_of_its_node(monkeypatch: pytest.MonkeyPatch) -> None:
     nodes(monkeypatch, a="10.0.0.1", b="10.0.0.2")
-    assert pinned(BUNDLES) == ([{"node:10.0.0.2": 0.001, "GPU": 8.0}, {"node:10.0.0.1": 0.001, "CPU": 2.0}], {})
+    assert pin(BUNDLES) == ([{"node:10.0.0.2": 0.001, "GPU": 8.0}, {"node:10.0.0.1": 0.001, "CPU": 2.0}], {})
 
 
 def test_nodes_at_one_address_are_refused_by_older_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     nodes(monkeypatch, a="10.0.0.1", b="10.0.0.1")
     with pytest.raises(LaunchFailed, match=r"nodes share an address, so that Ray 2.48.0 cannot tell them apart"):
-        pinned(BUNDLES)
+        pin(BUNDLES)
 
 
 def test_newer_ones_pin_it_by_the_label_of_its_node(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray, "__version__", "2.49.0")
-    resources, options = pinned(BUNDLES)
+    resources, options = pin(BUNDLES)
     assert (resources, options) == (
         [dict(each) for _, each in BUNDLES],
         {"bundle_label_selector": [{"ray.io/node-id": "b"}, {"ray.io/node-id": "a"}]},

@@ -15,7 +15,7 @@ from placewright.runtime.launch import Launch, bring_up
 from placewright.runtime.port.port import RayBundle
 from placewright.runtime.progress import Step
 from placewright.runtime.recovery.lifetime import RestartPolicy
-from placewright.runtime.recovery.nodes import occupied
+from placewright.runtime.recovery.nodes import count_occupied
 from placewright.runtime.reserving.reservation import NodeDemand, Reservation
 from placewright.solver.searching.search import solve
 
@@ -31,7 +31,7 @@ def launched(port: FakePort, asked: Problem, share: bool = False, restarts: int 
         yield bring_up(
             stack, plan_of(asked), port, Trainer, 60, progress, again=RestartPolicy(restarts, True, asked, solve), share_nodes=share
         )
-    assert set(port.left_over().get("holds", [])) <= {"other", "another"}
+    assert set(port.count_left_over().get("holds", [])) <= {"other", "another"}
 
 
 def other_job(port: FakePort, node: str, count: float, name: str = "other") -> Reservation:
@@ -95,7 +95,7 @@ def test_where_other_jobs_leave_no_room_it_ends_and_says_so() -> None:
             running.recover()
         assert codes(caught.value)[-1] == "PW714"
         assert "the node that is left of 2, 1 of them with accelerators of other jobs" in str(caught.value)
-        assert port.left_over() == {"holds": ["other"]}
+        assert port.count_left_over() == {"holds": ["other"]}
 
 
 def test_shared_nodes_take_what_others_leave_of_a_node_and_no_more() -> None:
@@ -182,11 +182,11 @@ def test_what_no_reservation_says_counts_as_held_after_a_moment() -> None:
                 ]
             return found
 
-    assert occupied(Lagging(4)) == {}
+    assert count_occupied(Lagging(4)) == {}
     lagging = Lagging(4)
     lagging.until = 60.0
-    assert occupied(lagging) == {"ray-0": 4}
+    assert count_occupied(lagging) == {"ray-0": 4}
     port = FakePort(4, 4)
     other_job(port, "ray-0", 1.5)
     other_job(port, "ray-1", 2, "mine")
-    assert occupied(port, "mine") == {"ray-0": 2}
+    assert count_occupied(port, "mine") == {"ray-0": 2}

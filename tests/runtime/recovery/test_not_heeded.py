@@ -57,7 +57,7 @@ def test_it_is_told_and_written_down_at_the_start_and_when_it_was_started_again(
 @pytest.mark.parametrize("known", [False, True])
 def test_a_launch_is_told_whether_its_file_is_known(known: bool, reading: Reading, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
-    monkeypatch.setattr("placewright.runtime.launch._connected", lambda *arguments: "127.0.0.1:1")
+    monkeypatch.setattr("placewright.runtime.launch._connect", lambda *arguments: "127.0.0.1:1")
     monkeypatch.setattr("placewright.runtime.launch.bring_up", lambda *arguments, **named: seen.extend(arguments))
     with launch(plan_of(ASKED), simulate=True, restarts=1, reading=reading if known else None):
         (again,) = (each for each in seen if isinstance(each, RestartPolicy))

@@ -12,7 +12,7 @@ from placewright.models.placements.plan import Plan
 from placewright.models.planning.spec import PlanningSpec
 from placewright.models.planning.workload import SECOND, After, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
-from placewright.runtime.failure import failed
+from placewright.runtime.failure import build_failure
 from placewright.runtime.launch import bring_up
 from placewright.runtime.recovery.lifetime import RestartPolicy
 from placewright.runtime.recovery.replanner import ReplacementScope, Replanner, solve_in_child
@@ -45,14 +45,14 @@ def test_counts_are_chosen_anew_after_a_loss() -> None:
         assert recovery.moves is not None
         assert (recovery.moves.lost, recovery.moves.moved, recovery.moves.kept) == (2, 0, 2)
         assert {node for node, _ in places(running).values()} == {f"node-{1 - int(lost[-1])}"}
-    assert port.left_over() == {}
+    assert port.count_left_over() == {}
 
 
 def test_what_others_hold_counts_when_counts_are_chosen_anew() -> None:
     problem, plan = planned("2x4xH100")
     nodes = tuple(replace(node, taken=0b1100 if node.rank else 0) for node in problem.cluster.nodes)
     room = ReplacementScope(replace(problem.cluster, nodes=nodes), {node.name for node in nodes})
-    again, moved = Replanner(plan, problem, solve_in_child).replanned(plan, room, failed("PW714", "", "lost", ""))
+    again, moved = Replanner(plan, problem, solve_in_child).replan(plan, room, build_failure("PW714", "", "lost", ""))
     assert {again.assignment.amount(name) for name in again.components} == {6}
     assert moved.moved == 0
     assert all(not node.taken for node in again.cluster.nodes)

@@ -13,7 +13,7 @@ from placewright.models.placements.plan import OPTIMAL, Plan
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.recovery.replanner import problem_of_plan, replanned, without_guesses
+from placewright.runtime.recovery.replanner import problem_of_plan, replan, without_guesses
 from placewright.solver.rules import RULES
 from placewright.solver.searching.search import solve
 
@@ -71,7 +71,7 @@ def test_what_cannot_be_said_has_given_ranks(plan: Planner) -> None:
 def test_an_answer_near_it_moves_only_what_was_lost(plan: Planner, lost: str) -> None:
     made = plan("4x4", actor=tuple(Run(range(4 * node, 4 * node + 4), node) for node in range(3)), ref=(Run(range(2), 1, each=2, pitch=2),))
     there = {node.name for node in made.cluster.nodes} - {lost}
-    found, moves = replanned(problem_of_plan(made), made, there, solve, LaunchFailed())
+    found, moves = replan(problem_of_plan(made), made, there, solve, LaunchFailed())
     assert found.status == OPTIMAL
     assert moves.moved == 0
     assert {node.name for node in found.cluster.nodes} == there
@@ -85,7 +85,7 @@ def test_the_moves_are_the_fewest_that_any_placement_has() -> None:
     runs = {"wide": (Run(range(4), 0),), "narrow": (Run(range(2), 1), Run(range(2, 4), 2, first=2))}
     before = Plan(cluster, solve(Problem(cluster, Job((wide, narrow)))).plan.assignment, OPTIMAL)  # type: ignore[union-attr]
     before = Plan(cluster, type(before.assignment)(runs), OPTIMAL)
-    _, moves = replanned(Problem(cluster, Job((wide, narrow))), before, {"node-1", "node-2"}, solve, LaunchFailed())
+    _, moves = replan(Problem(cluster, Job((wide, narrow))), before, {"node-1", "node-2"}, solve, LaunchFailed())
     held = {(1, frozenset({0, 1})), (2, frozenset({2, 3}))}
     fewest = min(2 - len(held & set(narrow_at)) for narrow_at in placements())
     assert (moves.moved, moves.proved) == (fewest, True) == (1, True)

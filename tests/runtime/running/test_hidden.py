@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.runtime.running.audit import hidden
+from placewright.runtime.running.audit import find_hiding_variable
 
 
 @pytest.mark.parametrize(
@@ -20,5 +20,5 @@ from placewright.runtime.running.audit import hidden
     ],
 )
 def test_it_is_said_which(kind: str, visible: tuple[str, ...], variable: str, text: str, said: str) -> None:
-    found = hidden(kind, visible, {variable: text})
+    found = find_hiding_variable(kind, visible, {variable: text})
     assert (said in found) if said else not found

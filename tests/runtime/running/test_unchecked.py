@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Run
-from placewright.runtime.running.start import unchecked
+from placewright.runtime.running.start import list_unchecked
 from placewright.runtime.world.matching import NO_SURVEY, Survey, match_machines
 
 from ..conftest import Planner
@@ -16,7 +16,7 @@ from ..world.machines import ray_node, report
 def rules(plan: Plan, seen: Survey = NO_SURVEY, **resources: float) -> list[tuple[str, str]]:
     """(rule, subject) of what is said of the plan on nodes of Ray with enough accelerators and these resources."""
     nodes = [ray_node(f"n{node.rank}", 8, address=f"10.0.0.{node.rank + 1}", resources=resources) for node in plan.cluster.nodes]
-    return [(item.rule, item.subject) for item in unchecked(plan, match_machines(plan, nodes), nodes, seen)]
+    return [(item.rule, item.subject) for item in list_unchecked(plan, match_machines(plan, nodes), nodes, seen)]
 
 
 def test_of_a_plain_plan_all_is_seen(plan: Planner) -> None:

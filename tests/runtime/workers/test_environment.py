@@ -11,7 +11,7 @@ from placewright.models.machines.node_group import EnvConfig, NodeGroup
 from placewright.models.placements.placement import Placement, placements
 from placewright.models.placements.run import Run
 from placewright.runtime.workers.member import rank_environment, visibility
-from placewright.runtime.world.interpreters import configured
+from placewright.runtime.world.interpreters import find_env_vars
 
 MASTER = "10.0.0.7"
 
@@ -92,10 +92,10 @@ def group(*configs: EnvConfig) -> tuple[Cluster, Placement]:
 
 def test_the_variables_of_its_node_in_its_group_are_given_to_a_process_and_no_others() -> None:
     cluster, placement = group(EnvConfig((0,), (("A", "0"),)), EnvConfig((1,), (("B", "1"), ("C", ""))))
-    assert configured(cluster, placement) == {"B": "1", "C": ""}
-    assert configured(cluster, replace(placement, node_group="cluster")) == {}
+    assert find_env_vars(cluster, placement) == {"B": "1", "C": ""}
+    assert find_env_vars(cluster, replace(placement, node_group="cluster")) == {}
 
 
 def test_a_list_of_paths_goes_before_the_one_that_is_there() -> None:
     cluster, placement = group(EnvConfig((1,), (("PYTHONPATH", "/opt/robot"),)))
-    assert configured(cluster, placement) == {"PYTHONPATH": "/opt/robot:${PYTHONPATH}"}
+    assert find_env_vars(cluster, placement) == {"PYTHONPATH": "/opt/robot:${PYTHONPATH}"}

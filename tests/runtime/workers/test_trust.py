@@ -13,7 +13,7 @@ from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import UNUSABLE, LaunchFailed
 from placewright.runtime.launch import launch
-from placewright.runtime.workers.worker_class import is_harmless, untrusted
+from placewright.runtime.workers.worker_class import find_untrusted, is_harmless
 
 
 def plan(*names: str, used: bool = True, value: str = "x") -> Plan:
@@ -35,10 +35,10 @@ def plan(*names: str, used: bool = True, value: str = "x") -> Plan:
     ],
 )  # fmt: skip
 def test_what_may_run_other_code(name: str) -> None:
-    (finding,) = untrusted(plan(name), ())
+    (finding,) = find_untrusted(plan(name), ())
     assert (finding.code, finding.witnesses) == ("PW711", (name,))
-    assert list(untrusted(plan(name), (name,))) == []
-    assert list(untrusted(plan(name, used=False), ())) == []
+    assert list(find_untrusted(plan(name), (name,))) == []
+    assert list(find_untrusted(plan(name, used=False), ())) == []
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_what_does_not(name: str, value: str) -> None:
     ],
 )  # fmt: skip
 def test_a_harmless_variable_has_a_plain_value(name: str, value: str) -> None:
-    assert [finding.code for finding in untrusted(plan(name, value=value), ())] == ["PW711"]
+    assert [finding.code for finding in find_untrusted(plan(name, value=value), ())] == ["PW711"]
 
 
 def test_nothing_starts_before_the_user_has_said_so() -> None:

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from placewright.runtime.workers.inside.on_node import difference, fault, tried
+from placewright.runtime.workers.inside.on_node import difference, fault, run_trials
 
 from ...unhindered import unhindered
 
@@ -23,7 +23,10 @@ def program(path: Path, *lines: str) -> str:
 
 
 def test_this_interpreter_runs_workers_here_and_one_that_is_not_there_does_not(tmp_path: Path) -> None:
-    assert tried([(sys.executable, {}), (str(tmp_path / "python"), {})], 60.0) == ["", "it cannot be started: No such file or directory"]
+    assert run_trials([(sys.executable, {}), (str(tmp_path / "python"), {})], 60.0) == [
+        "",
+        "it cannot be started: No such file or directory",
+    ]
 
 
 def test_what_is_no_program_says_so(tmp_path: Path) -> None:

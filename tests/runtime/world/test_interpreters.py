@@ -12,7 +12,7 @@ from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.workers.member import members_of
-from placewright.runtime.workers.worker_class import untrusted
+from placewright.runtime.workers.worker_class import find_untrusted
 from placewright.runtime.world import interpreters
 from placewright.runtime.world.interpreters import check_interpreters, conflicts
 from placewright.runtime.world.inventory import inventory, run_on_nodes
@@ -47,7 +47,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         asked.append(trials)
         return ["" if path == GOOD else "it does not exist there" for path, _ in trials]
 
-    monkeypatch.setattr(interpreters, "tried", tried)
+    monkeypatch.setattr(interpreters, "run_trials", tried)
     return asked
 
 
@@ -95,10 +95,10 @@ def test_two_interpreters_for_one_node_of_one_component_are_refused(two_nodes: P
 
 def test_an_interpreter_of_a_file_is_used_only_if_the_user_trusts_it(two_nodes: Plan) -> None:
     made = with_interpreters(two_nodes, ((0,), GOOD))
-    (finding,) = untrusted(made, ())
+    (finding,) = find_untrusted(made, ())
     assert finding.code == "PW711"
     assert finding.message == "node group `all` names a `python_interpreter_path`, which the workers would run in"
-    assert list(untrusted(made, ("python_interpreter_path",))) == []
+    assert list(find_untrusted(made, ("python_interpreter_path",))) == []
 
 
 def test_nodes_are_asked_at_once_and_those_that_fail_or_are_silent_are_told_apart() -> None:

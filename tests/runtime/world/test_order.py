@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.port import RayNode
-from placewright.runtime.world.inventory import natural, ordered
+from placewright.runtime.world.inventory import natural, order_nodes
 
 from .machines import ray_node, report
 
 
 def names(*nodes: RayNode, **environments: dict[str, str]) -> list[str]:
     """The names in order; every node is looked at, and has the environment of its name, if one is given."""
-    return [node.name for node in ordered(nodes, {node.node_id: report(**environments.get(node.name, {})) for node in nodes})]
+    return [node.name for node in order_nodes(nodes, {node.node_id: report(**environments.get(node.name, {})) for node in nodes})]
 
 
 def failure(*nodes: RayNode, **environments: dict[str, str]) -> list[str]:
@@ -81,4 +81,4 @@ def test_numbers_in_names_are_numbers() -> None:
 def test_where_a_node_was_lost_or_joined_since_the_look_the_ranks_of_the_others_still_order_them() -> None:
     looked = {f"id-{name}": report(RLINF_NODE_RANK=rank) for name, rank in (("a", "3"), ("b", "1"), ("lost", "0"))}
     left = ray_node("a", address="10.0.0.1"), ray_node("b", address="10.0.0.2"), ray_node("new", address="10.0.0.0")
-    assert [node.name for node in ordered(left, looked)] == ["b", "a", "new"]
+    assert [node.name for node in order_nodes(left, looked)] == ["b", "a", "new"]

@@ -12,7 +12,7 @@ from placewright.models.machines.cluster import Cluster
 from placewright.models.problem import Problem
 from placewright.solver.bounds.stage import BoundStage
 from placewright.solver.compile import aim, compile
-from placewright.solver.model.engine import Status, narrowed, run
+from placewright.solver.model.engine import Status, narrow, run
 from placewright.solver.model.variables import Variables
 from placewright.solver.objectives.tiers import aggregates_of, tiers
 
@@ -99,7 +99,7 @@ def test_what_open_parts_agree_on_leads_to_good_answers(seed: int) -> None:
     fixed = [*stage.likely(2), stage.agreed()]
     assert all(set(its.values()) <= {0, 1} for its in fixed)
     assert all(fixed[-1].items() <= its.items() for its in fixed)
-    found = [run(variables, 2.0, seed=1, model=narrowed(variables.model, its, 0, 1 << 40)) for its in fixed]
+    found = [run(variables, 2.0, seed=1, model=narrow(variables.model, its, 0, 1 << 40)) for its in fixed]
     costs = [outcome.objective for outcome in found if outcome.values is not None]
     assert costs and best(seed) <= min(costs) <= 1.2 * best(seed)
 

@@ -15,7 +15,7 @@ from placewright.solver import interval_dp as sweep_module
 from placewright.solver.expanding.expand import expand
 from placewright.solver.interval_dp import best_on_line
 from placewright.solver.layout.layout import Layout
-from placewright.solver.objectives.tiers import counted, tiers
+from placewright.solver.objectives.tiers import bound_by_counting, tiers
 from placewright.solver.searching.search import solve
 
 from .. import parity
@@ -60,7 +60,7 @@ def lines(seed: int, count: int, nodes: int, most: int) -> Iterator[Problem]:
 def swept(question: Problem) -> tuple[Layout, int, dict[object, object]] | None:
     """(the layout, what nothing is below, places) where the sweep finds some."""
     layout = Layout(question)
-    found = best_on_line(layout, tiers(question), counted(question, layout))
+    found = best_on_line(layout, tiers(question), bound_by_counting(question, layout))
     return None if found is None else (layout, *found)
 
 
@@ -81,7 +81,7 @@ def test_starts_that_are_not_tried_are_not_missed(monkeypatch: pytest.MonkeyPatc
     asked = list(lines(4, 250, nodes=9, most=16))
     found = [swept(question) for question in asked]
     assert sum(each is not None for each in found) > 100
-    tried = sweep_module._tried
+    tried = sweep_module._try_all
     monkeypatch.setattr(sweep_module, "_tried", lambda bundle, starts, *rest: starts)
     for question, each in zip(asked, found):
         again = swept(question)

@@ -10,7 +10,7 @@ from placewright.models.component import REPLICA, TP, WHOLE, Keep
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
-from placewright.solver.layout.cells import is_chain, rounded
+from placewright.solver.layout.cells import is_chain, round_sizes
 from placewright.solver.layout.layout import Layout
 
 from ..cases import cluster, component, problem
@@ -56,7 +56,7 @@ def test_nodes_on_which_something_could_stay_are_cells_of_their_own() -> None:
 @pytest.mark.parametrize("free", [(8,), (12,), (8, 4), (6, 7), (11,)])
 @pytest.mark.parametrize("sizes", [(8, 3), (6, 3), (12, 6, 3), (4, 3), (5, 2), (8, 5, 2), (3, 2, 1)])
 def test_rounded_sizes_leave_all_that_fits(sizes: tuple[int, ...], free: tuple[int, ...]) -> None:
-    taken = rounded(sizes, free)
+    taken = round_sizes(sizes, free)
     if taken is None:
         return
     assert is_chain(size for size in taken.values() if size <= max(free))
@@ -67,10 +67,10 @@ def test_rounded_sizes_leave_all_that_fits(sizes: tuple[int, ...], free: tuple[i
 
 
 def test_what_sizes_are_rounded_up_to() -> None:
-    assert rounded((8, 3), (8,)) == {3: 4, 8: 8}
-    assert rounded((8, 3), (12,)) == {3: 3, 8: 9}
-    assert rounded((12, 4, 2), (8,)) == {2: 2, 4: 4, 12: 12}
-    assert rounded((3, 2), (5,)) is None
+    assert round_sizes((8, 3), (8,)) == {3: 4, 8: 8}
+    assert round_sizes((8, 3), (12,)) == {3: 3, 8: 9}
+    assert round_sizes((12, 4, 2), (8,)) == {2: 2, 4: 4, 12: 12}
+    assert round_sizes((3, 2), (5,)) is None
 
 
 def test_nodes_that_are_excluded_alike_stay_together() -> None:

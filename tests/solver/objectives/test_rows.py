@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.solver.compile import encoded
+from placewright.solver.compile import encode_tier
 from placewright.solver.cuts import CUTS
 from placewright.solver.model.variables import Variables
 from placewright.solver.objectives import domain_costs, domains
@@ -18,7 +18,7 @@ from .traffic_cases import TRAFFIC_CASES
 def rows(variables: Variables) -> None:
     """All rows of all terms, as a cut."""
     for tier in tiers(variables.problem):
-        encoded(variables, tier)
+        encode_tier(variables, tier)
 
 
 # Of two levels the indicators alone have too many values to be enumerated; there `test_terms.py` fixes each answer in turn.

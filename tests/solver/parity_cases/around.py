@@ -11,7 +11,7 @@ from placewright.models.placements.assignment import Assignment, compress
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.check import check_explicit
-from placewright.solver.search_scope import unsupported
+from placewright.solver.search_scope import find_unsupported
 
 from .. import parity
 from ..cases import cluster, component, given, problem
@@ -135,5 +135,5 @@ def random_around(source: random.Random, most: int = 2_000) -> Problem:
             found = replace(found, previous=Assignment({each.name: _somewhere(source, found, each) for each in found.hinted}))
         ranged = [{c.node_groups for c in members if c.contiguous} for members in found.colocated_sets]
         faults = any(finding.severity is Severity.ERROR for finding in check_explicit(found))
-        if not faults and all(len(groups) <= 1 for groups in ranged) and parity.space(found) <= most and not unsupported(found):
+        if not faults and all(len(groups) <= 1 for groups in ranged) and parity.space(found) <= most and not find_unsupported(found):
             return found

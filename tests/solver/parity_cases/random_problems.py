@@ -8,7 +8,7 @@ from placewright.models.component import Component
 from placewright.models.model_cards import ModelUse
 from placewright.models.placements.assignment import compress
 from placewright.models.problem import Problem
-from placewright.solver.search_scope import unsupported
+from placewright.solver.search_scope import find_unsupported
 
 from .. import parity
 from ..cases import cluster, component, given, heads, problem, share
@@ -72,7 +72,7 @@ def random_problem(source: random.Random, most: int = 2_500) -> Problem:
             **pairs,
         )
         ranged = [{c.node_groups for c in members if c.contiguous} for members in found.colocated_sets]
-        if all(len(groups) <= 1 for groups in ranged) and parity.space(found) <= most and not unsupported(found):
+        if all(len(groups) <= 1 for groups in ranged) and parity.space(found) <= most and not find_unsupported(found):
             return found
 
 
@@ -80,7 +80,7 @@ def random_demands(source: random.Random, most: int = 1_000) -> Problem:
     """A problem with demands on the topology, of at most so many Assignments."""
     while True:
         found = with_demands(source, random_problem(source, most))
-        if parity.space(found) <= most and not unsupported(found):
+        if parity.space(found) <= most and not find_unsupported(found):
             return found
 
 
@@ -88,5 +88,5 @@ def random_keeps(source: random.Random, most: int = 1_500) -> Problem:
     """A problem about what is kept together, of at most so many Assignments."""
     while True:
         found = with_keeps(source, random_problem(source, most))
-        if can_be_enumerated(found) and parity.space(found) <= most and not unsupported(found):
+        if can_be_enumerated(found) and parity.space(found) <= most and not find_unsupported(found):
             return found

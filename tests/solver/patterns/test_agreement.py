@@ -12,7 +12,7 @@ from placewright.solver.layout.layout import Layout
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.objectives.traffic import DomainTerm
 from placewright.solver.patterns.applicability import applies
-from placewright.solver.search_scope import unsupported
+from placewright.solver.search_scope import find_unsupported
 from placewright.solver.searching.progress import silent
 from placewright.solver.searching.search import solve
 from placewright.solver.searching.state import ChoiceState, Search
@@ -25,7 +25,7 @@ def by_patterns(problem: Problem) -> ChoiceState | None:
     """How the problem stands after it was searched by uses of domains alone; None where it cannot be."""
     layout = Layout(problem)
     standing = ChoiceState(layout, Search(problem, 1, silent))
-    if unsupported(problem) or not applies(layout, standing.tiers):
+    if find_unsupported(problem) or not applies(layout, standing.tiers):
         return None
     search(standing, 10.0)
     return standing
@@ -36,7 +36,7 @@ def test_terms_are_sums_over_domains() -> None:
     checked = 0
     for seed in range(80):
         problem = racks(seed, most=20)
-        plan = solve(problem).plan if not unsupported(problem) else None
+        plan = solve(problem).plan if not find_unsupported(problem) else None
         for tier in tiers(problem) if plan else ():
             for term, _ in tier.members:
                 if plan and isinstance(term, DomainTerm):

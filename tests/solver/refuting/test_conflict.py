@@ -132,7 +132,7 @@ def test_a_refutation_that_no_second_search_confirms_blames_everything(monkeypat
     from placewright.solver.refuting.oracle import Oracle
 
     question = problem(cluster({"count": 3}, {"count": 3}), component("a", 2, contiguous=True), component("b", 4, tp=2, contiguous=True))
-    monkeypatch.setattr(Oracle, "confirmed", lambda self, alternatives: False)
+    monkeypatch.setattr(Oracle, "is_confirmed", lambda self, alternatives: False)
     conflict = find_conflict([question])
     assert not conflict.minimal
     assert set(conflict.demands) == set(question.demands)

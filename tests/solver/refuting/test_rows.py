@@ -75,7 +75,9 @@ def test_where_a_bundle_may_be_is_where_a_layout_lets_it() -> None:
         for bundle in layout.searched:
             mask = census.may(bundle.components)
             if not any(
-                relation.components[0] == component.name for relation in question.related("subset") for component in bundle.components
+                relation.components[0] == component.name
+                for relation in question.find_relations("subset")
+                for component in bundle.components
             ):
                 assert census.nodes(mask) == len(layout.eligible[bundle])
 

@@ -15,7 +15,7 @@ from placewright.models.problem import Problem
 from placewright.solver.check import check
 from placewright.solver.objectives.moves import MoveTerm
 from placewright.solver.objectives.tiers import tiers
-from placewright.solver.search_scope import unsupported
+from placewright.solver.search_scope import find_unsupported
 from placewright.solver.searching.search import solve
 
 from .. import parity
@@ -54,7 +54,7 @@ def test_random_problems_near_random_assignments() -> None:
         good = [assignment for assignment in every if holds(question, assignment)]
         if good and question.hinted:
             previous = source.choice(good if source.random() < 0.5 else every)
-            if unsupported(near(question, previous)):
+            if find_unsupported(near(question, previous)):
                 continue
             moved += is_the_best_of_all(near(question, previous), good) > 0
             met += 1

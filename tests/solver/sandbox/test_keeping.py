@@ -12,7 +12,7 @@ from placewright.models.problem import Problem
 from placewright.solver import process
 from placewright.solver.sandbox import dialogue as talking
 from placewright.solver.sandbox import solve as sandbox
-from placewright.solver.sandbox.end_reasons import died
+from placewright.solver.sandbox.end_reasons import report_death
 from placewright.solver.searching.search import solve as search
 from placewright.solver.session import Session
 
@@ -110,7 +110,7 @@ def test_another_process_has_the_time_that_is_left(monkeypatch: pytest.MonkeyPat
     def answer(session: Session, child: object, question: bytes, seconds: float, *others: object) -> str:
         given.append(seconds)
         if len(given) == 1:
-            raise died(1, "", 4096)
+            raise report_death(1, "", 4096)
         return "answer"
 
     monkeypatch.setattr(talking, "monotonic", lambda: next(clock))

@@ -30,7 +30,7 @@ from ....problem import AMOUNT
 from ....releases.release import Range
 from ....text.nearest import nearest
 from ....text.tree import MapNode
-from ..known import CRITICS, CRITICS_INFERENCE, DEGREE, FOLDER, FSDP, IDLE, INFERENCE, INFERRING, MEGATRON, SETTING, all_tasks, listed
+from ..known import CRITICS, CRITICS_INFERENCE, DEGREE, FOLDER, FSDP, IDLE, INFERENCE, INFERRING, MEGATRON, SETTING, all_tasks, list_words
 from .arrangement import APART, Arrangement, arrangement, check_arrangement, check_engine_tp, check_inference, relate
 from .packing import IGNORED, engine_degrees, fits_in, fits_whole, pack, packed_runs, raise_minimum, shape_of_rollout
 from .plans import arrangements, check_engine_weights, check_inference_weights, clear_degrees, sections_of_inference, shapes_of_choices
@@ -305,12 +305,12 @@ def need_components(mode: Mode, *names: str) -> None:
             help = f"write `{name}` instead of `{strange}`"
             mode.error(SETTING, strange, message, help, f"of `{strange}`", span, notes=mode.placed_by)
         else:
-            partner = next((mode.components[known] for known in TRAINED if known != name and mode.placed(known)), None)
+            partner = next((mode.components[known] for known in TRAINED if known != name and mode.find_placed(known)), None)
             ranks = partner.span("placement") if partner and not partner.spans.get("node_group") else None
             help = f"add a line for `{name}`, such as `{name}: {mode.notes.document.excerpt(ranks) if ranks else 'all'}`"
             if name == "rollout" and mode.first_of(*INFERRING, CRITICS_INFERENCE):
                 help = "add a line for `rollout`, with ranks of its own"
-            message = f"`{name}` is not placed, but RLinf needs {listed(names)}"
+            message = f"`{name}` is not placed, but RLinf needs {list_words(names)}"
             mode.error(SETTING, name, message, help, f"no `{name}`", mode.owner, notes=mode.placed_by)
 
 
@@ -324,7 +324,7 @@ def need_sections(mode: Mode, *paths: str) -> None:
         mode.error("PW101", "cluster", message, f"add {names} with the settings of the job", at=mode.owner, notes=mode.placed_by)
     for path, value in sections.items():
         if value is not None and not isinstance(value, MapNode) and not is_unknown(value):
-            mode.notes.wrong_type(path, path, value, "a map", f"write the settings of `{path}` below it")
+            mode.notes.report_type(path, path, value, "a map", f"write the settings of `{path}` below it")
 
 
 def need_programs(mode: Mode) -> None:
@@ -353,12 +353,12 @@ def check_unused(mode: Mode) -> None:
     for name in idle:
         if name not in known:
             span, close = mode.written[name], nearest(name, [candidate for candidate in started if not mode.has(candidate)])
-            help = f"write `{close}`" if close else f"drop it; components of this task are {listed(started)}"
+            help = f"write `{close}`" if close else f"drop it; components of this task are {list_words(started)}"
             message = f"no program of task `{mode.task}` starts a component `{name}`"
             edit = Edit(span, close) if close and span.length == len(name) else None
             mode.notes.warn(IDLE, name, message, span, "not used", help, edit)
     if elsewhere := [name for name in idle if name in known]:
-        message = f"programs of task `{mode.task}` do not start {listed(elsewhere)}: their ranks count for nothing"
+        message = f"programs of task `{mode.task}` do not start {list_words(elsewhere)}: their ranks count for nothing"
         mode.notes.info(IDLE, elsewhere[0], message, mode.written[elsewhere[0]], "not used")
 
 

@@ -49,7 +49,7 @@ def arrangement(mode: Mode) -> Arrangement:
     """Return the arrangement by explicit ranks; for open components by hints and settings."""
     if mode.settings.flag("cluster.auto_scheduler", SETTING) and not mode.has("critic"):
         return Arrangement.AUTO
-    actor, rollout = (masks(mode.placed(name)) for name in ("actor", "rollout"))
+    actor, rollout = (masks(mode.find_placed(name)) for name in ("actor", "rollout"))
     if actor and rollout:
         if actor == rollout:
             return Arrangement.COLLOCATED
@@ -65,7 +65,7 @@ def arrangement(mode: Mode) -> Arrangement:
 
 def _arrangement_by_hints(mode: Mode) -> Arrangement:
     """Return the arrangement allowed by hints, task, components and sizes; by default apart."""
-    with_actor, with_rollout = _colocated(mode, "actor"), _colocated(mode, "rollout")
+    with_actor, with_rollout = _find_colocated(mode, "actor"), _find_colocated(mode, "rollout")
     if "rollout" in with_actor or "critic" in with_actor | with_rollout:
         return Arrangement.COLLOCATED
     hinted = {relation.implies for relation in mode.merged.relations if set(relation.components) == {"actor", "rollout"}}
@@ -75,14 +75,14 @@ def _arrangement_by_hints(mode: Mode) -> Arrangement:
     may_be_equal = max(least for least, _ in ranges) <= min(most for _, most in ranges)
     if SUBSET not in hinted and not may_be_equal:
         return Arrangement.DISAGGREGATED
-    if SUBSET in hinted or inference_needed(mode) or refused_apart(mode) or not _has_room_apart(mode):
+    if SUBSET in hinted or inference_needed(mode) or find_refused_apart(mode) or not _has_room_apart(mode):
         return Arrangement.COLLOCATED
     actor, rollout = mode.degrees("actor"), mode.degrees("rollout")
     is_same = actor.tp and rollout.tp and rollout.pp and actor.tp.value <= rollout.tp.value and rollout.pp.value == 1
     return Arrangement.EITHER if is_same and not mode.has("critic") else Arrangement.DISAGGREGATED
 
 
-def _colocated(mode: Mode, name: str) -> set[str]:
+def _find_colocated(mode: Mode, name: str) -> set[str]:
     """Return the components that the hints colocate with `name`, directly or through others."""
     group, before = {name}, 0
     while len(group) > before:
@@ -116,7 +116,7 @@ def _has_room_apart(mode: Mode) -> bool:
     for name, component in mode.components.items():
         if mode.on_accelerators(name):
             least = _amounts(mode, name, True)[0] if name in ("actor", "rollout") else mode.count(name) or component.least
-            group = frozenset(_colocated(mode, name))
+            group = frozenset(_find_colocated(mode, name))
             needs[group] = max(needs.get(group, 0), least if not group & inner else 0)
     return sum(needs.values()) <= sum(node.free(ACCELERATOR).bit_count() for node in mode.cluster.nodes)
 
@@ -126,12 +126,12 @@ def relate(mode: Mode, current: Arrangement) -> None:
     if mode.plans_both:
         return
     inference, critics, critic = mode.first_of(*INFERRING), mode.first_of(CRITICS_INFERENCE), mode.first_of("critic")
-    is_given = mode.placed("actor") and mode.placed("rollout")
+    is_given = mode.find_placed("actor") and mode.find_placed("rollout")
     if not is_given and current in (Arrangement.COLLOCATED, Arrangement.DISAGGREGATED):
         mode.relate(COLOCATED if current is Arrangement.COLLOCATED else DISJOINT, "actor", "rollout")
     elif current is not Arrangement.AUTO:
         apart = mode.task == "coding_online_rl" or inference or critics
-        choice = DISJOINT if apart else COLOCATED if inference_needed(mode) or refused_apart(mode) else ""
+        choice = DISJOINT if apart else COLOCATED if inference_needed(mode) or find_refused_apart(mode) else ""
         mode.relate(COLOCATED_OR_DISJOINT, "actor", "rollout", choice=choice)
     if current in APART:
         pairs = [("actor", inference), ("rollout", inference), ("actor", critic), ("rollout", critic)]
@@ -172,7 +172,7 @@ def unset_of_inference(mode: Mode) -> list[str]:
     return unset
 
 
-def refused_apart(mode: Mode, auto: bool = False) -> list[str]:
+def find_refused_apart(mode: Mode, auto: bool = False) -> list[str]:
     """Return the active settings that RLinf refuses if actor and rollout are apart."""
     choice, refused = mode.settings.choice, list[str]()
     roles = ["actor"] * mode.has("actor") + ["critic"] * bool(mode.has("critic") and mode.flag(_CRITIC))
@@ -222,7 +222,7 @@ def check_inference(mode: Mode, current: Arrangement) -> None:
 
 
 def _check_apart(mode: Mode, current: Arrangement) -> None:
-    for path in refused_apart(mode, current is Arrangement.AUTO):
+    for path in find_refused_apart(mode, current is Arrangement.AUTO):
         section, value = path.split(".", 1)[0], mode.settings.at(path)
         message = f"`{path}` is true, which training refuses where actor and rollout are apart"
         help, edit = f"write `{path}: false`, or give `actor` and `rollout` the same ranks", mode.settings.becomes(path, "false")

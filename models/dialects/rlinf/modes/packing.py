@@ -44,9 +44,9 @@ def shape_of_rollout(mode: Mode, shares: bool, count: int | None) -> ProcessShap
     if not actor or not rollout:
         return None
     if actor.value > rollout.value and actor.scalar and actor.is_float:
-        mode.settings.wrong_type(actor.name, actor.scalar, actor.value)
+        mode.settings.report_type(actor.name, actor.scalar, actor.value)
         return None
-    if shape := interleaved(actor.value, rollout.value, False):
+    if shape := interleave(actor.value, rollout.value, False):
         return shape if count is None or fits_whole(mode, "rollout", count, shape, rollout) else None
     message = f"the tp of actor, {actor.value}, is no multiple of the tp of rollout, {rollout.value}, though they share accelerators"
     better = fitting_tp(mode, actor, rollout.value, count or actor.value)
@@ -54,7 +54,7 @@ def shape_of_rollout(mode: Mode, shares: bool, count: int | None) -> ProcessShap
     return None
 
 
-def interleaved(actor: int, rollout: int, fsdp: bool) -> ProcessShape | None:
+def interleave(actor: int, rollout: int, fsdp: bool) -> ProcessShape | None:
     """Return the shape of rollout on the actor's accelerators: interleaved engines.
 
     None if the tps `actor` and `rollout` do not fit. With `fsdp`, an actor tp above 1 and below the
@@ -82,11 +82,11 @@ def _engines_apart(mode: Mode, count: int | None) -> ProcessShape | None:
     if not fits_whole(mode, "rollout", count, ProcessShape(per_process), degrees.tp):
         return None
     message = f"RLinf gives each process of `rollout` {per_process} accelerators, but {of_engine} uses {engine}"
-    mode.warn(DEGREE, "rollout", message, f"give it {_near(count, engine)} accelerators", f"no multiple of {engine}")
+    mode.warn(DEGREE, "rollout", message, f"give it {_format_near(count, engine)} accelerators", f"no multiple of {engine}")
     return ProcessShape(per_process)
 
 
-def _near(count: int, step: int) -> str:
+def _format_near(count: int, step: int) -> str:
     lower = count // step * step
     return f"{lower} or {lower + step}" if lower else str(step)
 
@@ -108,7 +108,7 @@ def fits_whole(mode: Mode, name: str, count: int, shape: ProcessShape, tp: Amoun
     if rest:
         packed = f"processes of {shape.per_process}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
         message = f"the {with_noun(count, 'accelerator')} of `{name}` cannot be packed in {packed}: {rest} {are(rest)} left"
-        notes, help = (tp.text,) if tp and tp.scalar else (), f"give it {_near(count, shape.block)} accelerators"
+        notes, help = (tp.text,) if tp and tp.scalar else (), f"give it {_format_near(count, shape.block)} accelerators"
         mode.error(DEGREE, name, message, help, f"no multiple of {shape.block}", notes=notes)
         if shape.stride > 1:  # the tp of the actor
             mode.notes.findings[-1] = replace(mode.notes.findings[-1], premises=("actor",))
@@ -156,7 +156,7 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
     extent = mode.extent(name)
     if extent is None:
         if mode.is_open(name):
-            mode.components[name] = _hinted(mode, component, shape, parallel) if shape else replace(component, contiguous=True)
+            mode.components[name] = _apply_hints(mode, component, shape, parallel) if shape else replace(component, contiguous=True)
         elif mode.profiled:
             _check_degrees(mode, component, parallel)
             mode.components[name] = replace(component, parallel=parallel or component.parallel)
@@ -195,7 +195,7 @@ def packed_runs(mode: Mode, component: Component, extent: Extent, shape: Process
     return None
 
 
-def _hinted(mode: Mode, component: Component, shape: ProcessShape, parallel: Parallel | None) -> Component:
+def _apply_hints(mode: Mode, component: Component, shape: ProcessShape, parallel: Parallel | None) -> Component:
     """Return an open component with the shape; note hints that contradict the shape."""
     name = component.name
     for key, field, demanded in (("accelerators_per_process", "per_process", shape.per_process), ("stride", "stride", shape.stride)):
@@ -210,7 +210,7 @@ def _hinted(mode: Mode, component: Component, shape: ProcessShape, parallel: Par
     if shaped.least == shaped.most and all(shaped.least % multiple for multiple in steps):
         amount, step = shaped.least, min(steps)
         message = f"`{name}` asks for {with_noun(amount, 'accelerator')}, but the settings of the job need a multiple of {step}"
-        mode.error(DEGREE, name, message, f"ask for {_near(amount, step)}", f"no multiple of {step}", shaped.span("amount"))
+        mode.error(DEGREE, name, message, f"ask for {_format_near(amount, step)}", f"no multiple of {step}", shaped.span("amount"))
     return shaped
 
 

@@ -31,8 +31,8 @@ from ....parallel import UNDIVIDED
 from ....planning.arrangement import CountConstraint, FrameworkArrangement, PairedShapes, ProcessShape
 from ....text.tree import MapNode, Value
 from ..known import CRITICS_INFERENCE, DEGREE, FSDP, INFERENCE, INFERRING, LATE, MEGATRON, PLANS, is_profiled, time_advice
-from .arrangement import CORRECT, RECOMPUTE, inference_needed, refused_apart, unset_of_inference
-from .packing import interleaved
+from .arrangement import CORRECT, RECOMPUTE, find_refused_apart, inference_needed, unset_of_inference
+from .packing import interleave
 from .state import TP, Mode, Placer, degrees_by_arrangement, placer_of, placing_tp
 
 
@@ -108,7 +108,7 @@ def check_inference_weights(mode: Mode) -> None:
         mode.error(DEGREE, name, why, help, at=tp.span, edit=tp.becomes(better), notes=notes)
         return
     for name, role in _megatron_inference(mode):
-        needs, worker = least_for_inference(mode).get(role, 0), mode.placed(role)
+        needs, worker = least_for_inference(mode).get(role, 0), mode.find_placed(role)
         count = max(run.ranks.stop for run in worker.runs) if worker and worker.runs else needs
         if count < needs:
             message = f"the first {needs} ranks of `{name}` (tp x pp) get weights from as many of `{role}`, which has {count}"
@@ -176,7 +176,7 @@ def _choices(mode: Mode, name: str) -> list[tuple[Parallel | None, Parallel]]:
     return [(choice, choice) for choice in choices] or ([(None, own_degrees)] if own_degrees else [])
 
 
-def _paired(mode: Mode, together: bool) -> tuple[PairedShapes, ...]:
+def _pair_shapes(mode: Mode, together: bool) -> tuple[PairedShapes, ...]:
     """Return the shape of rollout per joint choice of degrees; empty without open degrees.
 
     A megatron actor accepts a rollout tp up to its own. Stages of rollout have no effect on the
@@ -191,7 +191,7 @@ def _paired(mode: Mode, together: bool) -> tuple[PairedShapes, ...]:
         if (backend == MEGATRON and engine.tp > worker.tp) or (together and engine.pp > 1 and engine.tp in plain):
             continue
         if together:
-            shape = interleaved(worker.tp, engine.tp, backend == FSDP)
+            shape = interleave(worker.tp, engine.tp, backend == FSDP)
         else:
             shape = ProcessShape(engine.replica, 1, engine) if not has_weight_exchange(mode) or worker.tp % engine.tp == 0 else None
         if shape is not None:
@@ -234,9 +234,9 @@ def arrangements(mode: Mode) -> Iterator[FrameworkArrangement]:
     """Yield the arrangements that RLinf would start, for components without explicit ranks."""
     inference, critics, critic = mode.first_of(*INFERRING), mode.first_of(CRITICS_INFERENCE), mode.first_of("critic")
     idle = [name for name in (inference, critics) if name]
-    actor, rollout, paired, shape = mode.tp("actor"), mode.tp("rollout"), _paired(mode, together=True), None
+    actor, rollout, paired, shape = mode.tp("actor"), mode.tp("rollout"), _pair_shapes(mode, together=True), None
     if actor and rollout:
-        shape = interleaved(actor.value, rollout.value, mode.backend("actor", PLANS) == FSDP)
+        shape = interleave(actor.value, rollout.value, mode.backend("actor", PLANS) == FSDP)
     shares = mode.task != "coding_online_rl" and (any(pair.shapes for pair in paired) if paired else shape is not None)
     if shares:
         pairs = [("actor", "rollout"), ("actor", inference), (critic or "actor", critics)]
@@ -244,7 +244,7 @@ def arrangements(mode: Mode) -> Iterator[FrameworkArrangement]:
         shapes = {**({"rollout": shape} if shape else {}), **_shapes(mode, idle, together=True)}
         multiples = _multiples(mode, together=True)
         yield FrameworkArrangement("collocated", together, shapes=shapes, without=frozenset(idle), multiples=multiples, paired=paired)
-    why, help = _not_apart(mode)
+    why, help = _explain_not_apart(mode)
     if why and not shares:
         message = "impossible: actor and rollout can neither share their accelerators nor be apart"
         mode.error("PW601", "rollout", message, help, at=mode.owner, notes=(why,))
@@ -259,12 +259,12 @@ def arrangements(mode: Mode) -> Iterator[FrameworkArrangement]:
         if "rollout" not in mode.choices and (staged := degrees_by_arrangement(mode.settings, "rollout")):
             shapes["rollout"] = ProcessShape(staged[0].replica, 1, staged[0])
         least = {**least_for_inference(mode), **(_least_of_inference(mode, idle) if shares else {})}
-        paired = (*_paired(mode, together=False), *_inference_pairs(mode))
+        paired = (*_pair_shapes(mode, together=False), *_inference_pairs(mode))
         multiples = _multiples(mode, together=False)
         yield FrameworkArrangement("disaggregated", apart=apart, shapes=shapes, multiples=multiples, least=least, paired=paired)
 
 
-def _not_apart(mode: Mode) -> tuple[str, str]:
+def _explain_not_apart(mode: Mode) -> tuple[str, str]:
     """Return why RLinf would not start a separate plan, and help; empty if it would."""
     needed = inference_needed(mode)
     adds = {name: time_advice(mode.settings, name) for name in ("inference", CRITICS_INFERENCE)}
@@ -278,10 +278,10 @@ def _not_apart(mode: Mode) -> tuple[str, str]:
     if unset := unset_of_inference(mode) or [path for path in sections_of_inference(mode) if mode.settings.at(path) is None]:
         names = " and ".join(f"`{path}`" for path in unset)
         return f"the file has no {names}, which RLinf reads where rollout is apart", f"add {names} with the settings of the job"
-    if refused := refused_apart(mode):
+    if refused := find_refused_apart(mode):
         names = " and ".join(f"`{path}: true`" for path in refused)
         return f"training refuses {names} where rollout is apart", f"drop {names}"
-    if not any(pair.shapes for pair in _paired(mode, together=False)) and (why := engine_mismatch(mode)):
+    if not any(pair.shapes for pair in _pair_shapes(mode, together=False)) and (why := engine_mismatch(mode)):
         return f"{why}, so that its engines would get no weights", "choose degrees of which one divides the other"
     if (mismatch := inference_mismatch(mode)) and not any(pair.shapes for pair in _inference_pairs(mode)):
         name, why, tp, better = mismatch

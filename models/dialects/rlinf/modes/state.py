@@ -37,7 +37,7 @@ from ..known import (
     SETTING,
     TaskFacts,
     before,
-    listed,
+    list_words,
     names,
     task_facts,
 )
@@ -174,14 +174,14 @@ def task_of(notes: Notes, settings: Settings) -> str:
     if task in TASKS:
         if older := before("task", task):
             message = f"`runner.task_type: {task}` is unknown before RLinf {older.until}"
-            help = f"run RLinf {older.until}, or write one of {listed(names('task', notes.choice))}"
+            help = f"run RLinf {older.until}, or write one of {list_words(names('task', notes.choice))}"
             notes.judge(older, Severity.ERROR, SETTING, "runner", message, value, "no task yet", help)
         return task
     close = nearest(task, TASKS)
     message = f"`runner.task_type` is `{task[:60]}`, which is no task of RLinf"
     edit = settings.becomes("runner.task_type", close) if close else None
     help = f"write `{close}`" if close else "write one of them"
-    notes.error(SETTING, "runner", message, value, "no task of RLinf", help, edit, f"tasks are {listed(TASKS)}")
+    notes.error(SETTING, "runner", message, value, "no task of RLinf", help, edit, f"tasks are {list_words(TASKS)}")
     return close or ""
 
 
@@ -312,7 +312,7 @@ class Mode(Facts):
     def accelerators_of(self, name: str) -> int | None:
         """Return the number of accelerators of a component with explicit ranks, else None."""
         component = self.components.get(name)
-        return Assignment({name: component.runs}).held(name) if component and component.runs else None
+        return Assignment({name: component.runs}).count_held(name) if component and component.runs else None
 
     def processes(self, name: str) -> int | None:
         """Return the number of processes of a component with explicit ranks, else None."""
@@ -372,14 +372,14 @@ class Mode(Facts):
         component = self.components.get(name)
         return component if component and self.cluster.kind(component.node_groups) == ACCELERATOR else None
 
-    def placed(self, name: str) -> Component | None:
+    def find_placed(self, name: str) -> Component | None:
         """Return a component with explicit, known accelerators, else None."""
         component = self.on_accelerators(name)
         return component if component and component.runs else None
 
     def extent(self, name: str) -> Extent | None:
         """Return the explicit, known ranks of a component, else None."""
-        component = self.placed(name)
+        component = self.find_placed(name)
         return extent_of(component.runs or (), self.cluster, component.numbered_in) if component else None
 
     def count(self, name: str) -> int | None:

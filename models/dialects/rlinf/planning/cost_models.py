@@ -23,12 +23,12 @@ class Rlinf(Stream):
 
     def may_be(self, question: PlanningProblem, sets: Blocks) -> bool:
         """See CostModel."""
-        timed = timed_of(question, sets)
+        timed = find_timed_sets(question, sets)
         return len(timed) <= 1 or all(len(members) <= 1 for members in timed)
 
     def refuses(self, question: PlanningProblem, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel."""
-        timed = timed_of(question, blocks)
+        timed = find_timed_sets(question, blocks)
         together = len(timed) == 1
         apart = all(len(members) <= 1 for members in timed) and not any(segments)
         return "" if together or apart else "RLinf's tool keeps neither pipelines of shared accelerators nor the reverse"
@@ -62,9 +62,13 @@ class RlinfEmbodied(Stream):
     def refuses(self, question: PlanningProblem, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel."""
         last = question.tasks[-1].component
-        return "" if all(last in members for members in timed_of(question, blocks)) else f"RLinf's tool keeps `{last}` on all accelerators"
+        return (
+            ""
+            if all(last in members for members in find_timed_sets(question, blocks))
+            else f"RLinf's tool keeps `{last}` on all accelerators"
+        )
 
 
-def timed_of(question: PlanningProblem, blocks: Blocks) -> set[frozenset[str]]:
+def find_timed_sets(question: PlanningProblem, blocks: Blocks) -> set[frozenset[str]]:
     """Return the sets of components with times that share a block."""
     return {timed for members in blocks if (timed := frozenset(name for name in members if question.tasks_of[name]))}

@@ -21,7 +21,7 @@ from ....record import dataclass
 from ....text.form import Form, fill, form_of, key, map_of
 from ....text.tree import MapNode, Value, with_value
 from ....text.values import count_key
-from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, placed_in
+from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, find_placed
 from ..modes.state import masks
 
 MEASURED_ON = "measured_on"
@@ -71,7 +71,7 @@ class PlannedPart:
     relations: tuple[Relation, ...] = ()
 
 
-def measured_on_of(notes: Notes, root: MapNode, block: Value | None) -> tuple[Value | None, Mapping[str, int]]:
+def split_measured_on(notes: Notes, root: MapNode, block: Value | None) -> tuple[Value | None, Mapping[str, int]]:
     """Return the block without `measured_on`, and component -> that count.
 
     The block is None if nothing else is in it. A value that is no count, or without a cost in the
@@ -102,7 +102,7 @@ def hints_of_started(
     None if nothing remains. Where actor and rollout share accelerators, inference without ranks is
     not started; elsewhere it is left to solve. Explicit ranks use no `plan`.
     """
-    known = planned.own.keys() | placed_in(root)
+    known = planned.own.keys() | find_placed(root)
     idle = [name for name in INFERENCE if name not in known]
     if planned.own:
         return without(block, idle)

@@ -26,15 +26,15 @@ from ....roles import ROLES
 from ....text.document import Document
 from ....text.nearest import nearest
 from ....text.tree import MapNode, Scalar, Value, find, with_value
-from ...following import Chosen, all_refused, interpolates, with_dependent_degrees, with_hint
-from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, listed, task_facts, time_advice
+from ...following import Chosen, interpolates, report_all_refused, with_dependent_degrees, with_hint
+from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, list_words, task_facts, time_advice
 from ..modes.state import TASKS, Placer, degree_keys, placer_of
 from .hints import PlannedPart, infers, is_separate, unstarted_inference
 from .tables import BY_ENVIRONMENTS, read_profile
 from .times import BATCH, TimedFile
 
 
-def opened(
+def open_ranks(
     notes: Notes, settings: Settings, cluster: Cluster, components: tuple[Component, ...], hints: Value | None, counts: Mapping[str, int]
 ) -> PlannedPart:
     """Return the file with planned ranks left open; unchanged, with a warning, if impossible.
@@ -49,7 +49,7 @@ def opened(
     on_accelerators = [part for part in components if part.runs and cluster.kind(part.node_groups) == ACCELERATOR]
     placed = {component.name: _in_group(component, cluster, hints) for component in on_accelerators}
     file = TimedFile(notes, settings, cluster, task, placed, profile, hints, counts)
-    why = _why_not(file)
+    why = _explain_closed(file)
     times = None if why else file.times()
     if times is None:
         lacking = next((f"`{path}` is not in this file" for path in BATCH if not settings.has(path)), "a setting is unknown")
@@ -60,7 +60,7 @@ def opened(
         return PlannedPart(components)
     file.check({name: timed for name, timed in times.items() if name not in file.hinted})
     planned = {name: placed[name] for name in placed if name in times or name in file.hinted}
-    if task != "embodied" and (span := profile.span()) and profile.costs.keys() - counts.keys() and (taken := file.measured_on()[1]):
+    if task != "embodied" and (span := profile.span()) and profile.costs.keys() - counts.keys() and (taken := file.find_measured_on()[1]):
         help = "give other times as `seconds`, by count, in `placewright.components`"
         notes.info(PLANS, KEY, taken[0], span, "", help, None, *taken[1:])
     followers = file.followers(planned, times)
@@ -108,13 +108,13 @@ def _inference(file: TimedFile, times: Mapping[str, TimedComponent]) -> list[str
     return unplaced
 
 
-def _why_not(file: TimedFile) -> tuple[str, str] | None:
+def _explain_closed(file: TimedFile) -> tuple[str, str] | None:
     """Return why nothing is planned, and help; None if a plan is possible."""
     settings, task, placed = file.settings, file.task, file.placed
     needed, is_embodied = task_facts(task).timed, task == "embodied"
     if not needed:
         planned_tasks = [name for name, facts in all_tasks().items() if facts.timed]
-        return f"of task `{task or 'unknown'}` nothing is planned", f"tasks that are planned: {listed(planned_tasks)}"
+        return f"of task `{task or 'unknown'}` nothing is planned", f"tasks that are planned: {list_words(planned_tasks)}"
     if (placer := placer_of(settings, task)) not in (Placer.HYBRID, Placer.MODEL_PARALLEL):
         return f"of programs that place by RLinf's {placer.value} nothing is planned", f"drop `{KEY}` and `seconds`"
     if settings.flag("cluster.auto_scheduler", PLANS):
@@ -141,12 +141,12 @@ def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, pla
     for entry in profile.entries if isinstance(profile, MapNode) else ():
         if (name := entry.key.text) not in known and name.removesuffix(COST) not in _KNOWN:
             message, close = f"`{KEY}.{name}` belongs to no component of the file: it is ignored", nearest(name, known)
-            help = f"write `{close}`" if close else f"its keys are {listed(known)}"
-            notes.warn("PW104", KEY, message, entry.key.span, "not known", help, notes.renamed(entry, close) if close else None)
+            help = f"write `{close}`" if close else f"its keys are {list_words(known)}"
+            notes.warn("PW104", KEY, message, entry.key.span, "not known", help, notes.rename(entry, close) if close else None)
     misspelt: list[str] = []
     for name, entry in hinted_entries(hints).items() if task in TASKS else ():
         if name not in placed and name not in _KNOWN and (close := nearest(name, placed)):
-            help, edit = f"write `{close}`", notes.renamed(entry, close)
+            help, edit = f"write `{close}`", notes.rename(entry, close)
             notes.error("PW104", name, f"`{name}` is no component of this job", entry.key.span, "not placed", help, edit)
             misspelt.append(name)
     return without(hints, misspelt)
@@ -165,7 +165,7 @@ class RlinfOpening:
     written: Problem | None
     leaves_degrees: bool
 
-    def opened(self) -> Reading:
+    def open_ranks(self) -> Reading:
         """See `Opening.opened`."""
         reading, written = self.read(self.document), self.written
         if reading.problem is None or written is None:
@@ -181,14 +181,14 @@ class RlinfOpening:
         findings = (*reading.findings, *(refused if not reading.failed else ()))
         return replace(reading, problem=replace(reading.problem, job=job), findings=findings)
 
-    def refused(self) -> tuple[Finding, ...]:
+    def find_refusals(self) -> tuple[Finding, ...]:
         """See `Opening.refused`."""
         return self._refusals(self.read(self.document)) if self.leaves_degrees else ()
 
     def _refusals(self, reading: Reading) -> tuple[Finding, ...]:
         """Return an error if RLinf refuses every choice of degrees that hints leave open."""
         job = reading.problem.job if reading.problem is not None and not reading.failed else None
-        return all_refused(job, self._job_with) if job is not None and job.choices else ()
+        return report_all_refused(job, self._job_with) if job is not None and job.choices else ()
 
     def _job_with(self, degrees: Chosen) -> Job | str:
         """Return the job of the file with these degrees, or the reason of RLinf's refusal."""

@@ -102,24 +102,24 @@ class Fitted(NamedTuple):
     explained: float
 
 
-def fitted(points: Mapping[int, Fraction]) -> Fitted | None:
+def fit(points: Mapping[int, Fraction]) -> Fitted | None:
     """Return the best of power, exponential, logarithm and parabola; None for a single point.
 
     The curve with the largest explained variance wins; on a tie the first.
     """
-    return _fitted(tuple(points.items()))
+    return _fit(tuple(points.items()))
 
 
 @lru_cache(maxsize=64)  # planning reads a file many times, with the same points
-def _fitted(points: tuple[tuple[int, Fraction], ...]) -> Fitted | None:
+def _fit(points: tuple[tuple[int, Fraction], ...]) -> Fitted | None:
     xs, ys, curves = [x for x, _ in points], [float(y) for _, y in points], dict[str, Curve]()
     if len(xs) < 2:
         return None
     middle, mean = sum(xs) / len(xs), math.fsum(ys) / len(ys)
     if min(xs) > 0:
         centre = math.exp(math.fsum(map(math.log, xs)) / len(xs))
-        curves["a x^b"] = _scaled(xs, ys, lambda x, b: (x / centre) ** b, 10.0)
-    curves["a e^(b x)"] = _scaled(xs, ys, lambda x, b: math.exp(b * (x - middle)), 20.0 / (max(xs) - min(xs)))
+        curves["a x^b"] = _scale(xs, ys, lambda x, b: (x / centre) ** b, 10.0)
+    curves["a e^(b x)"] = _scale(xs, ys, lambda x, b: math.exp(b * (x - middle)), 20.0 / (max(xs) - min(xs)))
     if min(xs) > 0:
         curves["a + b ln x"] = _linear(points, (lambda x: 1.0, math.log))
     if len(xs) > 2:
@@ -130,23 +130,23 @@ def _fitted(points: tuple[tuple[int, Fraction], ...]) -> Fitted | None:
     return Fitted(curves[best], best, 1 - left[best] / whole if whole else 1.0)
 
 
-def _scaled(xs: Sequence[int], ys: Sequence[float], shape: Callable[[float, float], float], reach: float) -> Curve:
+def _scale(xs: Sequence[int], ys: Sequence[float], shape: Callable[[float, float], float], reach: float) -> Curve:
     """Return the least-squares curve a f(x, b); for a given b, a is a quotient."""
 
     def factor(b: float) -> float:
         values = [shape(x, b) for x in xs]
         return math.fsum(y * value for y, value in zip(ys, values)) / math.fsum(value * value for value in values)
 
-    def left(b: float) -> float:
+    def compute_error(b: float) -> float:
         a = factor(b)
         return math.fsum((y - a * shape(x, b)) ** 2 for x, y in zip(xs, ys))
 
     step = reach / STEPS
-    nearest = step * min(range(-STEPS, STEPS + 1), key=lambda index: left(step * index))
+    nearest = step * min(range(-STEPS, STEPS + 1), key=lambda index: compute_error(step * index))
     low, high = max(nearest - step, -reach), min(nearest + step, reach)
     for _ in range(100):  # ternary search, to the precision of floats
         lower, upper = low + (high - low) / 3, high - (high - low) / 3
-        low, high = (low, upper) if left(lower) <= left(upper) else (lower, high)
+        low, high = (low, upper) if compute_error(lower) <= compute_error(upper) else (lower, high)
     b = (low + high) / 2
     a = factor(b)
     return lambda x: a * shape(x, b)
@@ -253,7 +253,7 @@ def simulated_table(profile: Mapping[int, Fraction], environments: int, total: i
             continue
         if share in profile:
             table[count] = ProfileRow(round(profile[share] * SECOND))
-        elif (curve := curve or fitted(profile)) is not None and (seconds := curve.curve(share)) > 0:
+        elif (curve := curve or fit(profile)) is not None and (seconds := curve.curve(share)) > 0:
             formula = f"a curve {curve.family} through the measured ones, as RLinf fits it"
             table[count] = ProfileRow(max(1, round(seconds * SECOND)), formula)
     return table

@@ -21,7 +21,7 @@ from ....configuration.notes import Notes
 from ....configuration.settings import Amount, Settings
 from ....findings.finding import UnusableInput
 from ....findings.wording import with_noun
-from ....hints.block import hinted_entries, said_of_plan, timed_names
+from ....hints.block import find_plan_keys, hinted_entries, timed_names
 from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
 from ....planning.workload import STEADY, TABLE, After, Measured, TimedComponent, Workload
@@ -87,7 +87,7 @@ class TimedFile:
         batch, running = batch_of(settings), settings.whole("rollout.max_running_requests", PLANS, 1)
         if batch is None:
             return None
-        total, (shared, _), choices = self.cluster.total(), self.measured_on(), self._choices()
+        total, (shared, _), choices = self.cluster.total(), self.find_measured_on(), self._choices()
         times: dict[str, TimedComponent] = {}
         for name, cost in self.profile.costs.items():
             if (name not in self.placed and not is_separate(settings, name, self.placed, times)) or (
@@ -105,8 +105,8 @@ class TimedFile:
                 table = partial(trained_table, cost, measured, total=total, batch=batch, formula=formula)
             both_degrees = degrees_by_arrangement(settings, name) or ()
             candidates = dict.fromkeys([*both_degrees, *((own_degrees, *choices[name]) if name in choices else ())])
-            rows = [row for parallel in candidates for row in _measured(table(parallel.replica), parallel)]
-            times[name] = TimedComponent(tuple(rows if candidates else _measured(table(own_degrees.replica))), TABLE)
+            rows = [row for parallel in candidates for row in _read_measurements(table(parallel.replica), parallel)]
+            times[name] = TimedComponent(tuple(rows if candidates else _read_measurements(table(own_degrees.replica))), TABLE)
         return times
 
     def _embodied_times(self) -> dict[str, TimedComponent] | None:
@@ -118,11 +118,11 @@ class TimedFile:
                 table = simulated_table(self.profile.shares[name], amount.value, self.size(name), even=name == "env")
             elif name in self.profile.costs:
                 formula = formula_of(self.settings.word(f"{name}.training_backend", PLANS))
-                measured = self.counts.get(name, assignment.held(name))
+                measured = self.counts.get(name, assignment.count_held(name))
                 table = trained_table(self.profile.costs[name], measured, 1, self.size(name), Batch(1, 1, 1), formula)
             else:
                 continue
-            times[name] = TimedComponent(tuple(_measured(table)), TABLE)
+            times[name] = TimedComponent(tuple(_read_measurements(table)), TABLE)
         return times
 
     def _choices(self) -> dict[str, tuple[Parallel, ...]]:
@@ -138,7 +138,7 @@ class TimedFile:
                     choices[name] = fill(ParallelForm, value, name, "").choices()
         return {name: degrees for name, degrees in choices.items() if len(degrees) > 1}
 
-    def measured_on(self) -> tuple[int, tuple[str, ...]]:
+    def find_measured_on(self) -> tuple[int, tuple[str, ...]]:
         """Return the accelerators behind the costs, and (assumption about them, reason), if any.
 
         Costs are those of a run in which actor and rollout share accelerators. If they are apart in
@@ -151,7 +151,7 @@ class TimedFile:
             where = f" of {' and '.join(f'`{label}`' for label in labels)}" if size < total else ""
             taken = f"the costs are taken as those of actor and rollout together on all {size} accelerators{where}"
             return size, (taken, "actor and rollout are apart in this file")
-        measured = assignment.held("actor")
+        measured = assignment.count_held("actor")
         noun = with_noun(measured, "accelerator")
         taken = f"the costs are taken as measured on {noun}, not on all {total}"
         return measured, (taken, f"actor and rollout share {noun} in this file") if measured < total else ()
@@ -175,7 +175,7 @@ class TimedFile:
         """
         assignment, batch = self.assignment, batch_of(self.settings) if self.task != "embodied" else None
 
-        def lost(name: str) -> int:
+        def count_lost(name: str) -> int:
             counts = {row.accelerators for row in times[name].measured} if name in times else range(1, self.size(name) + 1)
             return sum(batch is not None and batch.prompts % count > 0 for count in counts)
 
@@ -185,7 +185,7 @@ class TimedFile:
             equal = [leader for leader in order if assignment.masks(leader) == masks]
             met = [leader for leader in order if any(mask & assignment.masks(leader).get(key, 0) for key, mask in masks.items())]
             for leader in [] if name in planned else [*equal, *met][:1]:
-                leaders[name] = min([leader, *order], key=lost) if name == "reward" and batch else leader
+                leaders[name] = min([leader, *order], key=count_lost) if name == "reward" and batch else leader
         return leaders
 
 
@@ -200,7 +200,7 @@ def batch_of(settings: Settings) -> Batch | None:
     return Batch(prompts.value, group.value, updates.value) if prompts and group and updates else None
 
 
-def _measured(table: Table, parallel: Parallel | None = None) -> list[Measured]:
+def _read_measurements(table: Table, parallel: Parallel | None = None) -> list[Measured]:
     return [Measured(count, row.nanoseconds, "", parallel, assumed=row.formula) for count, row in sorted(table.items())]
 
 
@@ -247,7 +247,7 @@ def with_rlinf_defaults(
     Batches are the prompts of a step; in an embodied job they are the stages of the pipeline, and
     training begins after all rollouts.
     """
-    stated_keys, is_embodied, names = said_of_plan(hints), task == "embodied", [component.name for component in components]
+    stated_keys, is_embodied, names = find_plan_keys(hints), task == "embodied", [component.name for component in components]
     if is_embodied:
         workload = _as_started(settings, workload, stated_keys, names)
     by_environment = workload.model == EMBODIED_MODEL

@@ -6,7 +6,7 @@ from ....level import TRAINING
 from ..job import VerlSetup
 from .batches import judge_batches, judge_start, judge_tokens
 from .demands import judge_demands
-from .engines import judge_engines, mend_degrees
+from .engines import fix_degrees, judge_engines
 from .machine import judge_machine
 from .meshes import judge_meshes, read_models
 from .modes import judge_modes
@@ -21,7 +21,7 @@ def judge(setup: VerlSetup, level: str, models: bool = True) -> None:
     derivations.
     """
     work = VerlWork(setup)
-    steps = [mend_degrees, judge_meshes, judge_engines]
+    steps = [fix_degrees, judge_meshes, judge_engines]
     steps += [derive_batches, read_models, judge_machine] if models else []
     if level == TRAINING:
         steps += [judge_modes, judge_start, judge_tokens, judge_batches, judge_updates, judge_streams, judge_tuning]

@@ -161,14 +161,14 @@ def judge_start(work: VerlWork) -> None:
         return
     checked, settings = work.is_checked_at_start, work.settings
     if settings.flag(f"{ACTOR}.{FITTED}", NUMBERS) is False:
-        _trained(work, "actor", ACTOR, AT_START if checked else IN_WORKERS)
+        _check_trained(work, "actor", ACTOR, AT_START if checked else IN_WORKERS)
         if checked:
             one_of_two(work, "rollout", f"{ROLLOUT}.{INFERRED}", f"{ACTOR}.{FITTED}", AT_START)
         if checked and (work.settings.uses_reference or settings.until("0.4.0")):
             one_of_two(work, "ref", f"{REFERENCE}.{INFERRED}", f"{ACTOR}.{FITTED}", AT_START)
     _reference_of_megatron(work)
     if work.setup.component("critic") and settings.flag(f"critic.{FITTED}", NUMBERS) is False:
-        _trained(work, "critic", "critic", AT_START if checked else WITH_CRITIC)
+        _check_trained(work, "critic", "critic", AT_START if checked else WITH_CRITIC)
     if work.is_worker("reward_model") and checked and settings.flag(f"reward_model.{FITTED}", NUMBERS) is False:
         one_of_two(work, "reward_model", "reward_model.micro_batch_size", f"reward_model.{FITTED}", AT_START)
 
@@ -207,24 +207,24 @@ def _reference_of_megatron(work: VerlWork) -> None:
     said_at_start = work.is_checked_at_start and not work.settings.flag(f"{ACTOR}.{FITTED}", NUMBERS)
     if not said_at_start and not any(work.settings.is_open(key, NUMBERS) or work.settings.is_set(key, NUMBERS) for key in keys):
         why = "the reference policy of Megatron demands it in any case"
-        work.tell(MODE, "ref", f"`{keys[1]}` is not set", None, f"set {work.assigned(keys[1], 1)}, or more", None, "", why, IN_WORKERS)
+        work.report(MODE, "ref", f"`{keys[1]}` is not set", None, f"set {work.spell(keys[1], 1)}, or more", None, "", why, IN_WORKERS)
 
 
-def _trained(work: VerlWork, name: str, owner: str, when: str) -> None:
+def _check_trained(work: VerlWork, name: str, owner: str, when: str) -> None:
     """Check the sizes of a trained component."""
     prompts = work.amount(PROMPTS, NUMBERS) if when == AT_START else None
     mini, micro = work.amount(f"{owner}.ppo_mini_batch_size", NUMBERS), work.amount(f"{owner}.{MICRO}", NUMBERS)
     if mini and prompts:
-        help_ = f"{work.set(prompts, mini.value)}, or {work.assigned(mini.name, prompts.value)}"
+        help_ = f"{work.set(prompts, mini.value)}, or {work.spell(mini.name, prompts.value)}"
         work.check(name, AtLeast(code=NUMBERS, source=VALIDATED, left=prompts, right=mini, help=help_,
                                  message="{left} is less than {right}", when=when))  # fmt: skip
     if not one_of_two(work, name, f"{owner}.{MICRO}", f"{owner}.{FITTED}", when) or not micro:
         return
     key = f"{owner}.{MICRO}_per_gpu"
-    help_ = f"set {work.assigned(key, 1)}, or more, in its place"
+    help_ = f"set {work.spell(key, 1)}, or more, in its place"
     if name == "actor" and work.is_trained_by(owner) == "megatron":
         message, why = f"`{key}` is not set", "verl counts with it where Megatron trains, and raises a TypeError"
-        work.tell(MODE, name, message, micro.span, help_, None, "deprecated", why, when)
+        work.report(MODE, name, message, micro.span, help_, None, "deprecated", why, when)
         return
     if mini:
         _micro(work, name, owner, mini, micro, when)
@@ -233,7 +233,7 @@ def _trained(work: VerlWork, name: str, owner: str, when: str) -> None:
         # size of one rank.
         message = f"`{micro.name}` is set, which verl's workers refuse"
         why = f"the workers write a rank's part of it to `{key}` too, and refuse both"
-        work.tell(MODE, name, message, micro.span, help_, None, "deprecated", why, IN_WORKERS, releases=Range("0.6.0"))
+        work.report(MODE, name, message, micro.span, help_, None, "deprecated", why, IN_WORKERS, releases=Range("0.6.0"))
 
 
 def one_of_two(work: VerlWork, name: str, all_ranks: str, unless: str, when: str) -> bool:
@@ -245,12 +245,12 @@ def one_of_two(work: VerlWork, name: str, all_ranks: str, unless: str, when: str
     if all(both):
         message, why = f"`{all_ranks}` and `{one_rank.rpartition('.')[2]}` are both set", "verl takes one of them"
         help_ = f"remove `{all_ranks}`, which is deprecated" if settings.at(one_rank) else f"set `{one_rank}` in its place"
-        work.tell(MODE, name, message, settings.place(all_ranks), help_, None, "deprecated", why, when)
+        work.report(MODE, name, message, settings.place(all_ranks), help_, None, "deprecated", why, when)
     elif not any(both) and not work.is_whole:
         work.notes.unsure(MODE, name, f"`{one_rank}` is not in this file; the command line may set it")
     elif not any(both):
         why = f"verl demands it unless `{unless}` is set"
-        work.tell(MODE, name, f"`{one_rank}` is not set", None, f"set {work.assigned(one_rank, 1)}, or more", None, "", why, when)
+        work.report(MODE, name, f"`{one_rank}` is not set", None, f"set {work.spell(one_rank, 1)}, or more", None, "", why, when)
     return any(both) and not all(both)
 
 

@@ -102,7 +102,7 @@ def _judge(work: VerlWork, demand: Demand) -> None:
         given["severity"] = Severity.WARNING
     when = getattr(moments, demand["when"])
     given["when"] = IN_WORKERS if when == AT_START and not work.is_checked_at_start else when
-    findings, value = work.notes.findings, work.settings.at(work.settings.meant(key))
+    findings, value = work.notes.findings, work.settings.at(work.settings.resolve_key(key))
     before = len(findings)
     work.check(subject, check_of(demand, **given))
     is_own = value is not None and (document.program is not None or value.span.file == document.source.name)

@@ -19,7 +19,7 @@ from ....findings.finding import Fix, Severity
 from ....findings.wording import with_noun
 from ....pools import Pool
 from ....releases.release import Range
-from ...checks import MULTIPLE, AtLeast, Equals, Number, divisors, near
+from ...checks import MULTIPLE, AtLeast, Equals, Number, divisors, find_near
 from ..degrees import APART, Degrees, engine_key, engine_of, is_engine, is_teacher
 from ..programs import TRAINERS, ProgramKind
 from .work import (
@@ -62,7 +62,7 @@ def judge_engines(work: VerlWork) -> None:
     for name in names:
         if (known := engine_of(settings, name)) is not None:
             if name != APART:
-                _refused(work, name, known)
+                _check_refused(work, name, known)
                 _context(work, name)
             _servers(work, name, *known)
 
@@ -81,7 +81,7 @@ def _per_node(work: VerlWork, name: str) -> Amount | None:
     return work.amount(key, DEGREES)
 
 
-def _refused(work: VerlWork, name: str, known: Degrees) -> None:
+def _check_refused(work: VerlWork, name: str, known: Degrees) -> None:
     """Report degrees that an engine refuses or never gets."""
     settings, (parallel, amounts) = work.settings, known
     key, tp, dp, pp, ep = engine_key(settings, name), *(amounts[degree] for degree in ("tp", "dp", "pp", "ep"))
@@ -105,7 +105,7 @@ def _refused(work: VerlWork, name: str, known: Degrees) -> None:
     if name == "reward_model" and parallel.replica > parallel.tp:
         message = f"the pool of the reward model is cut into pieces of tp {parallel.tp}, but a replica needs {parallel.replica}"
         excess = dp if parallel.dp > 1 else pp
-        work.tell(DEGREES, name, message, excess.span, work.set(excess, 1), excess.becomes(1), "not counted",
+        work.report(DEGREES, name, message, excess.span, work.set(excess, 1), excess.becomes(1), "not counted",
                   when_served(work, name, IN_SERVER), releases=Range(until="0.7.1"))  # fmt: skip
 
 
@@ -144,9 +144,9 @@ def _check_vllm(work: VerlWork, name: str, amounts: Mapping[str, Amount]) -> Non
         hybrid, size = name == "rollout" and work.entry.kind in TRAINERS, tp.value * dp.value
         message = f"vLLM gets {work.text(dp)} only with `expert_parallel_size` above 1"
         why = f"vLLM starts {tp.value} of {size} workers, the others {'wait for ever' if hybrid else 'idle'}"
-        help_ = f"set `expert_parallel_size` to {size} for a model with experts, or {work.assigned(dp.name, 1)}"
+        help_ = f"set `expert_parallel_size` to {size} for a model with experts, or {work.spell(dp.name, 1)}"
         when = "verl notices this never: the first transfer of weights hangs (verl#5607, fixed in 0.8.0)" if hybrid else NEVER
-        work.tell(MODE, name, message, dp.span, help_, dp.becomes(1), "not given to vLLM", why, when, proved=hybrid,
+        work.report(MODE, name, message, dp.span, help_, dp.becomes(1), "not given to vLLM", why, when, proved=hybrid,
                   releases=Range("0.6.1", "0.8.0"))  # fmt: skip
     per_node, newer = _per_node(work, name), work.settings.since("0.8.0")
     if per_node is not None and name == "rollout" and (dp if newer else ep).value > 1:
@@ -163,7 +163,7 @@ def _check_trtllm(work: VerlWork, name: str, key: Callable[[str], str], known: D
     moe, tensor, experts = work.number(key(MOE), MODE), amounts["tp"], amounts["ep"]
     if is_teacher(name):
         message, at = "TensorRT-LLM cannot serve a teacher: verl raises a NotImplementedError", work.settings.place(key("name"))
-        work.tell(MODE, name, message, at, f"set {work.assigned(key('name'), 'vllm')}", None, "", when)
+        work.report(MODE, name, message, at, f"set {work.spell(key('name'), 'vllm')}", None, "", when)
     message, why = "{left} is never given to TensorRT-LLM", "its server gets the tensor parallel size alone"
     work.check(name, Equals(code=MODE, source=source, left=amounts["dp"], right=1, message=message, why=why, severity=Severity.WARNING,
                             when=NEVER))  # fmt: skip
@@ -176,7 +176,7 @@ def _check_trtllm(work: VerlWork, name: str, key: Callable[[str], str], known: D
     per_node, size = _per_node(work, name), parallel.replica
     if per_node is not None and size > per_node.value:
         message = f"TensorRT-LLM runs a replica on one node alone, but it has {with_noun(size, 'accelerator')}, a node {per_node.value}"
-        work.tell(MODE, name, message, tensor.span or per_node.span, work.set(tensor, per_node.value), None,
+        work.report(MODE, name, message, tensor.span or per_node.span, work.set(tensor, per_node.value), None,
                   f"{-(-size // per_node.value)} nodes", IN_SERVER, releases=Range("b178a3cd", "0.8.0"))  # fmt: skip
 
 
@@ -195,9 +195,9 @@ def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str
         whole = pool.size % replica == 0 and (part % replica == 0 or replica % part == 0)
         return whole and replica % server == 0 and part % server == 0
 
-    help_, edit = f"make {work.assigned(per_node.name, part)}", None
+    help_, edit = f"make {work.spell(per_node.name, part)}", None
     tensor, tp = amounts["tp"], parallel.tp
-    if better := near(tp, [value for value in divisors(pool.size) if fits(value * (size // tp))]):
+    if better := find_near(tp, [value for value in divisors(pool.size) if fits(value * (size // tp))]):
         close = min(better, key=lambda value: abs(value - tp))
         help_, edit = work.set(tensor, *better), tensor.becomes(close)
     fixes = dict(component.fixes)
@@ -205,7 +205,7 @@ def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str
         at = next((amount.span for amount in amounts.values() if amount.value > 1 and amount.span), per_node.span)
         message = f"a replica of {name} ({with_noun(size, 'accelerator')}) is no multiple of {work.text(per_node)}"
         why = f"verl takes `{per_node.name}` for the size of a node of `{pool.name}` ({pool.sizes})"
-        work.tell(TORN, name, message, at, help_, edit, with_noun(size, "accelerator"), why, when_served(work, name))
+        work.report(TORN, name, message, at, help_, edit, with_noun(size, "accelerator"), why, when_served(work, name))
         server_size = 1  # no server starts
     elif part % server_size:
         by = f"{work.text(per_node)}, which verl takes for the size of a node"
@@ -214,7 +214,7 @@ def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str
     work.setup.change(component, replace(component, server=server_size, fixes=fixes))
 
 
-def mend_degrees(work: VerlWork) -> None:
+def fix_degrees(work: VerlWork) -> None:
     """Give components the fixes of degrees for replicas that do not divide the pool."""
     for component in work.setup.components:
         pool, known = work.setup.pool(component.name), work.setup.degrees(component.name)

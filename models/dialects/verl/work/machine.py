@@ -67,14 +67,14 @@ def _accelerators(work: VerlWork, alone: bool) -> None:
         return
     if not alone:
         message, help_ = f"{shown}, but a part of a pool needs {need} of one", f"show Ray {need} accelerators on each node"
-        work.tell(FIT, pools[0].name, message, at, help_, None, "", HANGS, proved=False)
+        work.report(FIT, pools[0].name, message, at, help_, None, "", HANGS, proved=False)
         return
     names = " and ".join(f"`{pool.name}` ({pool.sizes})" for pool in pools)
     message = f"{shown}, but {names} need{'s' * (len(pools) == 1)} {need}"
-    size = work.assigned(pools[0].accelerators_key or ACCELERATORS, available)
+    size = work.spell(pools[0].accelerators_key or ACCELERATORS, available)
     help_ = f"show Ray {need} accelerators" + f", or set {size}" * bool(available and need % available == 0)
     when = f"verl raises a ValueError: Total available GPUs {available}.0 is less than total desired GPUs {need}"
-    work.tell(FIT, pools[0].name, message, at or pools[0].span("size"), help_, None, f"{available} of {need}", when)
+    work.report(FIT, pools[0].name, message, at or pools[0].span("size"), help_, None, f"{available} of {need}", when)
 
 
 def _processes(work: VerlWork) -> None:
@@ -87,7 +87,7 @@ def _processes(work: VerlWork) -> None:
     message = f"{shows} {with_noun(machine.accelerators, 'accelerator')}, but torchrun starts {need} processes on a node"
     help_ = f"show {need} accelerators, or write `--nproc_per_node={machine.accelerators}`"
     when = "the processes without an accelerator fail at once: invalid device ordinal"
-    work.tell(FIT, pool.name, message, machine.accelerators_span, help_, None, f"{machine.accelerators} of {need}", when)
+    work.report(FIT, pool.name, message, machine.accelerators_span, help_, None, f"{machine.accelerators} of {need}", when)
 
 
 def _is_submitted(program: Program | None) -> bool:
@@ -112,7 +112,7 @@ def _cpus(work: VerlWork) -> None:
             cpus = f"{need - reserved} for {with_noun(count, 'accelerator')}" + f" and {reserved} for its processes" * bool(reserved)
             edit = amount.becomes(need) if amount is not None and at == amount.span else None
             message = f"{text} is fewer than the CPUs that verl reserves: {cpus}"
-            work.tell(CPUS, pools[0].name, message, at, f"make it {need} or more", edit, "too few", HANGS)
+            work.report(CPUS, pools[0].name, message, at, f"make it {need} or more", edit, "too few", HANGS)
 
 
 def _unread(work: VerlWork) -> None:

@@ -20,7 +20,7 @@ from ....findings.finding import Severity
 from ....findings.wording import with_noun
 from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits
 from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of, places_of, stage_splits, stages_in
-from ...checks import Equals, Excludes, Number, divisors, near
+from ...checks import Equals, Excludes, Number, divisors, find_near
 from ..degrees import OWNERS, TUNERS, TUNES, engine_key, engine_of, is_counted, is_engine, is_teacher, section_of, tuner_of
 from ..programs import PROCESSES, ProgramKind
 from .work import ACTOR, AFTER_WEIGHTS, DEGREES, DIVIDES, IN_WORKERS, MODE, NEVER, REPLACED, ROLLOUT, WITH_MODEL, VerlWork
@@ -41,7 +41,7 @@ _PRECISIONS = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 def judge_meshes(work: VerlWork) -> None:
     """Check that every group size divides the component's world."""
     if work.entry.kind in TUNES:
-        _tuned(work)
+        _check_tuned(work)
         return
     for name, owner in OWNERS.items():
         ranks = work.setup.world_size(name)
@@ -79,10 +79,10 @@ def _dynamic(work: VerlWork, name: str, section: str, ranks: int) -> None:
     if all(shares) and ranks % parts == 0 and ranks // parts % 2:
         left, at = with_noun(ranks // parts, "rank"), work.settings.place(f"{section}.dynamic_context_parallel")
         message = f"{left} of {name} {'is' if ranks == parts else 'are'} left for data and context: dynamic context needs an even number"
-        work.tell(DEGREES, name, message, at, "change tp or pp", None, left, IN_WORKERS)
+        work.report(DEGREES, name, message, at, "change tp or pp", None, left, IN_WORKERS)
 
 
-def _tuned(work: VerlWork) -> None:
+def _check_tuned(work: VerlWork) -> None:
     """Check a fine-tuned component, of FSDP or of the engine in section `engine`."""
     ranks, engine = work.setup.world_size("actor"), tuner_of(work.settings)
     if ranks is None or not is_counted(work.settings):
@@ -169,11 +169,11 @@ def _titan(work: VerlWork, name: str, section: str, ranks: int) -> None:
     shards, rest, edit = amounts[0], prod(sizes[1:]), None
     help_ = f"choose sizes whose product is {ranks}"
     if ranks % rest == 0:
-        help_, edit = f"set {work.assigned(shards.name, ranks // rest)}", shards.becomes(ranks // rest)
+        help_, edit = f"set {work.spell(shards.name, ranks // rest)}", shards.becomes(ranks // rest)
     at = next((amount.span for amount in (*amounts[1:], shards) if amount.span and amount.value > 1), shards.span)
     message = f"dp shards x tp x dp replicas x cp x pp = {' x '.join(map(str, sizes))} = {prod(sizes)} "
     message += f"must be the {with_noun(ranks, 'rank')} of {name}"
-    work.tell(DEGREES, name, message, at, help_, edit, f"not {ranks}", IN_WORKERS)
+    work.report(DEGREES, name, message, at, help_, edit, f"not {ranks}", IN_WORKERS)
     component = work.setup.component(name)
     if component is not None and ranks % component.parallel.replica:  # the product is reported here
         work.setup.change(component, replace(component, parallel=Parallel(), fixes={}))
@@ -238,12 +238,12 @@ def _experts(work: VerlWork, name: str, degrees: str, ranks: int) -> None:
     note = "" if own else f"`{key}` is null, and so takes the tensor parallel size {tensor.value}"
     fitting = [size for size in divisors(ranks) if size <= inner.value and ranks % (size * experts.value * stages.value) == 0]
     if fitting:
-        help_, edit = f"set {work.assigned(key, max(fitting))}", own.becomes(max(fitting)) if own else None
+        help_, edit = f"set {work.spell(key, max(fitting))}", own.becomes(max(fitting)) if own else None
     else:
-        better = near(experts.value, [size for size in divisors(ranks) if ranks % (inner.value * size * stages.value) == 0])
+        better = find_near(experts.value, [size for size in divisors(ranks) if ranks % (inner.value * size * stages.value) == 0])
         help_ = work.set(experts, *better) if better else f"make expert tp x ep x pp a divisor of {ranks}"
         edit = experts.becomes(min(better, key=lambda value: abs(value - experts.value))) if better else None
-    work.tell(DEGREES, name, message, experts.span or stages.span, help_, edit, f"{with_noun(total, 'rank')} together", note, IN_WORKERS)
+    work.report(DEGREES, name, message, experts.span or stages.span, help_, edit, f"{with_noun(total, 'rank')} together", note, IN_WORKERS)
 
 
 # -- models

@@ -57,7 +57,7 @@ def _engines(work: VerlWork) -> None:
         key, when = engine_key(settings, name)("name"), when_served(work, name, IN_WORKERS)
         word, when = settings.word(key, MODE), BEFORE_WORKERS if work.entry.kind is ProgramKind.SERVER else when
         if word in ("", MANDATORY) and work.is_whole and not settings.is_open(key, MODE):
-            work.tell(MODE, name, f"`{key}` is not set, and has no default", None, f"set {work.assigned(key, 'vllm')}", None, "", when)
+            work.report(MODE, name, f"`{key}` is not set, and has no default", None, f"set {work.spell(key, 'vllm')}", None, "", when)
         elif word != MANDATORY and not work.entry.own_trainer and not settings.has("actor_rollout_ref.model.external_lib"):
             message = "{left} is `{right}`, an engine that this release of verl does not have"
             work.check(name, OneOf(code=MODE, source="verl, verl/workers/rollout/replica.py", key=key, values=engines,
@@ -101,16 +101,16 @@ def _configuration(work: VerlWork) -> None:
         owner, megatron = key.removesuffix(".strategy"), word == "megatron"
         if stated is not None and work.setup.component(name) is not None and (choice := work.missing_group(owner)):
             message = f"`{key}` is {word}, but the configuration `{table.name}` is for {stated.value}"
-            work.tell(MODE, name, message, settings.place(key), f"set `{choice}`, which makes `{owner}.{word}` too", None, "", IN_WORKERS)
+            work.report(MODE, name, message, settings.place(key), f"set `{choice}`, which makes `{owner}.{word}` too", None, "", IN_WORKERS)
         if not word or word not in KNOWN or stated is None or work.setup.component(name) is None:
             continue
         section = f"{owner}.megatron" if megatron else f"{owner}.fsdp_config"
         if megatron is not (stated.value == "megatron") and settings.at(section) is None:
             first = megatron and name == "actor" and work.is_checked_at_start and settings.flag(DYNAMIC, MODE) is False
             message = f"`{key}` is {word}, but the configuration `{table.name}` is for {stated.value}"
-            help_ = f"start with a configuration for {word}, or set {work.assigned(key, stated.value)}"
+            help_ = f"start with a configuration for {word}, or set {work.spell(key, stated.value)}"
             edit = settings.becomes(key, str(stated.value))
-            work.tell(MODE, name, message, settings.place(key), help_, edit, "", AT_START if first else IN_WORKERS)
+            work.report(MODE, name, message, settings.place(key), help_, edit, "", AT_START if first else IN_WORKERS)
 
 
 def _apart(work: VerlWork) -> None:
@@ -127,8 +127,8 @@ def _apart(work: VerlWork) -> None:
         work.notes.unsure(MODE, "critic", f"`{key}` is not in this file; the command line may set it")
     elif work.setup.component("critic"):
         message = "this program has no workers that train a critic"
-        help_ = f"choose an estimator without one, such as {work.assigned('algorithm.adv_estimator', 'grpo')}"
-        work.tell(MODE, "critic", message, settings.place(key), help_, None, "a critic", WITH_CRITIC)
+        help_ = f"choose an estimator without one, such as {work.spell('algorithm.adv_estimator', 'grpo')}"
+        work.report(MODE, "critic", message, settings.place(key), help_, None, "a critic", WITH_CRITIC)
     if work.setup.component("reward_model"):
         if work.entry.program == FULLY_ASYNC and settings.since("0.8.0"):
             message = "servers apart never pause, so a reward model needs a pool of its own: verl asserts it"

@@ -18,7 +18,7 @@ from ....findings.finding import Severity
 from ....findings.wording import are, with_noun
 from ....record import dataclass
 from ....releases.release import Range
-from ...checks import AMONG, MULTIPLE, AtLeast, Number, divisors, multiples_near, near
+from ...checks import AMONG, MULTIPLE, AtLeast, Number, divisors, find_near, multiples_near
 from ..degrees import TUNES
 from ..programs import ENGINE_PROCESSES, FULLY_ASYNC, PROCESSES, TRAINERS
 from .batches import EACH, FITTED, INFERRED, MICRO, PROMPTS, samples_of_step
@@ -84,7 +84,7 @@ def judge_updates(work: VerlWork) -> None:
         again = (update.mini.name, update.ranks) in seen  # two roles with one mini batch
         seen.add((update.mini.name, update.ranks))
         if new is False:
-            _rounded(work, update, again)
+            _check_rounded(work, update, again)
         elif new and not again:  # the workers of the model engine refuse uneven numbers
             right = Number(update.ranks, f"the {update.ranks} data parallel ranks")
             fixed = update.name == "actor" and work.settings.flag(f"{ACTOR}.{FITTED}", NUMBERS) is False
@@ -92,14 +92,14 @@ def judge_updates(work: VerlWork) -> None:
             better = update.even(micro.value if micro else 1)
             work.divides(update.name, SHARES, update.number(work), right, FIRST_UPDATE, better, AMONG, edits=False, source=NEW)
         if new and update.name == "actor":  # the critic's engine always fits batches to the tokens
-            _fixed(work, update)
+            _check_fixed(work, update)
         key = f"{update.owner}.megatron.virtual_pipeline_model_parallel_size"
         virtual = work.amount(key, NUMBERS) if update.strategy == "megatron" else None
         if virtual and virtual.value > 1:
             work.notes.unsure(NUMBERS, update.name, "how many micro batches the virtual pipeline stages get depends on the samples")
 
 
-def _fixed(work: VerlWork, update: Update) -> None:
+def _check_fixed(work: VerlWork, update: Update) -> None:
     """Check that micro batches of a fixed size fill a rank's mini batch and step."""
     static, own = f"{ACTOR}.{FITTED}", work.entry.own_trainer or work.entry.program == FULLY_ASYNC
     if not work.is_said(f"{ACTOR}.strategy") and work.settings.at(f"{ACTOR}.megatron") is not None:
@@ -138,12 +138,12 @@ def check_micro_batches(work: VerlWork, name: str, share: int, key: str, fitted:
     micro = work.amount(key, NUMBERS) if work.settings.flag(fitted, NUMBERS) is False else None
     if micro:
         chunks = share // micro.value  # 0.7.0 cuts as many equal pieces, of whatever size
-        left, better = Number(share, f"the {with_noun(share, 'sample')} of a rank of {name}"), near(micro.value, divisors(share))
+        left, better = Number(share, f"the {with_noun(share, 'sample')} of a rank of {name}"), find_near(micro.value, divisors(share))
         right, releases = Number(micro.value, work.short_text(micro), micro), Range("0.7.0" if not chunks or share % chunks else "0.7.1")
         work.divides(name, NUMBERS, left, right, when, better, MULTIPLE, change="right", source=CUT, releases=releases)
 
 
-def _rounded(work: VerlWork, update: Update, again: bool) -> None:
+def _check_rounded(work: VerlWork, update: Update, again: bool) -> None:
     """Check updates of the old workers, which round down and refuse only empty shares."""
     name, fsdp, left = update.name, update.strategy == "fsdp", update.number(work)
     right = work.ranks(name, update.ranks)
@@ -171,7 +171,7 @@ def _micro(work: VerlWork, update: Update) -> None:
     if micro is None:
         return
     size, factor = (every.value // update.ranks, update.ranks) if every else (micro.value, 1)
-    better = near(micro.value, [divisor * factor for divisor in divisors(update.share)])
+    better = find_near(micro.value, [divisor * factor for divisor in divisors(update.share)])
     share = f"the {with_noun(update.share, 'sample')} that a rank of {update.name} takes"
     part = f"{size}, its part of {work.short_text(micro)}" if every else work.short_text(micro)
     note = f"{with_noun(update.share, 'sample')} of a rank: {update.samples} // {update.ranks}"
@@ -181,7 +181,7 @@ def _micro(work: VerlWork, update: Update) -> None:
     # Otherwise the first check reports it.
     elif work.settings.flag(f"{update.owner}.{FITTED}", NUMBERS) or not work.is_checked_at_start:
         message = f"{share} {are(update.share)} no multiple of {part}"
-        work.tell(NUMBERS, update.name, message, micro.span, work.set(micro, *better), None, "", note, IN_WORKERS)
+        work.report(NUMBERS, update.name, message, micro.span, work.set(micro, *better), None, "", note, IN_WORKERS)
 
 
 def _check_megatron(work: VerlWork, update: Update) -> None:
@@ -191,14 +191,14 @@ def _check_megatron(work: VerlWork, update: Update) -> None:
     divided = micro if update.name == "actor" and work.is_whole else None
     if divided and not settings.is_open(inferred, NUMBERS) and not settings.is_set(inferred, NUMBERS):
         message, why = f"`{divided.name}` is set, but `{inferred.removeprefix('actor_rollout_ref.')}` is not", DIVIDES_BOTH
-        help_ = f"set {work.assigned(f'{divided.name}_per_gpu', 1)}, or more, in its place"
-        work.tell(MODE, update.name, message, divided.span, help_, None, "deprecated", why, IN_WORKERS)
+        help_ = f"set {work.spell(f'{divided.name}_per_gpu', 1)}, or more, in its place"
+        work.report(MODE, update.name, message, divided.span, help_, None, "deprecated", why, IN_WORKERS)
     drawn = samples_of_step(work)
     if drawn is None or drawn % update.ranks:
         return
     share = drawn // update.ranks
     fitting = [divisor for divisor in divisors(drawn // update.per_prompt.value) if divisor * update.per_prompt.value % update.ranks == 0]
-    better = near(update.mini.value, fitting)
+    better = find_near(update.mini.value, fitting)
     note = f"{with_noun(share, 'sample')} of a rank: {drawn} // {update.ranks}"
     left = Number(share, f"the {with_noun(share, 'sample')} that a rank of {update.name} gets in a step", note=note)
     right = Number(update.share, f"the {update.share} of its mini batch", update.mini, update.number(work).note)

@@ -90,7 +90,7 @@ class VerlWork(Facts):
             severity, notes = Severity.WARNING, (*notes, UNKNOWN_ARGUMENTS)
         super().judge(releases, severity, code, message, at, label, help, edit, notes)
 
-    def tell(
+    def report(
         self, code: str, subject: str, message: str, at: Span | None, help: str, edit: Edit | None = None, label: str = "",
         *notes: str, proved: bool = True, releases: Range = ALWAYS,
     ) -> None:  # fmt: skip
@@ -104,8 +104,8 @@ class VerlWork(Facts):
         releases: Range = ALWAYS,
     ) -> None:  # fmt: skip
         """Add an error that another value of a key fixes."""
-        place, help_ = at or self.settings.place(key), f"set {self.assigned(key, value)}"
-        self.tell(code, subject, message, place, help_, self.settings.becomes(key, str(value)), label, when, releases=releases)
+        place, help_ = at or self.settings.place(key), f"set {self.spell(key, value)}"
+        self.report(code, subject, message, place, help_, self.settings.becomes(key, str(value)), label, when, releases=releases)
 
     def text(self, amount: Amount) -> str:
         """Format a key and a value, and mark a default."""
@@ -115,13 +115,13 @@ class VerlWork(Facts):
         """Format the last part of a key, and a value; the message names the owner."""
         return self.text(replace(amount, name=amount.name.rpartition(".")[2]))
 
-    def assigned(self, path: str, value: object) -> str:
-        """See `Facts.assigned`."""
-        return self.settings.assigned(path, value)
+    def spell(self, path: str, value: object) -> str:
+        """See `Facts.spell`."""
+        return self.settings.spell(path, value)
 
     def set(self, amount: Amount, *values: int) -> str:
         """Format the advice to write a value."""
-        return f"set {self.assigned(amount.name, values[0])}" + "".join(f" or `{value}`" for value in values[1:])
+        return f"set {self.spell(amount.name, values[0])}" + "".join(f" or `{value}`" for value in values[1:])
 
     def samples(self, count: int, of: str, amount: Amount, *factors: Amount) -> Number:
         """Return a number of samples, set by `amount`, with a note of all factors."""

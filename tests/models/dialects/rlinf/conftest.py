@@ -11,14 +11,14 @@ from placewright.models.findings.finding import Severity
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import AsDeclared, read_shorthand
 from placewright.models.reading import Reading
-from placewright.models.releases.choice import stated
+from placewright.models.releases.choice import state_release
 from placewright.models.releases.release import read_releases
 from placewright.models.report import Report
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 
-NEWEST = stated(read_releases(rlinf.RELEASES), read_releases(rlinf.RELEASES).newest)
+NEWEST = state_release(read_releases(rlinf.RELEASES), read_releases(rlinf.RELEASES).newest)
 """Release of these tests; those of older ones state theirs (see test_releases.py)."""
 Read = Callable[..., Reading]
 Judge = Callable[..., Report]

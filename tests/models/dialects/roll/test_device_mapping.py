@@ -184,7 +184,7 @@ def test_what_is_too_large_is_refused_at_once(name: str) -> None:
 
 def test_as_many_ids_as_allowed_are_read() -> None:
     found = read_expression(f"list(range({MAX_IDS}))")
-    assert found.ids == Ids.joined(range(MAX_IDS))
+    assert found.ids == Ids.join(range(MAX_IDS))
 
 
 @settings(max_examples=200, deadline=None)
@@ -196,6 +196,6 @@ def test_as_many_ids_as_allowed_are_read() -> None:
 )
 def test_ids_are_progressions_in_order(parts: list[range]) -> None:
     plain = [each for part in parts for each in part]
-    ids = Ids.joined(*parts)
+    ids = Ids.join(*parts)
     assert list(ids) == plain
     assert [each for part in ids.parts for each in part] == plain

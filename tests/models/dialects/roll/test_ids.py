@@ -11,7 +11,7 @@ PIECES = st.builds(
     lambda first, length, step: range(first, first + length * step, step),
     st.integers(0, 12), st.integers(1, 6), st.sampled_from([1, 1, -1, 2, 3, -2]),
 )  # fmt: skip
-LISTS = st.lists(PIECES, min_size=1, max_size=4).map(lambda pieces: Ids.joined(*pieces))
+LISTS = st.lists(PIECES, min_size=1, max_size=4).map(lambda pieces: Ids.join(*pieces))
 
 
 @given(LISTS, LISTS, st.integers(-6, 6))

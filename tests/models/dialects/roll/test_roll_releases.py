@@ -12,7 +12,7 @@ from placewright.models.dialects.roll.profile import Defaults, profile_of
 from placewright.models.findings.finding import Severity
 from placewright.models.findings.span import apply_edits
 from placewright.models.reading import Reading
-from placewright.models.releases.choice import stated
+from placewright.models.releases.choice import state_release
 from placewright.models.releases.release import read_releases
 
 from .pipelines import AGENTIC, RLVR, Config, changed, of, said, sizes, the
@@ -157,7 +157,7 @@ def test_a_reward_flow_pipeline_starts_the_actor_alone() -> None:
 
 
 def test_profiles_have_the_blocks_and_words_of_their_release() -> None:
-    profiles = {name: profile_of(stated(TABLE, release)) for name in NAMES if (release := TABLE.named(name))}
+    profiles = {name: profile_of(state_release(TABLE, release)) for name in NAMES if (release := TABLE.named(name))}
     assert "reward_model" in profiles["0.3.0"].blocks(RLVR_CONFIG) and "reward_model" not in profiles["0.2.1"].blocks(RLVR_CONFIG)
     assert "reward" in profiles["0.2.0"].blocks(AGENTIC_CONFIG) and "reward" not in profiles["0.1.3"].blocks(AGENTIC_CONFIG)
     defaults = {name: profiles[name].keys("StrategyArguments")["strategy_name"][1] for name in ("0.2.1", "0.3.0")}

@@ -8,7 +8,7 @@ import pytest
 from placewright.models.dialects import verl
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
-from placewright.models.releases.choice import stated
+from placewright.models.releases.choice import state_release
 from placewright.models.releases.release import read_releases
 from placewright.models.text.document import Document, Program
 from placewright.models.text.source import Source
@@ -41,7 +41,7 @@ def read() -> Read:
         table = read_releases(verl.RELEASES)
         named = table.named(release)
         assert named is not None
-        document = Document(source, source.root, program=started, release=stated(table, named))
+        document = Document(source, source.root, program=started, release=state_release(table, named))
         return verl.read(document, read_shorthand(machines) if machines else None, level)
 
     return reading

@@ -11,7 +11,7 @@ from placewright.models.job import Link
 from placewright.models.planning.problem import PlanningProblem
 from placewright.models.planning.workload import ACCELERATORS, SECONDS, After, Budget, Workload
 from placewright.models.problem import Problem
-from placewright.planner.check import limited
+from placewright.planner.check import find_broken_limits
 from placewright.planner.costs import cost_model
 from placewright.planner.plan import plan
 from placewright.planner.problem import planning_problem
@@ -34,7 +34,9 @@ def varied(seed: int) -> tuple[PlanningProblem, list[Price]]:
     assert question.crossing is not None
     least = LeastCrossing(question, question.crossing)
     every = [
-        (time + crossing_of(least, design), used) for (time, used), design in priced(question, False) if not any(limited(question, design))
+        (time + crossing_of(least, design), used)
+        for (time, used), design in priced(question, False)
+        if not any(find_broken_limits(question, design))
     ]
     if random.random() < 0.3:
         question = replace(question, aim=ACCELERATORS)

@@ -36,7 +36,7 @@ def test_it_is_the_one_that_is_open() -> None:
 def test_it_is_the_same_for_the_same_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray")
     port = FakePort(2, 2)
-    monkeypatch.setattr(Cluster, "_connected", lambda *_: port)
+    monkeypatch.setattr(Cluster, "_connect", lambda *_: port)
     machines = Cluster(num_nodes=1)
     assert Cluster(num_nodes=1) is Cluster() is machines
     with pytest.raises(LaunchFailed, match="needs 2 accelerators free, 0 are"):
@@ -96,12 +96,12 @@ def test_a_worker_launches_groups_in_what_the_driver_holds() -> None:
     inside = ClusterOfWorker(machines.description, port)
     group = Actor.create_group(3).launch(inside, NodePlacementStrategy([1]), name="child")
     assert group.train(2).wait() == [6]
-    assert len(port.left_over()["holds"]) == 1
+    assert len(port.count_left_over()["holds"]) == 1
     group.close()
     inside.close()
-    assert len(port.left_over()["holds"]) == 1
+    assert len(port.count_left_over()["holds"]) == 1
     machines.close()
-    assert port.left_over() == {}
+    assert port.count_left_over() == {}
 
 
 def test_its_description_is_short_enough_for_an_environment() -> None:

@@ -11,9 +11,9 @@ from placewright.runtime import DataProtoFuture, Dispatch, Execute, register, re
 from placewright.runtime.compat.verl.dispatch import (
     DISPATCH_MODE_FN_REGISTRY,
     PADDING,
+    find_registered,
     functions_of,
     get_predefined_dispatch_fn,
-    registered,
 )
 
 from ...user_code.verl_workers import Rows
@@ -71,11 +71,11 @@ def test_a_mark_keeps_the_method_as_it_is_and_says_how_it_is_called() -> None:
     @register()
     async def later(self: object) -> None: ...
 
-    how = registered(plain)
+    how = find_registered(plain)
     assert how is not None
     assert (how.dispatch_mode, how.execute_mode, how.blocking) == (Dispatch.ONE_TO_ALL, Execute.ALL, False)
     assert (plain(None, 3), plain.__doc__, inspect.iscoroutinefunction(later)) == (3, "Says x.", True)
-    assert registered(test_modes_are_the_same_objects_in_every_process) is None
+    assert find_registered(test_modes_are_the_same_objects_in_every_process) is None
 
 
 def test_a_future_among_the_arguments_is_its_value_unless_it_is_wanted_itself() -> None:

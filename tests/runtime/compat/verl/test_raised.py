@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from placewright.runtime import DataProtoFuture, Dispatch, RayClassWithInitArgs, RayResourcePool, RayWorkerGroup, Worker, register
-from placewright.runtime.failure import LaunchFailed, refused
+from placewright.runtime.failure import LaunchFailed, build_refusal
 
 from ...fake import FakePort
 
@@ -144,7 +144,7 @@ def test_a_class_of_another_kind_is_caught_by_its_type_too(group: RayWorkerGroup
 
 
 def test_failures_of_placewright_in_a_worker_keep_their_type(group: RayWorkerGroup) -> None:
-    failure = raised(group, refused("PW718", "p", "no such pool", "make one"))
+    failure = raised(group, build_refusal("PW718", "p", "no such pool", "make one"))
     assert isinstance(failure, ValueError)
     assert failure.findings[0].code == "PW709"
     assert raised(group, LaunchFailed()).findings[0].code == "PW709"

@@ -15,7 +15,7 @@ from placewright.runtime import (
     create_colocated_worker_cls,
     create_colocated_worker_cls_fused,
 )
-from placewright.runtime.compat.verl.dispatch import VERL_MARK, registered
+from placewright.runtime.compat.verl.dispatch import VERL_MARK, find_registered
 
 from ...fake import FakePort
 from ...user_code.verl_workers import Actor, Rows
@@ -62,13 +62,13 @@ class Known(Theirs):
 
 
 def test_modes_are_those_of_the_same_name() -> None:
-    plus, which = registered(Theirs.plus), registered(Theirs.which)
+    plus, which = find_registered(Theirs.plus), find_registered(Theirs.which)
     assert plus is not None
     assert which is not None
     assert (plus.dispatch_mode, plus.execute_mode, plus.blocking) == (Dispatch.DP_COMPUTE_PROTO, Execute.ALL, True)
     assert (which.execute_mode, which.blocking) == (Execute.RANK_ZERO, False)
     with pytest.raises(ValueError, match="of verl is no dispatch mode here"):
-        registered(Theirs.unknown)
+        find_registered(Theirs.unknown)
 
 
 def test_a_group_of_such_a_class_has_its_methods_alone_and_colocated() -> None:
@@ -78,7 +78,7 @@ def test_a_group_of_such_a_class_has_its_methods_alone_and_colocated() -> None:
     its = RayWorkerGroup(pool, create_colocated_worker_cls({"actor": cia})).spawn({"actor"})["actor"]
     for group in (alone, its):
         assert group.plus(Rows([0.0] * 6, pads=True)).numbers == [0, 0, 1, 1, 2, 2]
-        assert group.over(Rows([1.0, 2.0, 3.0, 4.0])).numbers == [1, 2, 203, 204]
+        assert group.format_difference(Rows([1.0, 2.0, 3.0, 4.0])).numbers == [1, 2, 203, 204]
         assert group.port.answer(group.which()) == 0
         assert group.plus(group.add_later(Rows([0.0] * 4))).numbers == [0, 2, 4, 6]
 

@@ -40,7 +40,7 @@ def test_nodes_that_nothing_tells_apart_are_known_by_their_ids() -> None:
 
 def test_in_a_smaller_cluster_nodes_have_their_ranks_there() -> None:
     roster = NodeRoster(named("a", "b", "c"), [node("1", "h", 0), node("2", "h", 1), node("3", "h", 2)])
-    ranked = roster.ranked(named("a", "c"), [node("3", "h", 2), node("1", "h", 0)])
+    ranked = roster.rank(named("a", "c"), [node("3", "h", 2), node("1", "h", 0)])
     assert [(ray.node_id, ray.rank) for ray in ranked] == [("1", 0), ("3", 1)]
 
 
