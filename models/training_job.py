@@ -95,11 +95,11 @@ class TrainingJob:
     def keys(self, table: Mapping[str, Mapping[str, Any]], parts: Iterable[str], values: Mapping[str, object]) -> dict[str, object]:
         """Return the keys of parts of a table; `$name` stands for a value."""
 
-        def filled(value: object) -> object:
+        def fill(value: object) -> object:
             name = value[1:] if isinstance(value, str) and value[:1] == "$" else ""
             return (values[name] if name in values else getattr(self, name)) if name else value
 
-        return {key: filled(value) for part in parts for key, value in table[part].items()}
+        return {key: fill(value) for part in parts for key, value in table[part].items()}
 
     def _divides(self, prompts: int) -> bool:
         return all(prompts * self.samples % (ranks * self.micro_batch) == 0 for ranks in self.ranks.values())

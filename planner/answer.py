@@ -75,9 +75,9 @@ class Solver:
     def _with_splits(self, problem: Problem) -> Answer:
         from ..solver.choosing.splits import with_splits
 
-        return with_splits(problem, self._accepted)
+        return with_splits(problem, self._accept)
 
-    def _accepted(self, problem: Problem) -> Answer:
+    def _accept(self, problem: Problem) -> Answer:
         from ..solver.choosing.accepting import with_accepted_counts
 
         return with_accepted_counts(problem, self.place, self.refuses, self.elsewhere, self.session)
@@ -126,20 +126,20 @@ class _PlannedInFile:
         from .plan import plan
 
         solver, over = self.solver, partial(self._over_given_ranks, problem.workload)
-        return plan(problem, over, solver.limit, solver.session, solver.counting, self._refused)
+        return plan(problem, over, solver.limit, solver.session, solver.counting, self._find_refusals)
 
     def _over_given_ranks(self, workload: Workload, problem: Problem) -> Answer:
         from ..solver.choosing.lying_over import lying_over
 
-        return lying_over(problem, self._laid, workload)
+        return lying_over(problem, self._lay_out, workload)
 
-    def _laid(self, problem: Problem) -> Answer:
+    def _lay_out(self, problem: Problem) -> Answer:
         from ..solver.choosing.pool_layouts import in_pool_layouts
 
         # Without a check of the written file, only arrangements are used that are right for every file.
         return in_pool_layouts(problem, self.solver.place, accept_all if self.solver.refuses is accept_all else self._refused_layout)
 
-    def _refused(self, placed: Plan, design: Design) -> Sequence[Finding]:
+    def _find_refusals(self, placed: Plan, design: Design) -> Sequence[Finding]:
         return self.solver.refuses(self.problem, _with_degrees(placed, design, self.problem))
 
     def _refused_layout(self, laid: Problem, plan: Plan) -> Sequence[Finding]:

@@ -25,10 +25,10 @@ def placing(problem: Problem, question: PlanningProblem, design: Design, open_: 
     """Return the problem with all decisions of the design; counts of `open_` have these maxima."""
     open_ = open_ or {}
     way = design.way(question)
-    shapes = {**_shapes(problem, design), **(way.shapes if way else {}), **_paired(way, design)}
+    shapes = {**_shapes(problem, design), **(way.shapes if way else {}), **_pair_shapes(way, design)}
     idle = design.not_started(question.idle)
     components = tuple(
-        _on_kind(_decided(component, question, design, shapes.get(component.name), idle), problem, question, design)
+        _on_kind(_decide(component, question, design, shapes.get(component.name), idle), problem, question, design)
         if component.name in design.options
         else component
         for component in problem.components
@@ -68,16 +68,14 @@ def _shapes(problem: Problem, design: Design) -> dict[str, ProcessShape]:
     return {name: shape for name, shape in known if shape is not None}
 
 
-def _paired(way: FrameworkArrangement | None, design: Design) -> dict[str, ProcessShape]:
+def _pair_shapes(way: FrameworkArrangement | None, design: Design) -> dict[str, ProcessShape]:
     """Return process shapes by the arrangement for the chosen degrees of pairs."""
     pairs = [pair for pair in way.paired if {pair.component, pair.partner} <= design.options.keys()] if way else []
     known = ((pair.component, pair.of(design.options[pair.component].parallel, design.options[pair.partner].parallel)) for pair in pairs)
     return {name: shape for name, shape in known if shape is not None}
 
 
-def _decided(
-    component: Component, question: PlanningProblem, design: Design, shape: ProcessShape | None, idle: frozenset[str]
-) -> Component:
+def _decide(component: Component, question: PlanningProblem, design: Design, shape: ProcessShape | None, idle: frozenset[str]) -> Component:
     """Return the component with its option; idle ones take nothing of their nodes."""
     option = design.options[component.name]
     if component.name in idle:

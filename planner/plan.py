@@ -116,7 +116,7 @@ def _in_scope(answer: Answer, question: PlanningProblem) -> Answer:
     return replace(answer, findings=(replace(first, notes=(*first.notes, note)), *rest))
 
 
-def _refused_beside_rules(refused: Refused, plan: Plan, design: Design) -> Sequence[Finding]:
+def _find_refusals_beside_rules(refused: Refused, plan: Plan, design: Design) -> Sequence[Finding]:
     """Return what refuses a plan, unless these are rules of placements alone."""
     findings, codes = refused(plan, design), {rule.code for rule in RULES}
     return () if all(finding.code in codes for finding in findings) else findings
@@ -126,15 +126,15 @@ def _planner(loop: BendersLoop) -> Planner:
     return Planner(loop.problem, partial(_try_change, loop), loop.session)
 
 
-def _unweighed(solve: Solve, problem: Problem) -> Answer:
+def _drop_preferences(solve: Solve, problem: Problem) -> Answer:
     return solve(drop_preferences(problem))
 
 
 def _try_change(loop: BendersLoop, problem: Problem) -> tuple[int, int] | None:
     """Return ns with traffic and accelerators of a changed problem; None without a placement."""
-    solve = loop.solve if problem.workload.bandwidth else partial(_unweighed, loop.solve)
+    solve = loop.solve if problem.workload.bandwidth else partial(_drop_preferences, loop.solve)
     # The file as it is shows the demands before the change; the rules were checked after it.
-    refused = partial(_refused_beside_rules, loop.refused)
+    refused = partial(_find_refusals_beside_rules, loop.refused)
     limit = min(EACH, loop.limit)
     run = trial(problem, solve, limit, loop.session, refused, TRIED)
     if run.best is None:

@@ -18,11 +18,13 @@ def infer_seconds(run: ModelRun, batch: SequenceBatch, micro_batches: float = in
     reached = run.efficiency.infer_experts if run.shape.experts else run.efficiency.infer
     seconds = run.forward(batch, reached, run.efficiency.infer).times(run.efficiency.imbalance)
     return (
-        seconds.plus(time_communication(run, batch, 1)).plus(launched(run, micro_batches)).times(compute_stage_factor(run, micro_batches))
+        seconds.plus(time_communication(run, batch, 1))
+        .plus(time_launches(run, micro_batches))
+        .times(compute_stage_factor(run, micro_batches))
     )
 
 
-def launched(run: ModelRun, passes: float) -> Interval:
+def time_launches(run: ModelRun, passes: float) -> Interval:
     """Return the seconds in which layers with experts wait for their host."""
     layers = (run.shape.layers - run.shape.dense_layers) / run.parallel.pp
     return run.efficiency.expert_layer.times(layers * passes if run.shape.experts and passes < inf else 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..estimate import DISTRIBUTED, FSDP, FULL, ZERO3
 from ..record import dataclass
 from .hardware import TERA
-from .infer import compute_stage_factor, launched, time_communication
+from .infer import compute_stage_factor, time_communication, time_launches
 from .interval import Interval, exactly
 from .model_run import HALF, ModelRun, SequenceBatch
 
@@ -37,7 +37,7 @@ def train_seconds(run: ModelRun, batch: SequenceBatch, training: Training) -> In
     reached = run.efficiency.train_experts if run.shape.experts else run.efficiency.train
     seconds = run.forward(batch, reached, run.efficiency.train).times(passes).times(run.efficiency.imbalance)
     micro_batches = max(1.0, batch.sequences / (training.steps * run.replicas * training.micro_batch))
-    seconds = seconds.plus(time_communication(run, batch, passes - 1)).plus(launched(run, passes * training.steps * micro_batches))
+    seconds = seconds.plus(time_communication(run, batch, passes - 1)).plus(time_launches(run, passes * training.steps * micro_batches))
     seconds = seconds.times(compute_stage_factor(run, micro_batches))
     return seconds.plus(_of_weights(run, training, micro_batches)).plus(_of_optimizer(run, training))
 

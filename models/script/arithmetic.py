@@ -53,16 +53,16 @@ def _step(text: str, lookup: Callable[[str], int], assign: Callable[[str, int], 
         name, sign = match["name"], match["twice"][0] if match["twice"] else match["sign"]
         amount = 1 if match["twice"] else _step(match["amount"], lookup, assign)
         before = lookup(name) if sign else amount
-        after = _computed(f"({before}) {sign} ({amount})", lookup) if sign else amount
+        after = _compute(f"({before}) {sign} ({amount})", lookup) if sign else amount
         assign(name, after)
         return before if match["twice"] and match.start("twice") > match.start("name") else after
     if match := _CHOICE.fullmatch(text):
         condition, first, second = match.groups()
-        return _computed(first if _computed(condition, lookup) else second, lookup)
-    return _computed(text, lookup)
+        return _compute(first if _compute(condition, lookup) else second, lookup)
+    return _compute(text, lookup)
 
 
-def _computed(text: str, lookup: Callable[[str], int]) -> int:
+def _compute(text: str, lookup: Callable[[str], int]) -> int:
     """Compute a sum. Raises NotComputed, and SyntaxError and its like for another text."""
     mixed = _BITS.search(text) and _COMPARISON.search(text)
     if len(text) > MAX_LENGTH or not _LETTERS.fullmatch(text) or "++" in text or "--" in text or mixed:

@@ -23,7 +23,7 @@ from ..text.source import Source
 from ..text.tree import MapNode, Scalar, find
 from .arguments import Arguments, Mapped, line_end_of, show_text
 from .follow import Follower
-from .launch import LaunchCommand, Started, launch_of, script_call, stated
+from .launch import LaunchCommand, Started, launch_of, read_stated, script_call
 from .machine import machine_of, slurm_machine
 from .pieces import VariableValue, WordPiece, WordText
 from .program import StartedProgram, readable_folders
@@ -73,7 +73,7 @@ def _give(state: State, command: str) -> None:
     for started in read_script(Source(NAME, command)).started:
         if call := script_call(started.words):
             state.call([_at_script_start(word) for word in call[1:]])
-            variables = {**started.variables, **stated(started.words)}  # of `N=2 bash FILE` and of `env N=2 bash FILE`
+            variables = {**started.variables, **read_stated(started.words)}  # of `N=2 bash FILE` and of `env N=2 bash FILE`
             state.variables |= {name: _at_script_start(text) for name, text in variables.items()}
             state.exported |= variables.keys()
             break

@@ -115,7 +115,7 @@ class Expander(ABC):
             texts = [text if "=" in text.plain else self._unknown(word, "it stands for the names of files") for text in texts]
         return [bound(text, place) for text in texts]
 
-    def separated(self, text: WordText) -> list[WordText]:
+    def separate(self, text: WordText) -> list[WordText]:
         """Split a text into fields. Raises NotComputed if the separators are unknown."""
         fields = _Fields()
         fields.add(text, self._separators)
@@ -236,13 +236,13 @@ class Expander(ABC):
         written = self.script.text[slice(*part.inside)]
         if part.kind == "process" or (shown[:1] == "`" and "\\" in written):
             return self._unknown(part, f"`{shown}` is a command, which is not run")
-        text = self.captured(Script(written, self.script.origin.cut(*part.inside), self.script.time))
+        text = self.capture(Script(written, self.script.origin.cut(*part.inside), self.script.time))
         if any(not piece.unknown for piece in text.pieces) or not text.pieces:
             return text
         return self._unknown(part, f"`{shown}` is a command, which is not run", text.path)
 
     @abstractmethod
-    def captured(self, script: Script) -> WordText:
+    def capture(self, script: Script) -> WordText:
         """Return what a script within `$(...)` prints, without the line ends at its end."""
 
     def heredoc(self, node: Node) -> WordText | None:

@@ -122,9 +122,9 @@ class ControlFlow(Expander):
         """Interpret `a && b` or `a || b`."""
         nodes = [child for child in node.named_children if child.type != "comment"]
         truth = self.statement(nodes[0])
-        return self._continued(truth, "||" not in [child.type for child in node.children], nodes[1]) if len(nodes) > 1 else truth
+        return self._continue(truth, "||" not in [child.type for child in node.children], nodes[1]) if len(nodes) > 1 else truth
 
-    def _continued(self, truth: Truth, is_and: bool, node: Node) -> Truth:
+    def _continue(self, truth: Truth, is_and: bool, node: Node) -> Truth:
         """Interpret what follows `&&` or `||`."""
         if self.state.ended or truth.value == (not is_and):
             return truth
@@ -137,9 +137,9 @@ class ControlFlow(Expander):
 
     def _pipeline(self, node: Node) -> Truth:
         """Interpret `a | b`: each command in a subshell, which reads what the one before prints."""
-        return self._piped(node.named_children, self.state.text_of(INPUT))
+        return self._pipe(node.named_children, self.state.text_of(INPUT))
 
-    def _piped(self, nodes: Sequence[Node], text: WordText | None) -> Truth:
+    def _pipe(self, nodes: Sequence[Node], text: WordText | None) -> Truth:
         for child in nodes:
             shell = self.fork()
             shell.state.put(INPUT, text)

@@ -16,9 +16,9 @@ from .arithmetic import NotComputed
 from .conditions import HOLDS, Operand, Truth, evaluate_sum, evaluate_test
 from .expand import has_braces
 from .flow import UNKNOWN, ControlFlow
-from .launch import Started, inherited, launch_of, launches_in, nested_text, script_call, shell_call, stated
+from .launch import Started, inherit, launch_of, launches_in, nested_text, read_stated, script_call, shell_call
 from .pieces import Place, VariableValue, WordText, join
-from .printing import printed
+from .printing import print_output
 from .state import INPUT, OUTPUT, LimitExceeded
 from .syntax import CLOSERS, NAME, Script, Unreadable, check_depth
 
@@ -75,7 +75,7 @@ class Follower(ControlFlow):
         if OUTPUT in self.state.variables:
             self.state.variables[OUTPUT] = shell.state.variables[OUTPUT]
 
-    def captured(self, script: Script) -> WordText:
+    def capture(self, script: Script) -> WordText:
         """Return what a script within `$(...)` prints, without the line ends at its end."""
         shell = self.fork()
         shell.script, shell.started, shell.state.variables[OUTPUT] = script, [], WordText()
@@ -195,7 +195,7 @@ class Follower(ControlFlow):
 
     def _redirect(self, node: Node) -> Truth:
         """Interpret a statement with another input or output."""
-        body, parts, before = node.child_by_field_name("body"), [*node.children], self.state.saved(INPUT, OUTPUT)
+        body, parts, before = node.child_by_field_name("body"), [*node.children], self.state.save(INPUT, OUTPUT)
         for child in node.children:
             if child.type == "heredoc_redirect":
                 self.state.put(INPUT, self.heredoc(child))
@@ -214,9 +214,9 @@ class Follower(ControlFlow):
             start = self.state.text_of(file) if appends else WordText()
             self.state.put(file, None if start is None or text is None else join([start, text]))
         if pipe is not None:
-            return self._piped(pipe.named_children, text)
+            return self._pipe(pipe.named_children, text)
         for sign, part in zip(parts, parts[1:]):
-            truth = self._continued(truth, sign.type == "&&", part) if sign.type in ("&&", "||") else truth
+            truth = self._continue(truth, sign.type == "&&", part) if sign.type in ("&&", "||") else truth
         return truth
 
     def _redirection(self, part: Node) -> tuple[str, bool] | None:
@@ -233,7 +233,7 @@ class Follower(ControlFlow):
         start, end = self.script.range(name)
         if kinds[-1] == "process_substitution":
             inner = Script(self.script.text[start + 2 : end - 1], self.script.origin.cut(start + 2, end - 1), self.script.time)
-            self.state.put(INPUT, join([self.captured(inner), WordText.of("\n", (0, 0))]) if kinds[-2] == "<" else None)
+            self.state.put(INPUT, join([self.capture(inner), WordText.of("\n", (0, 0))]) if kinds[-2] == "<" else None)
             return None if kinds[-2] == "<" else (NOWHERE, False)
         file = self.text(self.script.parts(start, end))
         if kinds[-2] == "<":
@@ -247,18 +247,18 @@ class Follower(ControlFlow):
         words = self.fields(self.script.command_words(node))
         own = [child for child in node.children if child.type in ("variable_assignment", "herestring_redirect")]
         names = [self._target(child) if child.type == "variable_assignment" else INPUT for child in own]
-        before, exported, added = self.state.saved(*names), self.state.exported, set(names) - {INPUT}
+        before, exported, added = self.state.save(*names), self.state.exported, set(names) - {INPUT}
         for child, name in zip(own, names):
             self._redirection(child) if name == INPUT else self._assign(child)
         if not words:
             return HOLDS
         self.state.exported = exported | added
-        truth = self._carried_out(node, words)
+        truth = self._carry_out(node, words)
         self.state.restore(before)
         self.state.exported -= added - exported
         return truth
 
-    def _carried_out(self, node: Node, words: Sequence[WordText]) -> Truth:
+    def _carry_out(self, node: Node, words: Sequence[WordText]) -> Truth:
         """Carry out a command: a function, a builtin, a nested text or a program."""
         place, shown, state = self.script.place(node), self.script.show(self.script.range(node)), self.state
         name, *following = (word.plain if word.known else "" for word in words)
@@ -285,8 +285,8 @@ class Follower(ControlFlow):
         inner = nested_text(words, state.text_of(INPUT), state.find_written)
         if inner is not None:
             shell = self.fork()
-            shell.state.become_child(*inherited(words))
-            shell.state.variables |= stated(words)
+            shell.state.become_child(*inherit(words))
+            shell.state.variables |= read_stated(words)
             shell.state.call(inner[1])
             shell.state.within = tuple(words)
             shell._evaluate(inner[0])
@@ -294,7 +294,7 @@ class Follower(ControlFlow):
             return Truth(None, why)
         self._start(node, words)
         if OUTPUT in state.variables:
-            text = printed(name, words[1:], state, place)
+            text = print_output(name, words[1:], state, place)
             silent = WordText() if name in _SILENT else WordText.unknown(shown, place, f"`{shown}` is a command, which is not run")
             self.print(silent if text is None else text)
         for word in words[1:]:
@@ -336,7 +336,7 @@ class Follower(ControlFlow):
             options += names.pop(0)[1:]
         line, sign, rest = text.plain.partition("\n")
         try:
-            fields = self.separated(text.cut(0, len(line)))
+            fields = self.separate(text.cut(0, len(line)))
         except NotComputed:
             options = "?"
         is_known = name == "read" and stdin is not None and text.known and set(options) <= set("ra") and all(map(NAME.fullmatch, names))

@@ -233,14 +233,14 @@ def launches_in(text: str) -> bool:
     return re.search(r"\b(?:python[0-9.]*|torchrun)\s+\S", text) is not None
 
 
-def inherited(words: Sequence[WordText]) -> tuple[bool, str]:
+def inherit(words: Sequence[WordText]) -> tuple[bool, str]:
     """Return True if a command passes its variables on, and why they are unknown."""
     name = next((name for word in words if (name := base(word.plain)) in _FACTS["own_environment"]), "")
     name = name or next((word.plain for word in words if base(words[0].plain) == "env" and word.plain in ("-i", "-u", "-")), "")
     return not name, f"it is what it is where `{name}` runs it"
 
 
-def stated(words: Sequence[WordText]) -> dict[str, WordText]:
+def read_stated(words: Sequence[WordText]) -> dict[str, WordText]:
     """Return the variables of the words `NAME=value` before a program, as in `env NAME=value`."""
     before = takewhile(lambda word: not (_SHELL.fullmatch(word.plain) or _INTERPRETER.fullmatch(word.plain)), words)
     named = ((word.plain.partition("=")[0], word) for word in before)

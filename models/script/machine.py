@@ -49,7 +49,7 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Sourc
             why = f"`ray start` shows nodes different numbers of accelerators: {min(numbers)} and {accelerators[0]}"
     for_ray, repeated = accelerators is not None, ""
     if accelerators is None and visible is None and not before:
-        accelerators = _granted(launch)
+        accelerators = _count_granted(launch)
     if accelerators is None and visible is not None:
         variable, text = visible
         accelerators = _visible(text)
@@ -63,7 +63,9 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Sourc
         return None, why
     seen = _visible_variable(launch.started) if for_ray else None
     own = _visible(seen[1]) if seen is not None and seen[0] == VISIBLE[0] else None
-    return ShellMachine(*_spanned(accelerators, source), *_spanned(cpus, source), variable, for_ray, repeated, own and own[0]), why
+    return ShellMachine(
+        *_split_number(accelerators, source), *_split_number(cpus, source), variable, for_ray, repeated, own and own[0]
+    ), why
 
 
 def _is_ray_start(started: Started) -> bool:
@@ -71,7 +73,7 @@ def _is_ray_start(started: Started) -> bool:
     return ("ray", "start") in zip(plain, plain[1:])
 
 
-def _granted(launch: LaunchCommand) -> _Number | None:
+def _count_granted(launch: LaunchCommand) -> _Number | None:
     """Count the accelerators of a container or a step of Slurm; None if unstated.
 
     Sources: docker run (--gpus), srun (--gpus-per-node, --gres).
@@ -90,7 +92,7 @@ def _granted(launch: LaunchCommand) -> _Number | None:
     return None
 
 
-def _spanned(number: _Number | None, source: Source) -> tuple[int | None, Span | None]:
+def _split_number(number: _Number | None, source: Source) -> tuple[int | None, Span | None]:
     """Return a number with its span."""
     value, place = number or (None, None)
     return value, source.span(*place) if value is not None and place is not None else None

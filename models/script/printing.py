@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"-?[1-9][0-9]{0,8}|0", re.ASCII)
 _PATH = "it is a path of the machine where the script runs"
 
 
-def printed(name: str, words: Sequence[WordText], state: State, place: Place) -> WordText | None:
+def print_output(name: str, words: Sequence[WordText], state: State, place: Place) -> WordText | None:
     """Return what a command prints; None if only running it tells."""
     stdin, end = state.text_of(INPUT), WordText.of("\n", place)
     plain, operands = [word.plain for word in words], [word for word in words if word.plain[:1] != "-"]
@@ -37,7 +37,7 @@ def printed(name: str, words: Sequence[WordText], state: State, place: Place) ->
     if not all(word.known for word in words):
         return None
     if name == "seq":
-        numbers = _counted(plain)
+        numbers = _count_up(plain)
         return None if numbers is None else join([derive(numbers, words, place), end] if numbers else [])
     if stdin is None or not stdin.known:
         return None
@@ -59,7 +59,7 @@ def _part_of_path(name: str, operands: Sequence[WordText]) -> str:
     return os.path.basename(path).removesuffix(endings[0].plain if endings and endings[0].known else "")
 
 
-def _counted(plain: list[str]) -> str | None:
+def _count_up(plain: list[str]) -> str | None:
     """Return the numbers of `seq`; None unless its arguments are plain numbers."""
     between = "\n"
     if plain and plain[0].startswith("-s"):

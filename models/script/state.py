@@ -188,7 +188,7 @@ class State:
         self.functions = {name: body for name, body in self.functions.items() if name in kept}
         self.outer, self.elsewhere = {}, self.elsewhere if inherits else why
 
-    def saved(self, *names: str) -> dict[str, VariableValue | None]:
+    def save(self, *names: str) -> dict[str, VariableValue | None]:
         """Return the values of variables, for `restore`."""
         return {name: self.variables.get(name) for name in names}
 

@@ -132,20 +132,20 @@ class Busiest:
             longest = list(map(max, longest, loads))
         return sum(longest)
 
-    def used(self, sets: Sets, inside: Inside, time: int) -> int:
+    def count_used(self, sets: Sets, inside: Inside, time: int) -> int:
         """Return the fewest accelerators for these sets within a time, ns; `ENDLESS` if none suffice."""
         works, inner = self._works_of(sets), dict[int, list[int]]()
         for number, outer in enumerate(inside):
             inner.setdefault(outer, []).append(number)
-        return self._used(works, inner, OUTSIDE, time) if works is not None else ENDLESS
+        return self._count_used(works, inner, OUTSIDE, time) if works is not None else ENDLESS
 
-    def _used(self, works: Sequence[SetWork], inner: Mapping[int, Sequence[int]], outer: int, time: int) -> int:
+    def _count_used(self, works: Sequence[SetWork], inner: Mapping[int, Sequence[int]], outer: int, time: int) -> int:
         """Return the fewest accelerators for all sets inside another."""
         total = 0
         for number in inner.get(outer, ()):
             least, counts = ENDLESS, works[number].counts
             for spent, count in works[number].curve.within(time):
-                within = self._used(works, inner, number, time - spent) if number in inner else 0
+                within = self._count_used(works, inner, number, time - spent) if number in inner else 0
                 place = bisect_left(counts, max(count, within))
                 least = min(least, counts[place] if place < len(counts) else ENDLESS)
                 if within <= count:

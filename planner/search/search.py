@@ -226,8 +226,8 @@ class _Search:
         if len(self.best) < self.rivals or not self.model.full or self.question.aim != SECONDS:
             return True
         (time, used), most = self.best[self.rivals - 1].price, self.busiest.most
-        least = self.busiest.used(sets, inside, time)
-        return least < used or (least <= most and self.busiest.used(sets, inside, time - 1) <= most)
+        least = self.busiest.count_used(sets, inside, time)
+        return least < used or (least <= most and self.busiest.count_used(sets, inside, time - 1) <= most)
 
     def _floor(self) -> Price:
         """Return the lower bound of all that is open."""

@@ -101,7 +101,7 @@ def over_given_ranks(problem: Problem, place: Solve) -> Answer:
     if placed.verdict == IMPOSSIBLE:
         rows = [counting_row(alternative) for alternative in asked.alternatives()]
         return _impossible(overlaps, rows[0] if all(rows) else None)
-    checked = _checked(place, problem, placed)
+    checked = _solve_as_placed(place, problem, placed)
     return checked if checked.plan is not None else _report_undecided_search(overlaps, checked)
 
 
@@ -109,10 +109,10 @@ def within(place: Solve, problem: Problem, seats: Sequence[Seat]) -> Answer:
     """Place the problem on these accelerators alone, shared given ranks included."""
     reduced = _drop_relations(problem)
     free = frozenset(_free(reduced)).intersection(seats)
-    return _checked(place, reduced, place(_on_ground(reduced, sorted(free)))) if free else Answer(UNDECIDED)
+    return _solve_as_placed(place, reduced, place(_on_ground(reduced, sorted(free)))) if free else Answer(UNDECIDED)
 
 
-def _checked(place: Solve, problem: Problem, placed: Answer) -> Answer:
+def _solve_as_placed(place: Solve, problem: Problem, placed: Answer) -> Answer:
     """Return the answer with all ranks given as placed; the same without a placement."""
     if placed.plan is None:
         return placed

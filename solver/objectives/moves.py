@@ -113,19 +113,19 @@ class MoveTerm:
         ]
         ranged = [bundle for bundle in variables.layout.ranged if bundle.components in movable(problem)]
         kept_amounts += [variables.range_of(bundle).worth(count_kept_by_place(variables.layout, bundle)) for bundle in ranged]
-        return could + _joined(problem) - variables.total(kept_amounts)
+        return could + _join(problem) - variables.total(kept_amounts)
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
         if problem.previous is None:
             return 0
-        return _joined(problem) + sum(self._count_moved(problem, members, assignment) for members in movable(problem))
+        return _join(problem) + sum(self._count_moved(problem, members, assignment) for members in movable(problem))
 
     def _count_moved(self, problem: Problem, members: Members, assignment: Assignment) -> int:
         old, now = survivors(problem, members).at, pieces(problem, members, assignment).at
         return sum(piece not in now for piece in old) - _must_end(problem, members)
 
     def bound(self, layout: Layout) -> int:
-        return _joined(layout.problem)
+        return _join(layout.problem)
 
     def most(self, problem: Problem) -> int:
         """Return the size of the previous answer in the smallest possible pieces.
@@ -138,7 +138,7 @@ class MoveTerm:
         return sum(max(previous.amount(component.name) for component in members) for members in movable(problem))
 
 
-def _joined(problem: Problem) -> int:
+def _join(problem: Problem) -> int:
     """Return the groups of components that share by choice, and that were on different resources."""
     previous, count = problem.previous, 0
     chosen = [relation.components for relation in problem.find_relations(COLOCATED) if relation.demanded]

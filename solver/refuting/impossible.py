@@ -78,7 +78,7 @@ def impossible(alternatives: Sequence[Problem], proof: str = "", session: Sessio
     return finding_of(find_conflict(alternatives, session), alternatives, proof)
 
 
-def contradicted(problem: Problem, session: Session) -> Finding | None:
+def report_contradiction(problem: Problem, session: Session) -> Finding | None:
     """Return the finding of relations that contradict each other, with solved fixes; None without any."""
     found = find_contradiction(problem)
     if found is None:

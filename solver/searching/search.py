@@ -49,9 +49,9 @@ def solve(
         plan = Plan(problem.cluster, given, VERIFIED, seconds=search.seconds, cpus=problem.cpus(given))
         return Answer(VERIFIED, plan, how="given", unchecked=tuple(list_unchecked(problem, given)))
     if refused := find_unsupported(problem):
-        from ..refuting.impossible import contradicted
+        from ..refuting.impossible import report_contradiction
 
-        contradiction = contradicted(problem, session)
+        contradiction = report_contradiction(problem, session)
         verdict, findings = (IMPOSSIBLE, (contradiction,)) if contradiction else (UNDECIDED, refused)
         return Answer(verdict, findings=findings, how="given")
     # Explicit ranks exclude some choices of degrees.

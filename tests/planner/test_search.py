@@ -195,7 +195,7 @@ def test_ctrl_c_ends_it_with_what_it_found(monkeypatch: pytest.MonkeyPatch) -> N
     def interrupt(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Branching, "_divided", interrupt)
+    monkeypatch.setattr(Branching, "_divide", interrupt)
     with pytest.raises(KeyboardInterrupt):
         search(asked, model)
     with Session() as session:

@@ -54,7 +54,7 @@ class FakePort(FakeCluster):
 
     def nodes(self) -> list[RayNode]:
         self._called("nodes")
-        used = self.used()
+        used = self.count_used()
         return [self.with_free(node, used) for node in self.alive.values()]
 
     def unreachable(self, nodes: Sequence[RayNode], limit: float) -> set[str]:
@@ -146,7 +146,7 @@ class FakePort(FakeCluster):
         self._called("run_on")
         return FakeTicket(lambda: function(*arguments), self.time + 0.001)
 
-    def done(self, tickets: Sequence[FakeTicket], timeout: float | None) -> list[FakeTicket]:
+    def collect_done(self, tickets: Sequence[FakeTicket], timeout: float | None) -> list[FakeTicket]:
         self._called("done")
         return self._ready(tickets, timeout)
 

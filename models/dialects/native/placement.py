@@ -56,7 +56,7 @@ def place_by_text(
         return None
     runs = runs_of(placement.pairs, cluster, labels)
     sizes = {max(1, pair.resources // pair.processes) for pair in placement.pairs}
-    component = placed(component, written.span, runs, cluster.kind(labels), sizes, findings)
+    component = place_component(component, written.span, runs, cluster.kind(labels), sizes, findings)
     if not component.contiguous or component.stride == 1:
         return component
     amount = sum(run.amount for run in runs)
@@ -128,7 +128,7 @@ def place_by_list(component: Component, written: ListNode, cluster: Cluster, fin
     for run in runs:
         sizes_by_rank[run.ranks.start] = sizes_by_rank.get(run.ranks.start, 0) + run.each
     sizes = {max(1, size) for size in sizes_by_rank.values()}
-    return placed(component, written.span, runs, cluster.kind(component.node_groups), sizes, findings)
+    return place_component(component, written.span, runs, cluster.kind(component.node_groups), sizes, findings)
 
 
 def _entries(component: Component, written: ListNode, cluster: Cluster, faults: list[ListFault]) -> Iterator[ListedPlacement]:
@@ -166,7 +166,7 @@ def _texts(value: Value) -> tuple[str, ...]:
 # Comparison with the hints of the component.
 
 
-def placed(
+def place_component(
     component: Component, span: Span, runs: Sequence[Run], kind: str, sizes: Collection[int], findings: list[Finding]
 ) -> Component:  # fmt: skip
     """Return the component with runs and their amounts; differing hints become findings.

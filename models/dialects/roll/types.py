@@ -36,7 +36,7 @@ class Misfit(NamedTuple):
 
 
 @cache
-def _parsed(kind: str) -> ast.expr:
+def _parse(kind: str) -> ast.expr:
     return ast.parse(kind, mode="eval").body
 
 
@@ -82,7 +82,7 @@ class TypeChecks(RollChecks):
             inner = f"{path}.{entry.key.text}" if path else entry.key.text
             value = self.settings.at(inner) if entry.key.text in known else None
             if value is not None:
-                yield from self._misfits(Misfit(inner, value, _parsed(known[entry.key.text][0]), owner, entry), name.rpartition(".")[0])
+                yield from self._misfits(Misfit(inner, value, _parse(known[entry.key.text][0]), owner, entry), name.rpartition(".")[0])
                 continue
             alike = [key for key in known if abs(len(key) - len(entry.key.text)) <= SLIP]  # no whole word more or less
             if name.endswith("Arguments") and entry.key.text not in known and (close := closest(entry.key.text, alike, SLIP)):

@@ -161,7 +161,7 @@ class RayWorkerGroup:
 
     def execute_rank_zero_async(self, method_name: str, *args: Any, **kwargs: Any) -> Ticket:
         """Return a reference to the answer of rank 0."""
-        return self._asked(0, method_name, args, kwargs)
+        return self._ask(0, method_name, args, kwargs)
 
     execute_rank_zero = execute_rank_zero_async
 
@@ -176,7 +176,7 @@ class RayWorkerGroup:
         otherwise every worker gets all arguments unchanged. See `shares`.
         """
         split = shares(args, kwargs, self.world_size)
-        return [self._asked(rank, method_name, positional, named) for rank, (positional, named) in enumerate(split)]
+        return [self._ask(rank, method_name, positional, named) for rank, (positional, named) in enumerate(split)]
 
     execute_all = execute_all_async
 
@@ -272,7 +272,7 @@ class RayWorkerGroup:
         if name not in self._bound:
             self._bound.append(name)
 
-    def _asked(self, rank: int, method: str, arguments: Sequence[Any], named: dict[str, Any]) -> Ticket:
+    def _ask(self, rank: int, method: str, arguments: Sequence[Any], named: dict[str, Any]) -> Ticket:
         ticket = self.group.request(rank, *self._address(method, arguments), named)
         self._ticket = type(ticket)
         return ticket

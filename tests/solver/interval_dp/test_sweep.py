@@ -81,13 +81,13 @@ def test_starts_that_are_not_tried_are_not_missed(monkeypatch: pytest.MonkeyPatc
     asked = list(lines(4, 250, nodes=9, most=16))
     found = [swept(question) for question in asked]
     assert sum(each is not None for each in found) > 100
-    tried = sweep_module._try_all
-    monkeypatch.setattr(sweep_module, "_tried", lambda bundle, starts, *rest: starts)
+    tried = sweep_module._list_starts
+    monkeypatch.setattr(sweep_module, "_list_starts", lambda bundle, starts, *rest: starts)
     for question, each in zip(asked, found):
         again = swept(question)
         assert (again and again[1]) == (each and each[1]), question
     # The test can fail: with too few starts something is missed.
-    monkeypatch.setattr(sweep_module, "_tried", lambda *arguments: list(tried(*arguments))[:1])
+    monkeypatch.setattr(sweep_module, "_list_starts", lambda *arguments: list(tried(*arguments))[:1])
     assert any((again := swept(question)) is None or each is None or again[1] > each[1] for question, each in zip(asked, found))
 
 
