@@ -84,7 +84,7 @@ def priced(example: Example) -> dict[str, object]:
                 hints.setdefault("colocate_with" if ranks == others else "within", []).append(other)
     own, ours = seconds_of(job), None if answer.plan is None else seconds_of(text, answer)
     plan = answer.plan
-    split = {} if plan is None else {name: plan.assignment.held(name) for name in plan.components}
+    split = {} if plan is None else {name: plan.assignment.count_held(name) for name in plan.components}
     return {
         "example": example.file,
         "accelerators": example.machines,

@@ -165,7 +165,7 @@ def test_what_is_planned_is_written_and_verifies_at_both_levels(make: Any) -> No
         held = Assignment({each.name: each.runs or () for each in written.components})
         together = held.masks("actor") == held.masks("rollout")
         counts["together" if together else "apart"] += 1
-        if not together or held.held("actor") == size(machines):  # the costs of another file with fewer are those of a run on these
+        if not together or held.count_held("actor") == size(machines):  # the costs of another file with fewer are those of a run on these
             assert again.planned.best.nanoseconds == answer.planned.best.nanoseconds, f"{text}\n{after}"
     print(make.__name__, dict(counts))
     assert counts["together"] > CASES / 10

@@ -98,7 +98,7 @@ def test_what_was_written_beside_hints_about_other_groups_verifies(groups: str) 
     reading = rlinf.read(Document.of(Source("run.yaml", text)), cluster, "placement")
     assert reading.problem is not None
     plan = solve(reading.problem).plan
-    assert plan is not None and plan.assignment.held("rollout") == (8 if "," in groups else 4)
+    assert plan is not None and plan.assignment.count_held("rollout") == (8 if "," in groups else 4)
     after = apply_edits(text, rlinf.write(reading, plan.assignment))
     for written in (after, after.partition("placewright:")[0]):
         again = rlinf.read(Document.of(Source("run.yaml", written)), cluster, "placement")

@@ -73,9 +73,9 @@ class Restated:
     def _of_two(self, start: int, stop: int, count: int) -> Part | None:
         best: Part | None = None
         for cut in range(start + 1, stop):
-            best = self._better(best, self._post_shared(self._part(start, cut, count), self._part(cut, stop, count)))
+            best = self._better(best, self._shared(self._part(start, cut, count), self._part(cut, stop, count)))
             for earlier in range(1, count - 1):
-                best = self._better(best, self._keep_apart(self._part(start, cut, earlier), self._part(cut, stop, count - earlier)))
+                best = self._better(best, self._apart(self._part(start, cut, earlier), self._part(cut, stop, count - earlier)))
         return best
 
     def _shared(self, one: Part | None, other: Part | None) -> Part | None:

@@ -244,7 +244,7 @@ class _Search:
         for candidate in self.candidates:
             if candidate.found is not None:
                 self._keep(candidate.found)
-        found, floor = tuple(self.best[: self.count]), self._floor()
+        found, floor = tuple(self.best[: self.count]), max(self._floor(), self.least)
         proved = floor >= (found[-1].price if len(found) == self.count else NOTHING)
         bounds = [*([] if proved else [floor[0]]), *(incumbent.price[0] for incumbent in found[:1])]
         possible = [candidate for candidate in self.candidates if candidate.possible]

@@ -168,7 +168,7 @@ class Results:
             pass
         return [self._found[rank] for rank in self.ranks]
 
-    def is_done(self) -> bool:
+    def done(self) -> bool:
         """Return True if all results arrived or a rank failed, without waiting."""
         while self._pending and self._failure is None:
             ready = self._group.port.collect_done(list(self._pending), 0.0)

@@ -16,7 +16,7 @@ CODE = "PW805"
 
 
 def with_fitting_degrees(problem: Problem, place: Solve) -> Answer:
-    """Place without times with degrees that fit first, with all degrees if these allow no plan.
+    """Place without times: degrees that fit first, all degrees if these allow no plan.
 
     What still may not fit in the answer is a warning.
     """

@@ -18,6 +18,15 @@ REFUSED_NAMES = {"its", "one", "other", "others", "each", "told", "said", "mine"
 """Pronouns and participles, which do not say what a variable holds."""
 REFUSED_LEFT = {"models": 3, "runtime": 5}
 """Room -> refused names, at most: keys of files and messages, and names not yet rewritten. Lower a number when you rename some."""
+PARTICIPLES = set(re.findall(r"\w+", """
+    told held given found made kept left lost said seen shown taken written known sent begun chosen drawn hidden laid meant led done
+"""))  # fmt: skip
+PREPOSITIONS = set(re.findall(r"\w+", """
+    in on by of at with beside from to apart alone open out over together behind off onto inside alike along for
+"""))  # fmt: skip
+NO_PARTICIPLES = {"need", "speed", "seed", "feed", "embed", "heed", "proceed", "exceed"}
+OF_RLINF = {"done"}
+"""Methods that RLinf's and Python's results have under these names."""
 SAME_NAME = {"Cluster", "Worker", "WorkerGroup"}
 """Names of RLinf's and verl's public classes, which `runtime/compat` has to offer beside ours."""
 
@@ -69,6 +78,30 @@ def test_names_say_what_they_hold(modules: dict[str, ast.Module]) -> None:
                         refused.append(f"{path}:{node.lineno}: {name}")
     rooms = Counter(map(room_of, refused))
     assert {room: count for room, count in rooms.items() if count > REFUSED_LEFT.get(room, 0)} == {}
+
+
+def functions_of(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Functions of a module and methods of its classes, without properties."""
+    for owner in [tree, *(node for node in nodes_of(tree) if isinstance(node, ast.ClassDef))]:
+        for node in owner.body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not any(
+                "property" in ast.unparse(decorator) for decorator in node.decorator_list
+            ):
+                yield node
+
+
+def is_participle(name: str) -> bool:
+    """True for `merged` and `held_by`; a noun after the participle makes a noun: `known_keys`."""
+    first, *rest = name.strip("_").split("_")
+    return (first in PARTICIPLES or (first.endswith("ed") and first not in NO_PARTICIPLES)) and PREPOSITIONS.issuperset(rest)
+
+
+def test_functions_are_no_participles(modules: dict[str, ast.Module]) -> None:
+    assert is_participle("_merged") and is_participle("held_by") and not is_participle("known_keys") and not is_participle("embed")
+    functions = [(path, node) for path, tree in modules.items() for node in functions_of(tree)]
+    assert len(functions) > 4_000
+    named = [f"{path}:{node.lineno}: {node.name}" for path, node in functions if is_participle(node.name) and node.name not in OF_RLINF]
+    assert named == []
 
 
 def test_no_class_name_is_defined_twice(modules: dict[str, ast.Module]) -> None:

@@ -82,7 +82,7 @@ def test_results_need_a_called_method() -> None:
 
 def test_the_whole_traceback_is_in_the_folder_of_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = "\n".join(f"line {number}" for number in range(20))
-    print_failure(failure.failed("PW709", "actor", "it raised", "mend it", traceback=whole), log_dir=str(tmp_path / "logs"))
+    print_failure(failure.build_failure("PW709", "actor", "it raised", "mend it", traceback=whole), log_dir=str(tmp_path / "logs"))
     assert (tmp_path / "logs" / "failure.log").read_text() == whole + "\n"
     shown = capsys.readouterr().err
     assert ("line 11\n" in shown, "line 12\n" in shown, f"whole traceback: {tmp_path}/logs/failure.log" in " ".join(shown.split())) == (
@@ -93,7 +93,7 @@ def test_the_whole_traceback_is_in_the_folder_of_logs(tmp_path: Path, capsys: py
 
 
 def test_a_folder_of_logs_that_cannot_be_written_does_not_take_the_place_of_the_failure(capsys: pytest.CaptureFixture[str]) -> None:
-    code = print_failure(failure.failed("PW709", "actor", "it raised", "mend it", traceback="line 1"), log_dir="/dev/null/logs")
+    code = print_failure(failure.build_failure("PW709", "actor", "it raised", "mend it", traceback="line 1"), log_dir="/dev/null/logs")
     assert (code, " ".join(capsys.readouterr().err.split())) == (
         4,
         "error[PW709]: it raised = help: mend it `placewright explain PW709` says more | line 1 the whole traceback is not kept, as /dev/null/logs/failure.log cannot be written: "

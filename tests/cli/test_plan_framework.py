@@ -62,7 +62,7 @@ def test_the_split_of_the_file_is_that_of_the_plan(tmp_path: Path, capsys: pytes
     printed = capsys.readouterr().out
     plan = pw.verify(path, "2x8xH100").plan
     assert plan is not None
-    assert {name: plan.assignment.held(name) for name in plan.components} == {"actor_train": 16, "actor_infer": 16, "reference": 16}
+    assert {name: plan.assignment.count_held(name) for name in plan.components} == {"actor_train": 16, "actor_infer": 16, "reference": 16}
     assert "16 accelerators" in printed
 
 
@@ -87,7 +87,7 @@ def placed(path: Path, cluster: str) -> dict[str, tuple[int, str]]:
     assert reading.problem is not None and reading.findings == ()
     plan = pw.verify(reading).plan
     assert plan is not None
-    return {part.name: (plan.assignment.held(part.name), str(part.parallel)) for part in reading.problem.components}
+    return {part.name: (plan.assignment.count_held(part.name), str(part.parallel)) for part in reading.problem.components}
 
 
 V3 = ["--model", "deepseek-ai/DeepSeek-V3", "--prompts", "1024", "--response", "8192"]

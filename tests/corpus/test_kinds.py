@@ -256,7 +256,7 @@ K9 = [
     Instance("K9", "run.sh", f"echo trainer.nnodes=2 | xargs -I {{}} {VERL} {{}}\n", "incomplete", ("`xargs` reads it",)),
     Instance("K9", "run.sh", f"cat tp.txt | xargs -n1 -I@ {VERL.replace('parallel_size=2', 'parallel_size=@')}\n", "incomplete", ("unchecked PW208", "`xargs` reads it"), ("error",)),
     Instance("K9", "run.sh", f"{VERL} $(cat <<EOF\ntrainer.nnodes=2\nEOF\n)\n", "faulty", ("`global_pool` needs 16 accelerators (2 x 8)",)),
-    Instance("K9", "run.sh", f"{VERL} $(cat <<EOF | tr a b\ntrainer.nnodes=2\nEOF\n)\n", "incomplete"),
+    Instance("K9", "run.sh", f"{VERL} $(cat <<EOF | tr a b\ntrainer.nnodes=2\nEOF\n)\n", "faulty"),
     *(
         Instance("K9", "run.sh", f"for tp in {words}; do\n{VERL} actor_rollout_ref.rollout.tensor_model_parallel_size=$tp\ndone\n", "faulty", ("tp x pp x cp = 3",), ("unchecked PW208",))
         for words in ("{2..4}", "{2,3}", "$(seq 3)", "$(seq 3 3)", "$(seq 3 2 5)", "$(echo 3)")

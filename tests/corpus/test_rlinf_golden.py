@@ -219,7 +219,7 @@ def component_cases(record: Record) -> Iterator[Case]:
     problem = reading.problem
     for name, theirs in output["components"].items():
         ours = None
-        runs = problem.given().of(name) if problem else ()
+        runs = problem.build_given().of(name) if problem else ()
         if problem and runs and not any(finding.subject in (name, "") for finding in errors):
             ours = told(placements(problem.cluster, runs, given["isolate"]))
         yield Case(record, name, theirs.get("placements") if theirs["ok"] else None, ours, codes)

@@ -50,7 +50,7 @@ def read(file: Path, level: str, count: int = 8) -> Reading:
 
 def values(reading: Reading) -> Values:
     assert reading.problem is not None
-    given = reading.problem.given()
+    given = reading.problem.build_given()
     interpolator = Interpolator.of(reading.document, ())
     return Values(Settings(Notes(reading.document, "RLinf"), interpolator), {name: given.world_size(name) for name in given.runs})
 

@@ -91,7 +91,7 @@ def test_nodes_are_a_level_of_their_own_where_no_other_is_named() -> None:
     answer = solve(traffic.weigh(found))
     assert answer.plan is not None
     assert traffic.nanoseconds(answer.plan.assignment) == SECOND
-    plan_as_is = traffic.answered(answer.plan)
+    plan_as_is = traffic.restore(answer.plan)
     assert plan_as_is.cluster == where
     assert "MiB of collectives across nodes" in {term.name for term in plan_as_is.terms}
 

@@ -34,15 +34,15 @@ class Generator:
 
     def __init__(self, random: Random) -> None:
         self.random = random
-        self.nodes, self.size = self.weigh(SHAPES)
+        self.nodes, self.size = self.weighted(SHAPES)
         self.total = self.nodes * self.size
         self.models: tuple[str, ...] = ("H100",)
         self.has_racks = False
         self.groups: tuple[str, ...] = ()
         self.components: dict[str, Keys] = {}
-        self.model = self.weigh(COST_MODELS)
+        self.model = self.weighted(COST_MODELS)
         self.nested: bool | None = None
-        self.gives = self.weigh({0: 86, 1: 11, len(PHASES): 3})
+        self.gives = self.weighted({0: 86, 1: 11, len(PHASES): 3})
         """Components whose ranks are given, at most."""
         self.given = 0
         """Accelerators that are given, the first ones."""
@@ -51,7 +51,7 @@ class Generator:
     def file(self) -> Keys:
         """The whole file as data."""
         file: Keys = {"cluster": self._cluster(), "components": self.components}
-        size = self.weigh(SIZES)
+        size = self.weighted(SIZES)
         self.nested = self.pick((True, True, True, False)) if self.chance(0.2) else None
         if len(self.models) > 1 and self.chance(0.95):
             size = min(size, MOST["of two models"])

@@ -54,7 +54,7 @@ class FakePort(FakeCluster):
 
     def nodes(self) -> list[RayNode]:
         self._called("nodes")
-        used = self.count_used()
+        used = self.used()
         return [self.with_free(node, used) for node in self.alive.values()]
 
     def unreachable(self, nodes: Sequence[RayNode], limit: float) -> set[str]:
@@ -147,7 +147,7 @@ class FakePort(FakeCluster):
         return FakeTicket(lambda: function(*arguments), self.time + 0.001)
 
     def collect_done(self, tickets: Sequence[FakeTicket], timeout: float | None) -> list[FakeTicket]:
-        self._called("done")
+        self._called("collect_done")
         return self._ready(tickets, timeout)
 
     def answers(self, tickets: Sequence[FakeTicket], timeout: float) -> list[Any] | None:

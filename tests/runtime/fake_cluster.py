@@ -104,7 +104,7 @@ class FakeCluster:
 
     def fits(self, bundles: Sequence[RayBundle]) -> bool:
         """Is as much free of their nodes, for each of them?"""
-        used = self.count_used()
+        used = self.used()
         return all(
             bundle.node_id in self.alive and self.alive[bundle.node_id].total.get(name, 0.0) - used[bundle.node_id, name] >= amount
             for bundle in bundles

@@ -28,7 +28,7 @@ def test_they_are_held_on_the_node_of_their_processes() -> None:
     with ExitStack() as stack:
         bring_up(stack, plan(8), port, Reporter, 60.0, silent)
         assert [bundle.resources for bundle in port.holds[0].bundles] == [{"GPU": 4.0, "CPU": 16}, {"GPU": 4.0, "CPU": 8}]
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_what_is_short_of_them_is_told_for_each_node() -> None:
@@ -40,7 +40,7 @@ def test_what_is_short_of_them_is_told_for_each_node() -> None:
         ("PW702", "node-1", 4),
     ]
     assert "needs 40 CPUs, it has 16" in caught.value.findings[0].message
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_those_that_another_job_holds_are_waited_for_as_long_as_is_said() -> None:

@@ -161,7 +161,7 @@ class Every:
             return
         line = self._line(component)
         sizes = sorted({size for each in line for size in _sizes(each)} | {component.per_process})
-        ordered = any(each.pins or self._is_related(each) for each in line)
+        ordered = any(each.pins or self._related(each) for each in line)
         if any(large % small for small, large in zip(sizes, sizes[1:])):
             self.left -= 720
             if len(chosen) > 6:

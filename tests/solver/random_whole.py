@@ -59,7 +59,7 @@ class Drawn:
         """It, as the other parts were drawn."""
         components = [self._component(name) for name in "abc"[: self._one(1, 2, 2, 2, 3)]]
         if self._says("given"):
-            components.insert(0, self._relate_given())
+            components.insert(0, self._given())
         if self._says("processes on nodes"):
             components.append(self._on_nodes())
         relations = self._relations(components)

@@ -141,11 +141,11 @@ def test_stretches_say_what_masks_say() -> None:
     where = cluster({"count": 4}, {"count": 4}, {"count": 2}, {"count": 4})
     question = problem(where, ranks("a", 0, 3), ranks("b", 1, 2, node=1), ranks("c", 0, 0, node=2), shares=True)
     seen = {}
-    for nodes, node, held in stretches(question, question.given()):
+    for nodes, node, held in stretches(question, question.build_given()):
         for rank in nodes:
             assert len(where.nodes[rank].accelerators) == len(node.accelerators)
             seen.update({(name, rank, kind): mask for (name, kind), mask in held.items() if mask})
-    expected = {(c.name, node, kind): m for c in question.components for (node, kind), m in question.given().masks(c.name).items()}
+    expected = {(c.name, node, kind): m for c in question.components for (node, kind), m in question.build_given().masks(c.name).items()}
     assert seen == expected
 
 

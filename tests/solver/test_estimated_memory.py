@@ -32,7 +32,7 @@ def said(cluster: str, *components: Component) -> list[Finding]:
     machines = read_shorthand(cluster)
     question = Problem(machines, with_estimates(Job(components, together), divided=True))  # type: ignore[arg-type]
     assert not [each for each in check_explicit(question) if each.severity is Severity.ERROR]
-    return list(EstimatedMemory().check(question, question.given()))
+    return list(EstimatedMemory().check(question, question.build_given()))
 
 
 def test_what_fits_is_good() -> None:
@@ -119,7 +119,7 @@ def test_what_it_advises_was_estimated_and_fits(cluster: str, estimate: MemoryIn
     question = Problem(read_shorthand(cluster), with_estimates(Job((component,)), divided=True))  # type: ignore[arg-type]
     models = {"actor": replace(question.job.models["actor"], card=card)}
     question = replace(question, job=replace(question.job, models=models))
-    (finding,) = EstimatedMemory().check(question, question.given())
+    (finding,) = EstimatedMemory().check(question, question.build_given())
     assert f"`{change}`" in finding.help
     key, _, value = change.partition(": ")
     mended = replace(component, estimate=replace(estimate, **{key: int(value) if value.isdigit() else value}))
@@ -131,7 +131,7 @@ def open_said(cluster: str, component: Component, *choices: Parallel) -> list[st
     """What is said of a component that is still to be placed."""
     job = with_estimates(Job((component,), choices={component.name: choices} if choices else {}), divided=True)
     question = Problem(read_shorthand(cluster), job)  # type: ignore[arg-type]
-    return [each.message for each in EstimatedMemory().check(question, question.given())]
+    return [each.message for each in EstimatedMemory().check(question, question.build_given())]
 
 
 def test_what_fits_on_no_count_is_said_before_a_search() -> None:

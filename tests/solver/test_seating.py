@@ -70,6 +70,6 @@ def test_other_ranks_are_told_with_what_would_help() -> None:
         in_place="actor+rollout",
         shares=True,
     )
-    (fault,) = check(question, question.given())
+    (fault,) = check(question, question.build_given())
     assert (fault.code, fault.witnesses, fault.amount) == ("PW220", (0, 1, 1, 1), 2)
     assert "stride: 2" in fault.help

@@ -58,8 +58,8 @@ def through_text(problem: Problem, where: Path) -> int:
     written = read(Source("run.yaml", file.read_text()), None, "native")
     if written.problem is None or written.problem.hinted or verify(written).errors:
         raise Disagreement(f"what was written is not whole: {written.findings}\n{file.read_text()}")
-    if _seats(written.problem.given()) != _seats(found.assignment):
-        raise Disagreement(f"written: {written.problem.given()}, in the plan: {found.assignment}\n{file.read_text()}")
+    if _seats(written.problem.build_given()) != _seats(found.assignment):
+        raise Disagreement(f"written: {written.problem.build_given()}, in the plan: {found.assignment}\n{file.read_text()}")
     chosen = [each for each in asked.alternatives() if all(each[name].parallel == its for name, its in found.degrees.items())]
     if len(chosen) != 1 or refused(chosen[0], found.assignment):
         raise Disagreement(f"the plan is refused: {found.degrees}, {found.assignment}")

@@ -80,14 +80,14 @@ class Outstanding:
     def add(self, call: WorkerGroupFuncResult) -> None:
         """Track a call until a failure was raised somewhere, even for a dropped result."""
         if len(self._calls) >= self._limit:
-            self._calls = [earlier for earlier in self._calls if not (earlier.is_done() and earlier.settled)]
+            self._calls = [earlier for earlier in self._calls if not (earlier.done() and earlier.settled)]
             self._limit = max(MANY, 2 * len(self._calls))
         self._calls.append(call)
 
     def check(self) -> None:
         """Raise the failure of the first failed call; every failure only once."""
         for call in list(self._calls):
-            if call.is_done():
+            if call.done():
                 is_settled = call.settled
                 self._calls = [earlier for earlier in self._calls if earlier is not call]
                 if not is_settled and call.failure is not None:

@@ -88,7 +88,7 @@ def compared(question: Question, answer: dict[str, Any]) -> Answers:
     ours: Placed | None = None
     if not report.errors and reading.problem is not None:
         problem = reading.problem
-        given = problem.given()
+        given = problem.build_given()
         ours = {each.name: told(placements(problem.cluster, given.of(each.name), True)) for each in problem.job.components}
     return Answers(question, theirs, ours, answer["stage"], error, tuple(report.findings))
 

@@ -46,7 +46,7 @@ class Asked:
     def failures(self) -> Iterator[str]:
         """The checks at which it fails."""
         try:
-            self.config = self._load()
+            self.config = self._loaded()
         except FAILURES as problem:
             yield f"load: {problem!r}"
             return

@@ -201,7 +201,7 @@ def _replica(name: str) -> Any:
                 assert len(self.workers) == self.world_size
                 size = self.gpus_per_replica_node
                 for first in range(0, self.world_size, size):
-                    self._bound_served(self.workers[first : first + size])
+                    self._served(self.workers[first : first + size])
 
     return Servers
 

@@ -27,7 +27,7 @@ COMPOSED = {
 @pytest.mark.parametrize("text", [*TEXTS.values(), *COMPOSED.values()], ids=[*TEXTS, *COMPOSED])
 def test_it_is_read_as_where_everything_is_composed(text: str) -> None:
     source, composer = Source("job.yaml", text), Composer()
-    assert composer.compose(source) == composer.started(source, source, (), Environment.of(()))
+    assert composer.compose(source) == composer.compose_program(source, source, (), Environment.of(()))
 
 
 def test_what_composes_is_not_loaded_for_it() -> None:

@@ -49,7 +49,7 @@ def test_some_may_be_changed(counts: list[tuple[int, int]], data: st.DataObject)
     expected = list(plain)
     for node in changed:
         expected[node.rank] = node
-    assert nodes.changed(changed) == expected
+    assert nodes.replace(changed) == expected
 
 
 def test_nodes_that_were_listed_one_by_one_are_seen_to_be_alike() -> None:

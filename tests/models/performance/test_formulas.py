@@ -122,7 +122,7 @@ def test_fully_sharded_training_gathers_weights_for_each_micro_batch() -> None:
 
 
 def test_bounds_cross_in_a_quotient() -> None:
-    assert Interval(2, 4, 8).format_difference(Interval(1, 2, 4)) == Interval(0.5, 2, 8)
+    assert Interval(2, 4, 8).over(Interval(1, 2, 4)) == Interval(0.5, 2, 8)
 
 
 def test_hardware_is_known_by_name_and_by_a_cluster_files_figures() -> None:

@@ -44,12 +44,12 @@ def test_an_assignment_says_the_same_of_either() -> None:
     assert one == other
     for told in (Assignment.masks, Assignment.world_size, Assignment.amount, Assignment.count_held, Assignment.node_ranges):
         assert told(one, "a") == told(other, "a")
-    assert (one.held("a"), one.amount("a"), one.node_ranges("a")) == (17, 17, (range(3, 5), range(7, 8)))
+    assert (one.count_held("a"), one.amount("a"), one.node_ranges("a")) == (17, 17, (range(3, 5), range(7, 8)))
 
 
 def test_resources_that_processes_share_are_held_once() -> None:
     shared = Assignment({"a": (Run(range(2), 0, pitch=0), Run(range(2, 3), 0))})
-    assert (shared.held("a"), shared.amount("a")) == (1, 3)
+    assert (shared.count_held("a"), shared.amount("a")) == (1, 3)
 
 
 def test_every_sort_of_node_is_met_once() -> None:

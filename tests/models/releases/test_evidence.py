@@ -41,7 +41,7 @@ def test_where_nothing_is_left_the_fewest_refusals_count(table: ReleaseTable) ->
     choice = choose_by_keys(table, RANGES, ["new", "old", "always"])
     assert choice.reason == "no release has all keys; it lacks 1"
     assert choice.release == table.newest
-    assert table.named("0.6.0") not in choice.possible
+    assert table.find("0.6.0") not in choice.possible
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_a_model_that_nothing_asks_for_is_said_to_be_unused(tmp_path: Path) -> N
 def test_nobody_is_told_to_name_what_was_named(tmp_path: Path) -> None:
     reading = read(tmp_path, "judge: {role: reward, parallel: {tp: 2}, placement: 0-1}")
     assert reading.problem is not None
-    (why,) = [each.why for each in list_unchecked(reading.problem, reading.problem.given()) if each.rule == "PW404"]
+    (why,) = [each.why for each in list_unchecked(reading.problem, reading.problem.build_given()) if each.rule == "PW404"]
     assert (
         why
         == "the model is not named; `config.json` is for other components: write the numbers in the `estimate`, such as `{heads: 32, kv_heads: 8}`"

@@ -61,9 +61,9 @@ def test_an_entry_is_taken_out_with_its_alias_and_merged_ones_are_left() -> None
     plain_map, merged = source.root.get("m"), source.root.get("n")
     assert isinstance(plain_map, MapNode) and isinstance(merged, MapNode)
     edit = without_entry(source.text, plain_map, plain_map.entries[1])
-    assert edit is not None and source.edited([edit]).text.splitlines()[1] == "m: {a: 2}"
+    assert edit is not None and source.edit([edit]).text.splitlines()[1] == "m: {a: 2}"
     added = with_entry(source.text, plain_map, "c", "4")
-    assert added is not None and source.edited([added]).text.splitlines()[1] == "m: {a: 2, b: *x, c: 4}"
+    assert added is not None and source.edit([added]).text.splitlines()[1] == "m: {a: 2, b: *x, c: 4}"
     assert without_entry(source.text, merged, merged.entries[0]) is None
     assert with_entry(source.text, merged, "c", "4") is None
 
@@ -73,7 +73,7 @@ def test_an_answer_is_not_written_into_what_several_use() -> None:
     own = find(source.root, "base.gpus")
     assert own is not None
     with pytest.raises(UnusableInput, match="one value for several places"):
-        source.edited([Edit(own.span, "x")])
+        source.edit([Edit(own.span, "x")])
 
 
 def test_a_billion_laughs_are_one_finding_that_is_not_expanded() -> None:

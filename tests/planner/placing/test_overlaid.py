@@ -67,7 +67,7 @@ def test_the_best_plan_lies_over_what_lets_it_and_keeps_its_place() -> None:
     answer = Solver(solve, 2.0)(its)
     assert answer.plan is not None
     placed = answer.plan.assignment
-    assert placed.masks("judge") == its.given().masks("judge")
+    assert placed.masks("judge") == its.build_given().masks("judge")
     assert not any(mask & 0b11000000 for mask in placed.masks("rollout").values())
     assert answer.planned is not None
     assert answer.planned.proved
@@ -77,7 +77,7 @@ def test_the_best_plan_lies_over_what_lets_it_and_keeps_its_place() -> None:
 def test_one_alone_uses_all_that_is_shared() -> None:
     answer = Solver(solve, 2.0)(asked((0, 1, 2, 3), {"judge": frozenset({"actor"})}, timed("actor", 8, 8)))
     assert answer.plan is not None
-    assert answer.plan.assignment.held("actor") == 8
+    assert answer.plan.assignment.count_held("actor") == 8
     assert answer.plan.components == ("actor", "judge")
 
 

@@ -86,7 +86,7 @@ class Instance:
     def best(self, percent: dict[str, int] | None = None) -> tuple[float, float] | None:
         """What is as small as possible and what comes second, of all ways; None where there is none."""
         found = []
-        for laid in self.lay_out():
+        for laid in self.laid():
             takes = self.seconds(laid, percent)
             if takes is not None and not (self.fewest and takes > self.most):
                 found.append((float(laid.used), takes) if self.fewest else (takes, float(laid.used)))

@@ -276,6 +276,6 @@ def test_what_nobody_could_see_is_written_down_of_a_launch(monkeypatch: pytest.M
     with ExitStack() as stack:
         running = brought_up(stack, FakePort(4, 4))
         unseen = Unchecked("franka", "env", "Ray does not know whether its nodes have this hardware")
-        monkeypatch.setattr(type(running), "list_unchecked", (unseen,))
+        monkeypatch.setattr(type(running), "unchecked", (unseen,))
         seen = record_of("trial", "job.yaml", running, simulated=True)
     assert seen.unchecked == (unseen,)

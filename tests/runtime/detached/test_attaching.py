@@ -23,7 +23,7 @@ def test_they_are_the_same_workers_and_stay() -> None:
         assert groups["agent"].call("add", 5) == [6] * 2
         del groups
         assert running.call("actor", "add", 0) == [2] * 4
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_one_that_is_gone_is_told() -> None:

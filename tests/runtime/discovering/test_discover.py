@@ -64,7 +64,7 @@ def test_what_another_job_holds_is_taken_and_nothing_stays_held(seen: list[dict[
     found = from_ray(port)
     assert [node.taken for node in found.cluster.nodes] == [0b1011, 0b11, 0]
     port.release(other)
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_pasted_texts_name_their_machines_by_their_files_where_there_are_several() -> None:

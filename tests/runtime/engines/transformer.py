@@ -212,7 +212,7 @@ class TransformerEngine(Engine):
                 tokens, position = [token], position + len(tokens)
         finally:
             size = self.shape.tensor * self.shape.pipeline
-            self.workers.tell("forget", [sequence], range(copy * size, copy * size + size))
+            self.workers.notify("forget", [sequence], range(copy * size, copy * size + size))
 
     async def logits(self, sequence: int, tokens: Sequence[int], position: int, copy: int = 0) -> Any:
         """Return float64 logits [tokens, printable tokens] from `position` on."""

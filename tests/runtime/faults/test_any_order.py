@@ -133,7 +133,7 @@ class Cluster(RuleBasedStateMachine):
         for name, actor in alive.items():
             assert self.port.alive[actor.node_id].rank == wanted[name].placement.node_rank
             assert actor.environment["CUDA_VISIBLE_DEVICES"] == ",".join(wanted[name].placement.visible_accelerators)
-        assert len(self.port.count_left_over().get("holds", [])) <= len(self.running)
+        assert len(self.port.left_over().get("holds", [])) <= len(self.running)
         for node in self.port.nodes():
             assert all(amount >= 0 for amount in node.free.values())
 
@@ -141,7 +141,7 @@ class Cluster(RuleBasedStateMachine):
         if hasattr(self, "running"):
             for its in self.running:
                 its.stack.close()
-            assert self.port.count_left_over() == {}
+            assert self.port.left_over() == {}
 
 
 TestAnyOrder = Cluster.TestCase

@@ -60,7 +60,7 @@ def test_nothing_is_left_wherever_it_fails(scene: Scene, after: bool, kind: type
     for call, problem, port in outcomes(scene, kind, after):
         assert carries(problem, kind), (call, len(seen) + 1)
         if (call, after) != ("hold", True):  # what is held without our knowing ends with the connection, which is not of the port
-            assert port.count_left_over() == {}, (call, len(seen) + 1)
+            assert port.left_over() == {}, (call, len(seen) + 1)
         seen.append(call)
     assert {"nodes", "hold", "state", "start", "ask", "answer", "release"} <= set(seen)
 
@@ -69,7 +69,7 @@ def test_nothing_is_left_wherever_it_fails(scene: Scene, after: bool, kind: type
 def test_without_a_fault_nothing_is_left_either(scene: Scene) -> None:
     port = FakePort(4, 4)
     scene(port)
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_an_interrupt_at_every_step_leaves_nothing() -> None:
@@ -94,7 +94,7 @@ def _interrupted(steps: int) -> Step | None:
         with ExitStack() as stack:
             bring_up(stack, two_components(), port, Counting, 60.0, interrupt)
     except KeyboardInterrupt:
-        assert port.count_left_over() == {}, told[-1]
+        assert port.left_over() == {}, told[-1]
         return told[-1]
     assert str(told[-1]) == "constructing: actor 4/4, agent 2/2"
     return None

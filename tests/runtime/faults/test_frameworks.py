@@ -56,6 +56,6 @@ def test_nothing_is_left_wherever_it_fails(scene: Scene, after: bool, kind: type
     for call, problem, port in outcomes(scene, kind, after):
         assert carries(problem, kind), (call, len(seen) + 1)
         if (call, after) != ("hold", True):  # what is held without our knowing ends with the connection, which is not of the port
-            assert port.count_left_over() == {}, (call, len(seen) + 1)
+            assert port.left_over() == {}, (call, len(seen) + 1)
         seen.append(call)
     assert {"nodes", "hold", "state", "release"} <= set(seen)

@@ -45,7 +45,7 @@ def launched(
 ) -> Iterator[Launch]:
     with ExitStack() as stack:
         yield bring_up(stack, plan_of(asked), port, Trainer, 60, told, again=RestartPolicy(restarts, elastic, given or asked, solve))
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def places(running: Launch) -> dict[int, tuple[str, tuple[str, ...]]]:

@@ -31,7 +31,7 @@ def launched(port: FakePort, asked: Problem, share: bool = False, restarts: int 
         yield bring_up(
             stack, plan_of(asked), port, Trainer, 60, progress, again=RestartPolicy(restarts, True, asked, solve), share_nodes=share
         )
-    assert set(port.count_left_over().get("holds", [])) <= {"other", "another"}
+    assert set(port.left_over().get("holds", [])) <= {"other", "another"}
 
 
 def other_job(port: FakePort, node: str, count: float, name: str = "other") -> Reservation:
@@ -95,7 +95,7 @@ def test_where_other_jobs_leave_no_room_it_ends_and_says_so() -> None:
             running.recover()
         assert codes(caught.value)[-1] == "PW714"
         assert "the node that is left of 2, 1 of them with accelerators of other jobs" in str(caught.value)
-        assert port.count_left_over() == {"holds": ["other"]}
+        assert port.left_over() == {"holds": ["other"]}
 
 
 def test_shared_nodes_take_what_others_leave_of_a_node_and_no_more() -> None:

@@ -40,6 +40,6 @@ def test_every_call_in_turn() -> None:
             survived.append(number)
         except (Fault, LaunchFailed):
             pass
-        assert port.count_left_over() == {}, f"call {number}, {port.calls[number - 1]}"
+        assert port.left_over() == {}, f"call {number}, {port.calls[number - 1]}"
     assert len(whole.calls) > 40
     assert survived  # as a fault while the loss is being noticed is

@@ -45,7 +45,7 @@ def test_counts_are_chosen_anew_after_a_loss() -> None:
         assert recovery.moves is not None
         assert (recovery.moves.lost, recovery.moves.moved, recovery.moves.kept) == (2, 0, 2)
         assert {node for node, _ in places(running).values()} == {f"node-{1 - int(lost[-1])}"}
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_what_others_hold_counts_when_counts_are_chosen_anew() -> None:

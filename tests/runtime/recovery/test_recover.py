@@ -91,7 +91,7 @@ def test_restarts_that_are_spent_end_it_with_what_was_lost() -> None:
                 running.recover(caught.value)
         assert codes(caught.value)[-1] == "PW714"
         assert "it was restarted once, as often as it may be" in str(caught.value)
-        assert port.count_left_over() == {}
+        assert port.left_over() == {}
 
 
 def test_without_restarts_a_loss_is_raised_and_everything_released() -> None:
@@ -101,7 +101,7 @@ def test_without_restarts_a_loss_is_raised_and_everything_released() -> None:
         with pytest.raises(LaunchFailed, match="it may not be restarted") as caught:
             running.run("step")
         assert codes(caught.value) == ["PW704", "PW714"]
-        assert port.count_left_over() == {}
+        assert port.left_over() == {}
 
 
 def test_what_fits_no_longer_is_ended_with_the_sum_that_shows_it() -> None:
@@ -115,7 +115,7 @@ def test_what_fits_no_longer_is_ended_with_the_sum_that_shows_it() -> None:
         assert caught.value.findings[-1].message == (
             "the launch is not recovered: its components fit no longer on the node that is left of 2"
         )
-        assert port.count_left_over() == {}
+        assert port.left_over() == {}
 
 
 def test_a_second_node_that_is_lost_before_the_restart_is_named_too() -> None:

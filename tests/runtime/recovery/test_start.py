@@ -54,7 +54,7 @@ def test_without_restarts_it_is_told_and_nothing_is_left(kind: type[FakePort]) -
     port = kind(4, 4, 4)
     with pytest.raises(LaunchFailed), launched(port, problem("3x4xH100", 8), restarts=0):
         pytest.fail("it was launched")
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_a_world_that_never_was_the_plans_is_no_loss() -> None:

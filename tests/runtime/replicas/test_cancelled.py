@@ -61,4 +61,4 @@ def test_a_replica_whose_model_takes_long_to_load_is_given_up_at_once(monkeypatc
 
     assert asyncio.run(run()).servers == []
     assert killed.is_set()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}

@@ -255,7 +255,7 @@ def test_a_closed_channel_says_so(serve: Serve) -> None:
         channel.close()
         with pytest.raises(ChannelFailed, match="rank 0 cannot be called any more: the channel is closed"):
             await channel.collective_rpc("step")
-        channel.tell("step")
+        channel.notify("step")
 
     on(peers(end), work)
 
@@ -265,7 +265,7 @@ def test_what_is_told_arrives_and_is_not_waited_for(serve: Serve) -> None:
     end = serve(lambda method: arrived.set())
 
     async def work(channel: Channel) -> bool:
-        channel.tell("step")
+        channel.notify("step")
         return await asyncio.to_thread(arrived.wait, 2)
 
     assert on(peers(end), work)

@@ -30,7 +30,7 @@ def test_accelerators_of_another_maker_beside_them_do_not_count() -> None:
     port = FakePort(4, 4)
     port.alive = {name: replace(node, total={**node.total, "NPU": 8.0}) for name, node in port.alive.items()}
     (finding,) = refused(port).findings
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
     assert finding.message.startswith("5 replicas of 2 need 10 accelerators: pool `rollout_pool` needs 10 accelerators, the cluster has 8")
     assert (finding.notes[0], finding.help) == ("8 accelerators // 2 for each = 4 replicas", "start 4 replicas, or more nodes")
 
@@ -53,4 +53,4 @@ def test_what_others_hold_is_not_mended_by_fewer_replicas_than_one() -> None:
     assert finding.help == "wait for what holds them, or end it"
     for each in (held, other):
         each.close()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}

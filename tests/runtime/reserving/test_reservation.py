@@ -53,7 +53,7 @@ def wanted(rank: int, **resources: float) -> NodeDemand:
 def refused(port: FakePort, *its: NodeDemand, limit: float = 10) -> list[tuple[str, str, int | None]]:
     with pytest.raises(LaunchFailed) as caught:
         Reservation(port, "mine", its).acquire(limit)
-    assert port.count_left_over().get("holds", []) in ([], ["other"])
+    assert port.left_over().get("holds", []) in ([], ["other"])
     return [(finding.code, finding.message, finding.amount) for finding in caught.value.findings]
 
 
@@ -115,7 +115,7 @@ def test_what_ray_has_not_decided_yet_is_waited_for_and_not_called_short() -> No
     mine.acquire()
     assert 5 <= port.time < 6
     mine.release()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_what_ray_never_decides_ends_with_an_error() -> None:
@@ -143,4 +143,4 @@ def test_what_becomes_free_in_time_is_taken() -> None:
     assert 3 < port.time < 4
     mine.release()
     mine.release()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}

@@ -71,7 +71,7 @@ def test_g19_ends_the_launch_before_anything_of_the_users_is_constructed(plan: P
         bring_up(stack, slime(plan), port, Recorder, 60, silent)
     assert [finding.code for finding in caught.value.findings] == ["PW706", "PW712"]
     assert constructed == []
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_what_the_plan_shares_is_no_fault(plan: Planner) -> None:

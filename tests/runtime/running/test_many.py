@@ -34,7 +34,7 @@ def seconds(plan: Planner, workers: int, labelled: bool) -> float:
         assert len(running.audit) == workers
         port.time += BEAT
         running.watch(0.1)
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
     return time.process_time() - began
 
 

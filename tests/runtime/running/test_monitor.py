@@ -36,7 +36,7 @@ def running(plan: Planner, port: FakePort) -> Iterator[Launch]:
     made = plan("2x2", actor=(Run(range(2), 0), Run(range(2, 4), 1)), critic=(Run(range(2), 1),))
     with ExitStack() as stack:
         yield bring_up(stack, made, port, Slow, 60, silent)
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def busy(port: FakePort, seconds: float) -> None:

@@ -92,7 +92,7 @@ def plan_of(plan: Planner) -> Plan:
 def test_two_gangs_in_one_reservation(plan: Planner) -> None:
     port = FakePort(4, 4)
     shown(port, plan_of(plan))
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 @pytest.mark.ray

@@ -88,7 +88,7 @@ def test_what_is_free_of_a_node_stands_for_what_the_plan_names_and_every_place_s
         assert [actor.environment["LOCAL_HARDWARE_RANKS"] for actor in port.actors] == ["4", "5", "6", "7"]
         assert held_of(port, 1) == {"GPU": 4, "CPU": 8}
         assert plan_of(plan_to_json(running.plan).encode(), "plan.json") == running.plan
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_two_launches_share_one_node() -> None:
@@ -99,7 +99,7 @@ def test_two_launches_share_one_node() -> None:
         assert first.plan == plan_on()
         ((code, message, _),) = refused(port, plan_on())
         assert code == "PW702" and "needs 4 accelerators free, 0 are" in message
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_what_is_given_in_pieces_keeps_the_order_of_every_process() -> None:
@@ -171,7 +171,7 @@ def test_what_the_plan_counts_as_taken_is_not_taken_for_its_own() -> None:
     plan = with_node(plan_on(runs={"actor": (Run(range(2), 1, first=4),)}), 1, taken=0b1111)
     ((code, message, _),) = refused(port, plan)
     assert (code, "gave accelerators 0, 1, which the plan's machine does not have or counts as taken" in message) == ("PW702", True)
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
     with other_job(port, 5), launched(port, plan) as running:
         assert visible(running) == ["5", "6"]
 
@@ -200,7 +200,7 @@ def test_a_restart_shares_again_and_may_be_given_others() -> None:
             assert recovery.moves is None
             assert (held_of(port, 1)["GPU"], visible(running), running.given) == (4, ["0", "1", "2", "3"], ())
             assert running.plan == plan_on()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_what_a_lost_node_had_is_given_what_another_job_left_of_the_next() -> None:
@@ -214,7 +214,7 @@ def test_what_a_lost_node_had_is_given_what_another_job_left_of_the_next() -> No
             ["node-0: accelerators 0-3 of the plan are 4-7 there"],
         )
         assert ({row.node for row in running.audit}, visible(running)) == ({"node-0"}, ["4", "5", "6", "7"])
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 @pytest.mark.parametrize("count", [0, 3])
@@ -228,7 +228,7 @@ def test_a_node_that_does_not_tell_all_ids_ends_the_launch(count: int) -> None:
     assert [(code, message) for code, message, _ in refused(port, plan_on())] == [
         ("PW702", f"node 1 (`node-1`) gave 4 accelerators and reports the ids of {count}")
     ]
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 @pytest.mark.parametrize("kind", [Fault, KeyboardInterrupt])
@@ -250,8 +250,8 @@ def test_nothing_is_left_wherever_it_fails(after: bool, kind: type[BaseException
             seen.append(port.calls[number - 1])
             assert carries(problem, kind), (number, seen[-1])
             if (seen[-1], after) != ("hold", True):  # what is held without our knowing ends with the connection
-                assert behind.count_left_over() == {"holds": ["other"]}, (number, seen[-1])
-    assert {"hold", "state", "run", "done", "answer", "start", "release"} <= set(seen)
+                assert behind.left_over() == {"holds": ["other"]}, (number, seen[-1])
+    assert {"hold", "state", "run", "collect_done", "answer", "start", "release"} <= set(seen)
 
 
 @pytest.mark.ray

@@ -190,7 +190,7 @@ def test_what_is_large_is_put_into_the_cluster_once() -> None:
 def test_a_group_ends_with_its_block_and_says_so_when_it_is_called_later() -> None:
     with started(Actor) as group:
         assert group.train(1) == [1] * 4
-    assert "actors" not in group.port.count_left_over()
+    assert "actors" not in group.port.left_over()
     with pytest.raises(LaunchFailed, match="`train` was called, but no worker of `actor` is there"):
         group.train(1)
 
@@ -201,7 +201,7 @@ def test_a_start_that_fails_is_undone_by_itself() -> None:
     with pytest.raises(LaunchFailed, match="ValueError: no weights") as caught:
         gang.start(10.0)
     assert isinstance(caught.value.__cause__, ValueError)
-    assert "actors" not in port.count_left_over()
+    assert "actors" not in port.left_over()
 
 
 def test_a_name_that_is_taken_is_said_and_the_other_group_lives() -> None:

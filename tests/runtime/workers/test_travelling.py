@@ -15,14 +15,14 @@ from placewright.runtime.port.on_ray import RayPort
 
 RayPort()  # what is imported later travels too
 from placewright.runtime.workers.inside.base import Worker
-from placewright.runtime.workers.inside.host import embodied
+from placewright.runtime.workers.inside.host import derive_host
 
 class Actor(Worker):
     def where(self):
         return self.rank, self.visible_accelerators, self.get_master_addr_port()
 
 with open(sys.argv[1], "wb") as file:
-    file.write(cloudpickle.dumps((Actor, embodied(Actor))))
+    file.write(cloudpickle.dumps((Actor, derive_host(Actor))))
 """
 RECEIVES = """\
 import os, sys

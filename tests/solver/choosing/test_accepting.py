@@ -48,7 +48,7 @@ def only(accepts: Accepts, code: str = "PW401") -> Validator:
 
 def counts(plan: Plan | None) -> dict[str, int]:
     assert plan is not None
-    return {name: plan.assignment.held(name) for name in plan.components}
+    return {name: plan.assignment.count_held(name) for name in plan.components}
 
 
 def answered(question: Problem, refuses: Validator) -> Answer:

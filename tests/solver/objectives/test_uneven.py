@@ -47,7 +47,7 @@ def test_all_accelerators_are_split_evenly(parts: tuple[tuple[int, int, int], ..
     question = problem(EIGHT, *(component("abc"[number], least, most, tp=tp) for number, (least, most, tp) in enumerate(parts)))
     answer = solve(question)
     assert answer.plan is not None
-    held = [answer.plan.assignment.held(part.name) for part in question.components]
+    held = [answer.plan.assignment.count_held(part.name) for part in question.components]
     assert (sorted(held), sum(held), answer.verdict) == (sorted(counts), sum(counts), "optimal")
     assert held == counts or parts[0] == parts[1]
     assert least_uneven(question, answer.plan.assignment) <= unevenness(held)
@@ -60,7 +60,7 @@ def test_what_shares_counts_once_and_what_is_inside_not_at_all() -> None:
     assert [[part.name for part in members] for members in open_sets(inside)] == [["a"], ["b"]]
     answer = solve(shared)  # more accelerators first: a and b count twice
     assert answer.plan is not None
-    assert {name: answer.plan.assignment.held(name) for name in "abc"} == {"a": 15, "b": 15, "c": 1}
+    assert {name: answer.plan.assignment.count_held(name) for name in "abc"} == {"a": 15, "b": 15, "c": 1}
 
 
 def native(folder: Path, **amounts: str) -> Answer:

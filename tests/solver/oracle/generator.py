@@ -257,7 +257,7 @@ class Generator:
     # -- between components
 
     def _between(self, names: Sequence[str]) -> None:
-        seats = self._seat()
+        seats = self._seated()
         if len(seats) > 1 and self.asks(0.6):
             self._pair(self.random.sample(seats, 2), PAIRS)
         if len(seats) > 2 and self.asks(0.4):
@@ -293,7 +293,7 @@ class Generator:
         if kind == "subset" and isinstance(self.components[second].get("accelerators"), int) and self.chance(0.7):
             self.components[second]["accelerators"] += self.random.randint(0, 3)
         if kind in written and self.chance(0.6):
-            third = [name for name in self._seat() if name not in (first, second)]
+            third = [name for name in self._seated() if name not in (first, second)]
             keys[written[kind]] = [second, third[0]] if third and kind in ("disjoint", "colocated") and self.chance(0.3) else second
             if kind == "colocated" and isinstance(keys[written[kind]], list):
                 self._as_many(self.components[third[0]], self.components[second], kind)

@@ -190,7 +190,7 @@ class Tried:
     def _cuts(self, wish: Wish, held: Held) -> int | None:
         """The fewest preferred groups that are cut by any order of ranks, None where no order holds."""
         if wish.kind == NODE and wish.given is None:
-            return self._seat(wish, held)
+            return self._seated(wish, held)
         places = [spot(self.job.cluster, "numa", bit) for bit in range(len(self.job.cluster.seats)) if held.mask >> bit & 1]
         key = (wish.name, held.mask if wish.contiguous or wish.given is not None else tuple(places))
         if key not in self.memo:

@@ -87,7 +87,7 @@ LIES: dict[str, tuple[object, str, Callable[..., object]]] = {
     "pieces twice as large": (PlainModel, "_piece", _doubled),
     "no node group has a node": (PlainModel, "_may_use", lambda method: lambda self, component, node: component.node_groups == ("cluster",)),
     "twice the memory": (plain_model, "_memory", _doubled),
-    "groups twice as large": (plain_model, "_kept", _doubled),
+    "groups twice as large": (plain_model, "_count_kept", _doubled),
     "twice the processes": (PlainModel, "_processes", _doubled),
     "each node is a domain": (
         PlainModel, "_by_domain", lambda method: lambda self, level: {node.name: [number] for number, node in enumerate(self._nodes)},

@@ -168,7 +168,7 @@ def test_processes_that_the_framework_deals_out_are_on_the_rest_and_what_became_
     was = plan(question, a=(Run(range(0, 4), 0), Run(range(4, 8), 2)), r=tuple(in_turn(5, 3)))  # two, two and one
     assert list(immovable(question, [0])) == []
     left = lose(question, [0])
-    assert left.given().world_size("r") == 5
+    assert left.build_given().world_size("r") == 5
     asked = after(left, was)
     now = plan(asked, a=(Run(range(0, 4), 1), Run(range(4, 8), 0)), r=tuple(in_turn(5, 2)))  # three on node 1, two on node 2
     its = next(part for part in moves(asked, was, now).parts if part.name == "r")

@@ -68,7 +68,7 @@ def test_what_is_written_is_what_was_planned(seed: int, tmp_path: Path) -> None:
     assert not again.job.choices
     options = answer.planned.best.design.options
     assert {each.name: each.parallel for each in again.components} == {name: its.parallel for name, its in options.items()}
-    assert {name: again.given().amount(name) for name in options} == {name: its.amount for name, its in options.items()}
+    assert {name: again.build_given().amount(name) for name in options} == {name: its.amount for name, its in options.items()}
     fixed = account_of_given_ranks(again, Solver(solve))
     assert fixed is not None
     assert fixed.planned.best.nanoseconds == answer.planned.best.nanoseconds

@@ -180,7 +180,7 @@ def test_words_leave_the_releases_that_know_them() -> None:
 @pytest.mark.parametrize("release", ["0.1", "0.2", "0.3", "a3816b59"])
 def test_a_checkout_around_the_file_says_its_release(tmp_path: Path, release: str) -> None:
     table = read_releases(RELEASES)
-    known = table.named(release)
+    known = table.find(release)
     assert known is not None
     for path in (table.checkout, *(mark for mark, ranges in table.marks.items() if any(table.holds(each, known) for each in ranges))):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)

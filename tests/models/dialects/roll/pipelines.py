@@ -52,12 +52,12 @@ def changed(config: Config, **blocks: Any) -> Config:
 
 def sizes(reading: Reading) -> dict[str, int]:
     assert reading.problem is not None
-    return {name: reading.problem.given().world_size(name) for name in reading.problem.given().runs}
+    return {name: reading.problem.build_given().world_size(name) for name in reading.problem.build_given().runs}
 
 
 def where(reading: Reading, name: str) -> list[list[tuple[int, int]]]:
     assert reading.problem is not None
-    return [[seat for seat, _, _ in its] for _, its in seats(reading.problem.given().of(name))]
+    return [[seat for seat, _, _ in its] for _, its in seats(reading.problem.build_given().of(name))]
 
 
 def said(reading: Reading) -> list[tuple[str, str, str]]:

@@ -157,7 +157,7 @@ def test_a_reward_flow_pipeline_starts_the_actor_alone() -> None:
 
 
 def test_profiles_have_the_blocks_and_words_of_their_release() -> None:
-    profiles = {name: profile_of(state_release(TABLE, release)) for name in NAMES if (release := TABLE.named(name))}
+    profiles = {name: profile_of(state_release(TABLE, release)) for name in NAMES if (release := TABLE.find(name))}
     assert "reward_model" in profiles["0.3.0"].blocks(RLVR_CONFIG) and "reward_model" not in profiles["0.2.1"].blocks(RLVR_CONFIG)
     assert "reward" in profiles["0.2.0"].blocks(AGENTIC_CONFIG) and "reward" not in profiles["0.1.3"].blocks(AGENTIC_CONFIG)
     defaults = {name: profiles[name].keys("StrategyArguments")["strategy_name"][1] for name in ("0.2.1", "0.3.0")}

@@ -38,7 +38,7 @@ def opened(text: str, cluster: str = "4x4") -> Reading:
 def answer(reading: Reading, **ids: list[int]) -> Assignment:
     """The given components, and the open ones on these devices (four on a node), each worker with as many as it has."""
     assert reading.problem is not None
-    runs = dict(reading.problem.given().runs)
+    runs = dict(reading.problem.build_given().runs)
     for name, its in ids.items():
         each = reading.problem[name].per_process
         workers = [its[first : first + each] for first in range(0, len(its), each)]
@@ -67,7 +67,7 @@ def test_any_devices_in_any_order_are_read_back(ids: list[int], workers: int) ->
     again = opened(written(reading, assignment)).problem
     assert again is not None
     for name in ("actor_train", "actor_infer"):
-        assert list(seats(again.given().of(name))) == list(seats(assignment.of(name)))
+        assert list(seats(again.build_given().of(name))) == list(seats(assignment.of(name)))
 
 
 def test_workers_of_several_devices_are_written_where_the_strategy_does_not_say_so() -> None:

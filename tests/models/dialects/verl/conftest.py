@@ -39,7 +39,7 @@ def read() -> Read:
         given = tuple((f"--{key}", value) for key, value in options.items())
         started = Program(program, source.whole(), "", "", config_name, given) if program else None
         table = read_releases(verl.RELEASES)
-        named = table.named(release)
+        named = table.find(release)
         assert named is not None
         document = Document(source, source.root, program=started, release=state_release(table, named))
         return verl.read(document, read_shorthand(machines) if machines else None, level)

@@ -46,7 +46,7 @@ def test_simulators_lie_beside_the_actor_on_the_same_nodes(read: Read) -> None:
     settings = "trainer.nnodes=2 trainer.n_rollout_gpus_per_node=6 trainer.n_env_gpus_per_node=2"
     problem = read(settings, program="verl.experimental.vla.main_ppo").problem
     assert problem is not None and len(problem.cluster.nodes) == 2
-    assert problem.given().world_size("env") == 4 and problem.given().node_ranges("env") == (range(0, 2),)
+    assert problem.build_given().world_size("env") == 4 and problem.build_given().node_ranges("env") == (range(0, 2),)
 
 
 def test_every_server_has_a_pool_of_its_own(read: Read) -> None:
@@ -59,7 +59,7 @@ def test_torchrun_says_how_many_processes_there_are(read: Read) -> None:
         return read("", program="verl.trainer.fsdp_sft_trainer", **options)
 
     problem = started(nnodes="2", nproc_per_node="4").problem
-    assert problem is not None and problem.given().world_size("actor") == 8
+    assert problem is not None and problem.build_given().world_size("actor") == 8
     unknown = started(nnodes="1", nproc_per_node="gpu")
     assert unknown.problem is not None and unknown.problem.components == ()
     assert any("`--nproc_per_node=gpu` starts" in each.why for each in unknown.unchecked)
@@ -73,7 +73,7 @@ def test_where_no_program_is_named_the_keys_speak(read: Read) -> None:
 def test_a_program_that_is_not_known_is_taken_for_what_its_keys_say(read: Read) -> None:
     reading = read("trainer.nnodes=2 trainer.n_gpus_per_node=8 actor_rollout_ref.rollout.n=1", program="my.own.main")
     assert any(each.why.startswith("`my.own.main` is not known here") for each in reading.unchecked)
-    assert reading.problem is not None and reading.problem.given().world_size("actor") == 16
+    assert reading.problem is not None and reading.problem.build_given().world_size("actor") == 16
 
 
 def test_a_server_that_takes_requests_is_no_trainer_of_verl(read: Read) -> None:

@@ -26,7 +26,7 @@ def test_the_size_that_is_offered_fits(read: Read, settings: str, machines: str,
 
 def test_the_rest_is_judged_where_the_pools_have_no_room(read: Read) -> None:
     reading = read("trainer.nnodes=4 trainer.n_gpus_per_node=8", "2x8")
-    assert reading.problem is not None and reading.problem.given().world_size("actor") == 32
+    assert reading.problem is not None and reading.problem.build_given().world_size("actor") == 32
 
 
 def test_numbers_must_be_whole_and_above_zero(codes: Codes) -> None:

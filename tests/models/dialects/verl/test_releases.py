@@ -288,7 +288,7 @@ def test_several_teachers_have_ranks_of_their_own() -> None:
                     f"{path}.inference.tensor_model_parallel_size": 2 if name == "a" else 4}  # fmt: skip
     found = reading(NEWEST, several, machines="2x8")
     assert not said(verify(found)) and found.problem is not None
-    assert {name: found.problem.given().world_size(name) for name in ("teacher_a", "teacher_b")} == {"teacher_a": 4, "teacher_b": 4}
+    assert {name: found.problem.build_given().world_size(name) for name in ("teacher_a", "teacher_b")} == {"teacher_a": 4, "teacher_b": 4}
 
 
 def test_two_stages_that_do_not_hold_all_layers_are_a_warning() -> None:

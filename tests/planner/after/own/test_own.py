@@ -55,7 +55,7 @@ def test_ranks_of_a_design_cost_what_the_design_does(tmp_path: Path, model: str,
         assert again.priced.nanoseconds == each.nanoseconds
         assert again.priced.design.accelerators == each.design.accelerators
         assert again.forbidden == ()
-        assert again.format_difference(each) == 0
+        assert again.over(each) == 0
 
 
 def test_a_file_without_ranks_of_its_own_is_compared_with_nothing(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_where_there_is_no_price_it_says_why(tmp_path: Path, text: str, places: 
     found = priced(on(problem(tmp_path, text), places))
     assert found.priced is None
     assert found.why_not == why
-    assert found.format_difference(planned(problem(tmp_path)).best) is None
+    assert found.over(planned(problem(tmp_path)).best) is None
 
 
 TIED = """

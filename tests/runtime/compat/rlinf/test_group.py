@@ -55,10 +55,10 @@ def test_a_cluster_holds_its_nodes_once_and_gives_them_back() -> None:
     port, machines = cluster(4, 4)
     assert (machines.num_nodes, machines.num_accelerators, machines.accelerator_ranks) == (2, 8, [[0, 1, 2, 3], [4, 5, 6, 7]])
     assert machines.get_node_ip(1) == "10.0.0.2"
-    assert len(port.count_left_over()["holds"]) == 1
+    assert len(port.left_over()["holds"]) == 1
     machines.close()
     machines.close()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_a_group_is_launched_by_a_strategy_and_called_without_waiting() -> None:
@@ -90,9 +90,9 @@ def test_several_groups_share_accelerators_of_one_cluster() -> None:
     results = actor.train(1), rollout.train(1)
     assert [each.wait() for each in results] == [[1, 1, 1, 1], [5, 5]]
     assert seen(port, "rollout", "CUDA_VISIBLE_DEVICES") == ["0,1", "2,3"]
-    assert len(port.count_left_over()["holds"]) == 1
+    assert len(port.left_over()["holds"]) == 1
     machines.close()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_other_jobs_see_the_nodes_as_taken() -> None:
@@ -162,7 +162,7 @@ def test_the_constructor_of_a_worker_that_raises_leaves_nothing_of_the_group() -
     port, machines = cluster(4)
     said = refused(lambda: Refuses.create_group().launch(machines, name="actor"))
     assert said == ["PW703 rank 0 of `actor` on `host-0` could not be constructed: ValueError: no weights"]
-    assert "actors" not in port.count_left_over()
+    assert "actors" not in port.left_over()
     assert Actor.create_group().launch(machines, name="actor").train(1).wait() == [1] * 4
 
 
@@ -174,7 +174,7 @@ def test_a_name_can_be_used_again_when_its_group_has_ended_and_not_before() -> N
         said = refused(lambda: Actor.create_group().launch(machines, name="actor"))
         assert said == ["PW717 there is a worker `actor:0` already, so rank 0 of `actor` cannot have that name"]
         assert group.train(1).wait() == [1] * 4
-    assert "actors" not in port.count_left_over()
+    assert "actors" not in port.left_over()
     assert Actor.create_group().launch(machines, name="actor").train(2).wait() == [2] * 4
 
 
@@ -232,7 +232,7 @@ def test_fewer_nodes_than_there_are_may_be_asked_for_and_more_are_refused_at_onc
     assert refused(lambda: Cluster(2, {"num_nodes": 3}, port=port)) == ["PW702 `num_nodes` is 2, but `cluster_cfg` says 3"]
     wrong = refused(lambda: Cluster(cluster_cfg={"num_nodes": 1, "node_groups": [{"label": "a", "node_ranks": "0-9"}]}, port=port))
     assert wrong
-    assert len(port.count_left_over()["holds"]) == 1
+    assert len(port.left_over()["holds"]) == 1
 
 
 def test_a_cluster_is_named_by_address_or_simulated_from_one_word() -> None:
@@ -255,7 +255,7 @@ def test_whatever_call_fails_nothing_is_left() -> None:
         with contextlib.suppress(Fault, LaunchFailed):  # some calls may fail, as the look at a node
             run_through(port)
         port.fail_at = None
-        assert port.count_left_over() == {}, whole.calls[step - 1]
+        assert port.left_over() == {}, whole.calls[step - 1]
 
 
 def test_a_group_shows_its_name_its_class_and_how_many_workers_it_has() -> None:

@@ -96,12 +96,12 @@ def test_a_worker_launches_groups_in_what_the_driver_holds() -> None:
     inside = ClusterOfWorker(machines.description, port)
     group = Actor.create_group(3).launch(inside, NodePlacementStrategy([1]), name="child")
     assert group.train(2).wait() == [6]
-    assert len(port.count_left_over()["holds"]) == 1
+    assert len(port.left_over()["holds"]) == 1
     group.close()
     inside.close()
-    assert len(port.count_left_over()["holds"]) == 1
+    assert len(port.left_over()["holds"]) == 1
     machines.close()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_its_description_is_short_enough_for_an_environment() -> None:

@@ -53,9 +53,9 @@ def test_hidden_methods_are_refused_by_name() -> None:
     _, machines = cluster(2)
     group = Actor.create_group().launch(machines, name="actor")
     with pytest.raises(ValueError, match="`_hidden` of `Actor` is hidden by its underscore"):
-        group._find_hidden()
+        group._hidden()
     with pytest.raises(AttributeError, match="has no attribute '_nothing'"):
-        group._report_no_program()
+        group._nothing()
     assert len(group._workers) == len(group._is_ready().wait()) == 2
 
 
@@ -64,7 +64,7 @@ def test_a_class_may_have_close_and_no_other_method_of_a_group() -> None:
     group = Closes.create_group().launch(machines, name="actor")
     assert group.close("softly").wait() == ["softly"] * 2
     group._close()
-    assert "actors" not in port.count_left_over()
+    assert "actors" not in port.left_over()
     with pytest.raises(ValueError, match=r"`Launches.launch` has the name of a group's own"):
         Launches.create_group()
 

@@ -31,7 +31,7 @@ def test_a_pool_and_a_replicas_pool_take_the_node_that_a_cluster_leaves() -> Non
             assert seen == [["0", "1"], ["2", "3"]]
             assert {seat.node_rank for seat in pool.seats()} == {1}
             manager.close()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_who_holds_what_a_pool_lacks_is_named_and_the_other_way_round() -> None:
@@ -47,7 +47,7 @@ def test_who_holds_what_a_pool_lacks_is_named_and_the_other_way_round() -> None:
         with pytest.raises(LaunchFailed, match="`pverl_group_1:0`"):
             Cluster(port=port)
     assert port.time < 2.0
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_a_cluster_of_nodes_alone_leaves_nothing_for_a_pool() -> None:

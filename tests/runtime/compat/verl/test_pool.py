@@ -39,7 +39,7 @@ def test_nothing_is_held_before_the_pool_is_used_and_then_all_in_one_reservation
     assert pool.get_placement_groups() == pool.pgs == [hold]
     pool.close()
     pool.close()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
     with pytest.raises(ValueError, match="pool `global_pool` has been closed"):
         pool.seats()
 
@@ -58,7 +58,7 @@ def test_parts_may_be_of_different_sizes_and_ranks_follow_their_order(store: lis
         on = {4: 0, 2: 1}
         assert places(pool) == [(on[size], str(rank)) for size in store for rank in range(size)]
         assert [seat.local_world_size for seat in pool.seats()] == pool.local_world_size_list()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_a_part_goes_where_it_breaks_no_whole_node() -> None:
@@ -85,7 +85,7 @@ def test_a_part_of_a_node_is_what_ray_gave_in_ascending_order() -> None:
     with RayResourcePool([1, 3], name_prefix="c", max_colocate_count=1, on=port) as third:
         assert places(third) == [(0, "0"), (0, "1"), (0, "4"), (0, "5")]
     second.close()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_pools_without_accelerators_hold_processors_alone() -> None:
@@ -105,12 +105,12 @@ def test_a_pool_is_split_into_consecutive_places_and_the_parts_again() -> None:
         assert [place for part in parts for place in places(part)] == places(pool)
         assert (first.name_prefix, first.store, first.pgs) == ("p_split_0", [2, 2, 2, 2], pool.pgs)
         first.close()
-        assert port.count_left_over() == {"holds": ["pverl_group_2_2_2_2:0"]}
+        assert port.left_over() == {"holds": ["pverl_group_2_2_2_2:0"]}
         with pytest.raises(ValueError, match="split_size must be a divisor of world_size: 3 does not divide 8"):
             split_resource_pool(pool, 3)
         with pytest.raises(ValueError, match=r"split_size must sum up to world_size: \[2, 2\] sums up to 4, it is 8"):
             split_resource_pool(pool, [2, 2])
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_two_pools_are_one_in_the_order_of_their_ranks() -> None:
@@ -124,7 +124,7 @@ def test_two_pools_are_one_in_the_order_of_their_ranks() -> None:
     halves = split_resource_pool(both, 2)
     assert places(merge_resource_pool(halves[3], halves[0])) == places(both)[6:] + places(both)[:2]
     both.close()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_a_pool_cannot_be_merged_with_itself() -> None:
@@ -152,7 +152,7 @@ def test_a_manager_makes_pools_by_name_and_knows_which_role_is_on_which() -> Non
         manager.get_resource_pool("actor").seats()
         with pytest.raises(ValueError, match="role `critic` is on no pool; these are: `actor`, `rm`"):
             manager.get_resource_pool("critic")
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_pools_are_created_once_and_anew_when_they_were_closed() -> None:
@@ -164,7 +164,7 @@ def test_pools_are_created_once_and_anew_when_they_were_closed() -> None:
     manager.create_resource_pool()
     assert manager.get_resource_pool("actor") is pool
     manager.close()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
     manager.create_resource_pool()
     assert len(manager.get_resource_pool("actor").seats()) == 8
     manager.close()
@@ -179,7 +179,7 @@ def test_what_is_no_list_of_numbers_is_no_pool(wrong: Any) -> None:
         assert caught.value.findings[0].code == "PW718"
     with pytest.raises(LaunchFailed, match="lets True groups share its places"):
         RayResourcePool([2], max_colocate_count=True, on=port).seats()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 @pytest.mark.parametrize("at", range(1, 40))
@@ -189,10 +189,10 @@ def test_whatever_call_fails_nothing_is_held(at: int) -> None:
     try:
         pool.seats()
     except Fault:
-        assert port.count_left_over() == {}
+        assert port.left_over() == {}
     port.fail_at = None
     pool.close()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_a_pool_without_a_cluster_says_how_to_name_one() -> None:

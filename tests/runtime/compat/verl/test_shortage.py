@@ -126,7 +126,7 @@ def test_it_is_said_within_a_second_and_nothing_of_it_is_left(name: str) -> None
     assert finding.help
     assert isinstance(caught.value, ValueError) or code == "PW717"
     assert port.time < LIMIT
-    assert set(port.count_left_over().get("holds", [])) == left
+    assert set(port.left_over().get("holds", [])) == left
 
 
 def test_what_is_free_is_not_told_where_the_cluster_is_too_small_even_if_nobody_held_anything() -> None:
@@ -193,4 +193,4 @@ def test_one_that_was_faster_makes_the_pool_choose_again() -> None:
     assert port.time < 2 * LIMIT
     mine.close()
     other.close()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}

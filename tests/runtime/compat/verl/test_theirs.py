@@ -78,7 +78,7 @@ def test_a_group_of_such_a_class_has_its_methods_alone_and_colocated() -> None:
     its = RayWorkerGroup(pool, create_colocated_worker_cls({"actor": cia})).spawn({"actor"})["actor"]
     for group in (alone, its):
         assert group.plus(Rows([0.0] * 6, pads=True)).numbers == [0, 0, 1, 1, 2, 2]
-        assert group.format_difference(Rows([1.0, 2.0, 3.0, 4.0])).numbers == [1, 2, 203, 204]
+        assert group.over(Rows([1.0, 2.0, 3.0, 4.0])).numbers == [1, 2, 203, 204]
         assert group.port.answer(group.which()) == 0
         assert group.plus(group.add_later(Rows([0.0] * 4))).numbers == [0, 2, 4, 6]
 

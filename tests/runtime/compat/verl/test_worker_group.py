@@ -70,7 +70,7 @@ def test_four_groups_have_the_same_accelerators_in_the_same_order() -> None:
         groups = [RayWorkerGroup(pool, RayClassWithInitArgs(Actor), name_prefix=name) for name in ("actor", "critic", "rm", "ref")]
         for its in groups:
             assert its.execute_all_sync("get_cuda_visible_devices") == [str(rank) for rank in range(8)]
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_groups_on_two_pools_and_on_both_as_one() -> None:
@@ -83,7 +83,7 @@ def test_groups_on_two_pools_and_on_both_as_one() -> None:
     }
     assert seen == {"actor": list("01234567"), "rm": list("0123"), "ref": list("4567")}
     both.close()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 def test_groups_on_parts_of_a_pool_have_ranks_of_their_own() -> None:
@@ -128,7 +128,7 @@ def test_the_first_rank_that_fails_ends_the_start_and_leaves_the_slots() -> None
             LaunchFailed, match="rank 1 of `xRefuses` on `host-0` could not be constructed: ValueError: no weights for rank 1"
         ):
             RayWorkerGroup(pool, RayClassWithInitArgs(Refuses), name_prefix="x")
-        assert port.count_left_over() == {"holds": ["pverl_group_4:0"]}
+        assert port.left_over() == {"holds": ["pverl_group_4:0"]}
         assert not any(seat.taken for seat in pool.seats())
         RayWorkerGroup(pool, RayClassWithInitArgs(Actor), name_prefix="x")
 
@@ -139,7 +139,7 @@ def test_a_name_that_is_taken_is_said_and_nothing_of_the_second_group_stays() ->
         first = RayWorkerGroup(pool, RayClassWithInitArgs(Actor), name_prefix="x")
         with pytest.raises(LaunchFailed, match="`xActor_0:0`"):
             RayWorkerGroup(pool, RayClassWithInitArgs(Actor), name_prefix="x")
-        assert port.count_left_over()["actors"] == first.worker_names
+        assert port.left_over()["actors"] == first.worker_names
         assert first.execute_all_sync("foo", 1) == [1, 1]
 
 
@@ -214,7 +214,7 @@ def test_a_closed_group_says_so() -> None:
     its.close()
     with pytest.raises(LaunchFailed, match="no worker of"):
         its.execute_all_sync("foo", 1)
-    assert port.count_left_over() == {"holds": ["pverl_group_2:0"]}
+    assert port.left_over() == {"holds": ["pverl_group_2:0"]}
 
 
 def test_options_of_actors_are_followed() -> None:
@@ -243,7 +243,7 @@ def test_unknown_parameters_and_devices_are_refused() -> None:
         group(port, [2], bin_packed=True)
     with pytest.raises(ValueError, match="there are no accelerators of device `cpu`"):
         group(port, [2], device_name="cpu")
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}
 
 
 @pytest.mark.parametrize("at", range(1, 70))
@@ -255,10 +255,10 @@ def test_whatever_call_fails_no_worker_is_left_and_no_slot_is_taken(at: int) -> 
     try:
         its = RayWorkerGroup(pool, RayClassWithInitArgs(Actor))
     except Fault:
-        assert "actors" not in port.count_left_over() or port.calls[port.fail_at - 1] in ("end", "names")
+        assert "actors" not in port.left_over() or port.calls[port.fail_at - 1] in ("end", "names")
         assert not any(seat.taken for seat in seats)
     else:
         port.fail_at = None
         its.close()
     pool.close()
-    assert port.count_left_over() == {}
+    assert port.left_over() == {}

@@ -48,7 +48,7 @@ trainer: 1"""
 
 
 def written(reading: Reading, runs: dict[str, tuple[Run, ...]]) -> str:
-    given_runs = reading.problem.given().runs if reading.problem else {}
+    given_runs = reading.problem.build_given().runs if reading.problem else {}
     return apply_edits(reading.source.text, rlinf.write(reading, Assignment({**given_runs, **runs})))
 
 

@@ -191,7 +191,7 @@ def test_what_is_written_is_read_back_the_same_and_nothing_else_changes(
 ) -> None:
     text, cluster, wanted = case
     reading = rlinf.read(Document.of(Source("run.yaml", text)), cluster, "placement")
-    given_ = dict(reading.problem.given().runs) if reading.problem else {}
+    given_ = dict(reading.problem.build_given().runs) if reading.problem else {}
     edits = rlinf.write(reading, Assignment({**given_, **{name: tuple(runs) for name, (runs, _) in wanted.items()}}))
     after = apply_edits(text, edits)
     again = rlinf.read(Document.of(Source("run.yaml", after)), cluster, "placement")
@@ -234,7 +234,7 @@ def test_what_cannot_be_said_is_refused_before_anything_is_written(data: st.Data
             first, step = data.draw(st.integers(0, count - 1)), data.draw(st.integers(1, 2))
             each = data.draw(st.integers(1, (count - 1 - first) // step + 1))
             runs.append(Run(range(rank, rank + 1), node, kind, first, each, step, each, label))
-    given_ = dict(reading.problem.given().runs)
+    given_ = dict(reading.problem.build_given().runs)
     try:
         edits = rlinf.write(reading, Assignment({**given_, "new": tuple(runs)}))
     except UnusableInput as refused:

@@ -31,7 +31,7 @@ def test_who_shares_devices_with_a_role_without_times_in_the_file_may_share_them
     assert planned.job.planning.workload.nested
     answer = solve(of(config(actor_infer=infer, reward_model=judge), "1x8"), sandbox=False)
     assert answer.plan is not None
-    assert answer.plan.assignment.held("actor_train") == 8
+    assert answer.plan.assignment.count_held("actor_train") == 8
     assert not any(mask & 0b11000000 for mask in answer.plan.assignment.masks("actor_infer").values())
 
 
@@ -59,7 +59,7 @@ def test_a_reference_without_times_stays_with_what_trains_and_lets_others_share(
     its = {**AGENTIC, "placewright": {"components": {name: {"seconds": {8: 120, 16: 65}} for name in names}}}
     answer = solve(of(its, "1x8"), sandbox=False)
     assert answer.plan is not None
-    assert {name: answer.plan.assignment.held(name) for name in ("actor_train", "actor_infer", "reference")} == dict.fromkeys(
+    assert {name: answer.plan.assignment.count_held(name) for name in ("actor_train", "actor_infer", "reference")} == dict.fromkeys(
         ("actor_train", "actor_infer", "reference"), 8
     )
 

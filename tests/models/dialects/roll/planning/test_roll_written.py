@@ -54,7 +54,7 @@ def test_devices_that_stay_keep_their_words() -> None:
     its["actor_infer"]["device_mapping"] = "[8, 9, 10, 11, 12, 13, 14, 15]"
     reading = of(its).to_solve
     assert reading.problem is not None
-    runs = {**reading.problem.given().runs, **reading.problem.job.planning.own}
+    runs = {**reading.problem.build_given().runs, **reading.problem.job.planning.own}
     assert roll.write(reading, Assignment(runs), {}) == []
     there = compress((rank, [(1, rank)]) for rank in range(8))
     moved = Assignment({**runs, "actor_train": there})

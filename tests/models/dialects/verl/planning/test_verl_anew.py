@@ -212,7 +212,7 @@ def test_a_file_with_ranks_and_times_is_launched_on_its_ranks() -> None:
     answer = solve(replace(reading, opens=False), sandbox=False)
     assert answer.verdict == "verified"
     assert answer.plan is not None
-    assert answer.plan.assignment.held("actor") == 8
+    assert answer.plan.assignment.count_held("actor") == 8
 
 
 def test_a_program_whose_pools_have_no_sizes_of_their_own_is_not_planned_and_says_so() -> None:
