@@ -182,7 +182,7 @@ def _number(environment: Mapping[str, str], name: str) -> int:
 
 
 def findings(rows: Sequence[AuditRow]) -> Iterator[Finding]:
-    """Yield a PW706 per difference, and a PW712 per wrongly shared accelerator (`shared_against_plan`)."""
+    """Yield a PW706 per difference, and a PW712 per wrongly shared accelerator (`find_sharing_against_plan`)."""
     for row in rows:
         for difference in row.differences:
             message = f"`{row.component}` process {row.pid} on `{row.host}`: {difference}"

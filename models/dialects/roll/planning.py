@@ -137,7 +137,7 @@ class RollOpening:
     level: str
 
     def open_ranks(self) -> Reading:
-        """See `Opening.opened`."""
+        """See `Opening.open_ranks`."""
         as_written = self.read(self.document, self.machines, self.level)
         before = as_written.problem
         if before is None:
@@ -180,7 +180,7 @@ class RollOpening:
         return replace(reading, problem=replace(problem, job=job), findings=findings)
 
     def find_refusals(self) -> tuple[Finding, ...]:
-        """See `Opening.refused`."""
+        """See `Opening.find_refusals`."""
         if not may_leave_degrees(self.document.root.get(HINTS)):
             return ()
         before = self.read(self.document, self.machines, self.level).problem
@@ -240,7 +240,7 @@ def _choices(problem: Problem) -> dict[str, tuple[Parallel, ...]]:
 
 
 def _find_refusals(problem: Problem, chosen: Chosen) -> Iterator[Finding]:
-    """Yield the findings of `all_refused` if no choice is left."""
+    """Yield the findings of `report_all_refused` if no choice is left."""
     choices, root = _choices(problem), chosen.opened.root
     unsaid = [name for name, degrees in choices.items() if all(degree_numbers(root, name, parallel) is None for parallel in degrees)]
     for some in [{name: choices[name]} for name in unsaid] or [choices]:

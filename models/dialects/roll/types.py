@@ -40,7 +40,7 @@ def _parse(kind: str) -> ast.expr:
     return ast.parse(kind, mode="eval").body
 
 
-@cache  # the nodes of a type are kept by `_parsed`
+@cache  # the nodes of a type are kept by `_parse`
 def _parts(kind: ast.expr) -> tuple[str, Sequence[ast.expr]]:
     """Return the name of a type and its arguments: `Dict[str, int]` is ("Dict", [str, int])."""
     if not isinstance(kind, ast.Subscript):

@@ -211,7 +211,7 @@ class VerlOpening:
     leaves_degrees: bool
 
     def open_ranks(self) -> Reading:
-        """See `Opening.opened`."""
+        """See `Opening.open_ranks`."""
         known: Known = {}
         before = self._read(self.machines, known, open_=False)
         if before.problem is None:
@@ -246,7 +246,7 @@ class VerlOpening:
         return replace(reading, problem=problem, findings=findings, unchecked=(*reading.unchecked, *assumed))
 
     def find_refusals(self) -> tuple[Finding, ...]:
-        """See `Opening.refused`."""
+        """See `Opening.find_refusals`."""
         return self._find_refusals_on(self.machines) if self.leaves_degrees else ()
 
     def job_on(self, cluster: Cluster) -> Job | None:

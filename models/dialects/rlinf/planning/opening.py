@@ -166,7 +166,7 @@ class RlinfOpening:
     leaves_degrees: bool
 
     def open_ranks(self) -> Reading:
-        """See `Opening.opened`."""
+        """See `Opening.open_ranks`."""
         reading, written = self.read(self.document), self.written
         if reading.problem is None or written is None:
             return reading
@@ -182,7 +182,7 @@ class RlinfOpening:
         return replace(reading, problem=replace(reading.problem, job=job), findings=findings)
 
     def find_refusals(self) -> tuple[Finding, ...]:
-        """See `Opening.refused`."""
+        """See `Opening.find_refusals`."""
         return self._refusals(self.read(self.document)) if self.leaves_degrees else ()
 
     def _refusals(self, reading: Reading) -> tuple[Finding, ...]:
