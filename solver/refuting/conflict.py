@@ -95,7 +95,8 @@ def can_be_dropped(problem: Problem, demand: Demand) -> bool:
     relations = [relation for relation in problem.job.relations if (relation.kind, *relation.components) == (demand.field, *names)]
     if relations:
         has_partner = all(problem[name].least > 1 or problem[name].most < UNBOUNDED for name in names)
-        is_written = demand.field in _KEYS and not any(relation.reason for relation in relations)
+        # A relation written twice stays where only one place is edited.
+        is_written = demand.field in _KEYS and len(relations) == 1 and not relations[0].reason
         return is_written and (demand.field not in TOGETHER or has_partner)
     component = problem[names[0]]
     if demand.field == "cpus":

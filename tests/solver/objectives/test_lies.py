@@ -40,10 +40,10 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
     "an answer sends nothing": (WeightSync, "value", zero, "weights from given"),
     "everything is at home": (LinkCost, "is_local", lambda f: lambda *a: True, "weights"),
     "more must be sent than can be": (WeightSync, "bound", lambda f: lambda *a: 99, "weights"),
-    "one accelerator serves all": (Unserved, "left_in", zero, "streams"),
+    "one accelerator serves all": (Unserved, "count_left", zero, "streams"),
     "any source serves one only": (
         Unserved,
-        "left_in",
+        "count_left",
         lambda f: lambda self, *a: f(replace(self, ratio=1), *a),
         "streams of a ratio",
     ),

@@ -226,7 +226,7 @@ def refused_between(job: Job, helds: Helds, apart: set[tuple[str, str]]) -> Iter
 
 def _in_order(job: Job, helds: Sequence[Held]) -> bool:
     """Each a solid range, one after the other, over all accelerators of the cluster."""
-    line = job.cluster.number_groups(ACCELERATOR, range(len(job.cluster.machines)))
+    line = job.cluster.numbered(ACCELERATOR, range(len(job.cluster.machines)))
     whole = [index for held in helds for index, bit in enumerate(line) if held.mask >> bit & 1]
     return whole == list(range(len(line)))
 

@@ -285,7 +285,7 @@ def _wish(cluster: Cluster, name: str, keys: dict[str, Any]) -> Wish:
         name=name,
         kind=kind,
         nodes=nodes,
-        line=tuple(cluster.number_groups(kind, nodes)),
+        line=tuple(cluster.numbered(kind, nodes)),
         counts=tuple(scale * count for count in _counts(keys.get(counted))),
         counted=counted,
         per=per,
@@ -365,7 +365,7 @@ def _given(cluster: Cluster, kind: str, nodes: tuple[int, ...], placement: Any) 
     if isinstance(placement, list):
         yield from _entries(cluster, kind, placement)
         return
-    number = [(cluster.seats[bit].node, bit) for bit in cluster.number_groups(kind, nodes)]
+    number = [(cluster.seats[bit].node, bit) for bit in cluster.numbered(kind, nodes)]
     if kind == NODE:
         number = [(node, -1) for node in nodes]
     for part in str(placement).split(",") if ":" in str(placement) else [str(placement)]:

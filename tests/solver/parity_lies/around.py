@@ -12,7 +12,7 @@ from placewright.solver.rules.sharing import no_overlap
 from .changes import Lie, instead
 
 AROUND_LIES: dict[str, tuple[Any, str, Lie, str]] = {
-    "what is given within takes room": (Layout, "enclosed_in", instead(lambda *arguments: 0), "around given"),
+    "what is given within takes room": (Layout, "count_enclosed", instead(lambda *arguments: 0), "around given"),
     "ranges leave out what is given within": (Places, "holds_enclosed", instead(lambda *arguments: True), "around given, contiguous"),
     "what is around given ranks shares all given ones": (
         no_overlap, "_inside", instead(lambda problem, sets: {("g", "a"): ["g", "h"]}), "around given, one of two that share"

@@ -72,7 +72,7 @@ BASIC_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "given ranks find their weights anywhere": (ZeroCopy, "encode", instead(silent), "in place, between given"),
     "ranks are seated as they come": (
         seating,
-        "_aligned",
+        "_align",
         instead(lambda problem, members: [[each] for each in members]),
         "rank aligned with a stride, inside blocks",
     ),

@@ -95,7 +95,7 @@ KEPT_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "sizes in NUMA domains are always a chain": (no_overlap, "is_chain", instead(lambda sizes: True), "NUMA domains of four and of one"),
     "ranges leave NUMA domains alone": (
         Variables,
-        "_left",
+        "_count_left",
         instead(lambda self, node, mask, pool: (pool.free[node.rank] & mask).bit_count()),
         "NUMA domains beside a range",
     ),

@@ -20,6 +20,6 @@ NEAR_LIES: dict[str, tuple[Any, str, Lie, str]] = {
     "everything stays": (MoveTerm, "encode", instead(lambda *arguments: 0), "near an answer that shared"),
     "what two held both keep": (moves, "overlap", instead(lambda pieces: False), "near an answer that shared"),
     "nothing stays": (keep, "holdings", instead(lambda layout: ()), "near an answer, nodes told apart"),
-    "a range keeps nothing": (moves, "kept_by_place", instead(lambda *arguments: lambda place: 0), "near a range"),
+    "a range keeps nothing": (moves, "count_kept_by_place", instead(lambda *arguments: lambda place: 0), "near a range"),
     "more must move than do": (MoveTerm, "bound", instead(lambda *arguments: 3), "near an answer, equal nodes"),
 }

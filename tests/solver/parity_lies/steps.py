@@ -26,7 +26,7 @@ STEP_LIES: dict[str, tuple[Any, str, Lie, str]] = {
     "out of step is good": (InStep, "encode", instead(lambda *arguments: None), "in step, around"),
     "only where ranges begin matters": (Ranges, "rests", begins_alone, "in step, within"),
     "beside given ones nobody needs to be in step": (InStep, "encode", instead(lambda *arguments: None), "in step, beside given"),
-    "any order of ranks passes": (InStep, "_turned", instead(lambda *arguments: ()), "in step, pinned apart, colocated"),
+    "any order of ranks passes": (InStep, "_check_turned", instead(lambda *arguments: ()), "in step, pinned apart, colocated"),
     "colocated ranges are pinned apart": (pinned, "line_of", instead(lambda problem, each: (each,)), "in step, pinned apart, colocated"),
     "given ones may be out of step": (InStep, "encode", instead(lambda *arguments: None), "in step, given out of step"),
 }

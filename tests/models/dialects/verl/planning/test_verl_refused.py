@@ -60,7 +60,7 @@ def test_it_is_what_reading_every_file_in_full_finds(monkeypatch: pytest.MonkeyP
     found = known(planned(text, "1x4"))
 
     def each_anew(self: refused.SizeReader, pool: Pool, size: refused.Size, changes: refused.Changes) -> refused.Found:
-        setup = self.read_again({**changes, pool.nodes_key: size[0], pool.accelerators_key: size[1]})
+        setup = self.again({**changes, pool.nodes_key: size[0], pool.accelerators_key: size[1]})
         return refused.errors_by_component(setup, pool, self.before), {each.name: each.parallel for each in setup.components}
 
     monkeypatch.setattr(reader.VerlReader, "bare", reader.VerlReader.read_again)
