@@ -198,12 +198,12 @@ class Problem:
         return tuple(component for component in self.components if component.runs is None)
 
     @cached_property
-    def _given(self) -> Assignment:
+    def _given_assignment(self) -> Assignment:
         return Assignment({c.name: c.runs for c in self.components if c.runs is not None})
 
     def build_given(self) -> Assignment:
         """Return the Assignment of the components with given ranks."""
-        return self._given
+        return self._given_assignment
 
     def cpus(self, assignment: Assignment) -> dict[str, int]:
         """Return component -> CPUs reserved per process of an assignment, without zeros."""

@@ -1,4 +1,4 @@
-"""What a script tells Ray of the accelerators and processors of a node."""
+"""Accelerators and processors of a node that a script states to Ray."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands print, where `$(...)`, a pipe or a file takes it up.
+"""Output of commands in `$(...)`, in pipes and in written files.
 
 Source: the manual of GNU coreutils. Only what the text of the script decides is known.
 """

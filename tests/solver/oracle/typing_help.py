@@ -51,7 +51,7 @@ def _drop(file: Keys, key: str, name: str) -> None:
 def _drop_relation(file: Keys, key: str, partner: str, name: str) -> None:
     for owner, other in ((name, partner), (partner, name)):
         keys = file["components"].get(owner, {})
-        stated = list(_listed(keys.get(key)))
+        stated = list(_values_of(keys.get(key)))
         left = [each for each in stated if (each["component"] if isinstance(each, dict) else each) != other]
         if len(left) < len(stated):
             keys[key] = left
@@ -68,7 +68,7 @@ def _drop_relation(file: Keys, key: str, partner: str, name: str) -> None:
 
 def _drop_keep(file: Keys, group: str, level: str, name: str) -> None:
     keep = file["components"][name]["keep"]
-    keep[group] = [said for said in _listed(keep[group]) if _level_of(said) != level]
+    keep[group] = [said for said in _values_of(keep[group]) if _level_of(said) != level]
     if not keep[group]:
         del keep[group]
     if not keep:
@@ -77,7 +77,7 @@ def _drop_keep(file: Keys, group: str, level: str, name: str) -> None:
 
 def _drop_spread(file: Keys, level: str, name: str) -> None:
     keys = file["components"][name]
-    keys["spread"] = [said for said in _listed(keys["spread"]) if _level_of(said) != level]
+    keys["spread"] = [said for said in _values_of(keys["spread"]) if _level_of(said) != level]
     if not keys["spread"]:
         del keys["spread"]
 
@@ -126,7 +126,8 @@ def _change(keys: Keys, key: str, level: str, **fields: Any) -> None:
     """Changes what a key says of a level: a word becomes a map."""
     level = _key(level)
     said = [
-        ({"level": level} if isinstance(each, str) else each) | fields if _level_of(each) == level else each for each in _listed(keys[key])
+        ({"level": level} if isinstance(each, str) else each) | fields if _level_of(each) == level else each
+        for each in _values_of(keys[key])
     ]
     keys[key] = said if len(said) > 1 else said[0]
 
@@ -148,7 +149,7 @@ def _add_nodes(file: Keys, count: str, size: str, model: str, memory: str | None
 
 def _add_relation(file: Keys, key: str, partner: str, name: str) -> None:
     keys = file["components"][name]
-    keys[key] = [*_listed(keys.get(key)), partner]
+    keys[key] = [*_values_of(keys.get(key)), partner]
 
 
 def _give_hints(file: Keys, name: str, amount: str, partner: str) -> None:
@@ -158,8 +159,8 @@ def _give_hints(file: Keys, name: str, amount: str, partner: str) -> None:
     keys |= {"accelerators": int(amount), "within": partner}
 
 
-def _listed(said: Any) -> Iterator[Any]:
-    yield from () if said is None else said if isinstance(said, list) else [said]
+def _values_of(stated: Any) -> Iterator[Any]:
+    yield from () if stated is None else stated if isinstance(stated, list) else [stated]
 
 
 def _level_of(said: Any) -> str:

@@ -1,4 +1,4 @@
-"""What a worker prints, where the disk or the folder does not take it."""
+"""Output of workers on a full disk, or in a folder that refuses it."""
 
 from __future__ import annotations
 
