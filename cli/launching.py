@@ -112,8 +112,8 @@ def intent(request: LaunchRequest) -> str:
     where = f"Ray at {request.address}" if request.address else "a simulated cluster on this machine"
     lines = [escape(f"launching {who} on {where}: {cls}")]
     if request.restarts and (names := immovable(request.plan, request.problem)):
-        given = ", ".join(f"`{name}`" for name in names)
-        lines.append(escape(f"note: `--restarts` does not cover the loss of a node under the given ranks of {given}"))
+        quoted = ", ".join(f"`{name}`" for name in names)
+        lines.append(escape(f"note: `--restarts` does not cover the loss of a node under the given ranks of {quoted}"))
     return "\n".join(lines)
 
 

@@ -67,9 +67,9 @@ def differences(before: Problem, after: Problem, names: Mapping[str, str]) -> It
 
 def _compare_between(before: Problem, after: Problem, names: Mapping[str, str]) -> Iterator[LostSetting]:
     """Compare links and objective; estimated links are skipped, as they are estimated again."""
-    sent = {(link.source, link.target): link for link in after.job.links}
+    links_after = {(link.source, link.target): link for link in after.job.links}
     for link in before.job.links:
-        same = sent.get((names.get(link.source, link.source), names.get(link.target, link.target)))
+        same = links_after.get((names.get(link.source, link.source), names.get(link.target, link.target)))
         amounts = (same.weights, same.stream, same.ratio) if same else ()
         if not link.estimate and amounts != (link.weights, link.stream, link.ratio):
             yield LostSetting(f"{link.source}+{link.target}", "are not linked as they were", bool(before.hinted))
@@ -357,11 +357,11 @@ def other_hints_to_data(problem: Problem, component: Component, names: dict[str,
 def counts_to_data(problem: Problem, component: Component) -> Data:
     """Return the demanded counts and node groups."""
     data: Data = {} if component.node_groups == (CLUSTER_LABEL,) else {"node_group": ",".join(component.node_groups)}
-    least, most = component.least, min(component.most, UNBOUNDED - 1)
+    lower, upper = component.least, min(component.most, UNBOUNDED - 1)
     if (component.least, component.most) != (1, UNBOUNDED):
         key = "processes" if problem.kind(component) == NODE else "accelerators"
-        ranges = component.counts if least < most else ()
-        written = [low if low == high else write_range((low, high)) for low, high in ranges or ((least, most),)]
+        ranges = component.counts if lower < upper else ()
+        written = [low if low == high else write_range((low, high)) for low, high in ranges or ((lower, upper),)]
         data[key] = written if ranges else written[0]
     if component.per_process > 1:
         data["accelerators_per_process"] = component.per_process

@@ -38,13 +38,13 @@ def read_range(text: str) -> tuple[int, int]:
     match = _RANGE.fullmatch(text)
     if not match:
         raise ValueError(f"`{text}` is not a number such as `8` or a range such as `8-32`")
-    least = int(match[1])
-    most = int(match[2]) if match[2] else least
-    if least < 1:
+    lower = int(match[1])
+    most = int(match[2]) if match[2] else lower
+    if lower < 1:
         raise ValueError(f"`{text}` is less than 1")
-    if most < least:
-        raise Advised(f"`{text}` runs backwards", f"write `{most}-{least}`")
-    return least, most
+    if most < lower:
+        raise Advised(f"`{text}` runs backwards", f"write `{most}-{lower}`")
+    return lower, most
 
 
 def write_range(amounts: tuple[int, int]) -> str:

@@ -32,6 +32,6 @@ def summary(done: Converted, output: str = "") -> str:
     way = f"{escape(done.file)}: {done.source} to {done.target}"
     if done.verdict not in (EXACT, LOSSY):
         return f"{way}: {done.verdict}, {count_findings(done.findings)}"
-    lost = f"lossy, {with_noun(len(done.losses), 'loss')}" if done.verdict == LOSSY else "exact"
-    lost += f", {len(done.renames)} renamed" * bool(done.renames)
-    return f"{way}: {lost}" + (f", written to {escape(output)}" if output else "")
+    verdict = f"lossy, {with_noun(len(done.losses), 'loss')}" if done.verdict == LOSSY else "exact"
+    verdict += f", {len(done.renames)} renamed" * bool(done.renames)
+    return f"{way}: {verdict}" + (f", written to {escape(output)}" if output else "")

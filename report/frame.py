@@ -80,15 +80,15 @@ def excerpt(text: str, span: Span, width: int = WIDTH) -> tuple[str, int, int]:
     """
     start = max(span.start - (span.column - 1), 0)
     begin, stop = max(start, span.start - REACH), min(len(text), span.start + REACH)
-    found = _BREAK.search(text, span.start, stop)
-    line = text[begin : found.start() if found else stop]
+    line_break = _BREAK.search(text, span.start, stop)
+    line = text[begin : line_break.start() if line_break else stop]
     first = min(span.start - begin, len(line))
     last = first + len(line[first : span.end - begin].rstrip())
     pieces = [source_character(character) for character in line]
     widths = [cells(piece) for piece in pieces]
     left, right = _window(widths, first, width)
     before = _CUT if left or begin > start else ""
-    after = _CUT if right < len(pieces) or (not found and stop < len(text)) else ""
+    after = _CUT if right < len(pieces) or (not line_break and stop < len(text)) else ""
     under = sum(widths[first : min(last, right)])
     return before + "".join(pieces[left:right]) + after, len(before) + sum(widths[left:first]), max(under, 1)
 

@@ -131,8 +131,8 @@ def _refuse_code(name: str) -> str:
     from difflib import get_close_matches
 
     digits = re.sub(r"\D", "", name.upper().replace("O", "0"))[-3:]
-    meant = [code for code in CODES if code == f"PW{digits}"]
-    meant = meant or [code for code, title in CODES.items() if len(name) > 2 and name.lower() in title.lower()]
-    meant = meant or get_close_matches(name.upper(), CODES, n=3, cutoff=0.7)
-    listed = ", ".join(f"{code} ({CODES[code]})" for code in meant[:3])
-    return f"there is no code `{escape(name)}`; " + (f"did you mean {listed}?" if meant else "`placewright explain` lists all codes")
+    similar = [code for code in CODES if code == f"PW{digits}"]
+    similar = similar or [code for code, title in CODES.items() if len(name) > 2 and name.lower() in title.lower()]
+    similar = similar or get_close_matches(name.upper(), CODES, n=3, cutoff=0.7)
+    listed = ", ".join(f"{code} ({CODES[code]})" for code in similar[:3])
+    return f"there is no code `{escape(name)}`; " + (f"did you mean {listed}?" if similar else "`placewright explain` lists all codes")

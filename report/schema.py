@@ -142,18 +142,18 @@ class _Converter:
             return {"$ref": "#/definitions/" + _short(node["$ref"].rpartition("/")[2])}
         if "anyOf" in node:
             return {"anyOf": [choice for inner in node["anyOf"] for choice in _choices(self._plain(inner))]}
-        found = {word: node[word] for word in _KEPT if word in node}
+        kept_words = {word: node[word] for word in _KEPT if word in node}
         if "prefixItems" in node:  # a list of so many items, each of its own kind
-            return found | {"items": [self._value(item) for item in node["prefixItems"]], "additionalItems": False}
+            return kept_words | {"items": [self._value(item) for item in node["prefixItems"]], "additionalItems": False}
         if "items" in node:
-            found["items"] = self._value(node["items"])
+            kept_words["items"] = self._value(node["items"])
         for word in ("properties", "patternProperties"):
             if word in node:
-                found[word] = {name: self._value(value) for name, value in node[word].items()}
+                kept_words[word] = {name: self._value(value) for name, value in node[word].items()}
         if "additionalProperties" in node:
             rest = node["additionalProperties"]
-            found["additionalProperties"] = self._value(rest) if isinstance(rest, dict) else rest
-        return found
+            kept_words["additionalProperties"] = self._value(rest) if isinstance(rest, dict) else rest
+        return kept_words
 
 
 def _choices(node: Node) -> list[Node]:

@@ -75,15 +75,15 @@ def _ranges_of(mask: int, stretch: Stretch, start: int) -> list[range]:
 
 def _ranges(mask: int, offset: int) -> list[range]:
     """Return the set bits as ranges, counted from `offset`."""
-    found, position = [], 0
+    ranges, position = [], 0
     while mask:
         skip = (mask & -mask).bit_length() - 1
         mask >>= skip
         length = (~mask & (mask + 1)).bit_length() - 1
-        found.append(range(offset + position + skip, offset + position + skip + length))
+        ranges.append(range(offset + position + skip, offset + position + skip + length))
         mask >>= length
         position += skip + length
-    return found
+    return ranges
 
 
 def table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), uncut: bool = False) -> str:

@@ -86,20 +86,20 @@ def render_unchecked(unchecked: Iterable[Unchecked], title: str = "not checked")
 
 def verdict(report: Report, colour: bool = False) -> str:
     """Format the verdict line: file, verdict, scope, size, unchecked demands."""
-    word, found = report.verdict, _join(count_findings(report.findings), ignored_counts([report]))
+    word, counts = report.verdict, _join(count_findings(report.findings), ignored_counts([report]))
     style = STYLES[INCOMPLETE] if word == OK and hides_errors(report) else STYLES[word]
     head = f"{escape(report.title)}: {paint(word, style, colour)}: "
     pending = f"to solve: {', '.join(map(escape, report.pending))}" if report.pending else ""
     if word == UNUSABLE:
-        return head + paint(found, style, colour)
+        return head + paint(counts, style, colour)
     if word == FAULTY:
-        return head + _join(paint(found, style, colour), scope(report), _not_checked(report))
+        return head + _join(paint(counts, style, colour), scope(report), _not_checked(report))
     if word == OK and hides_errors(report):
-        return head + _join(found, scope(report), _size(report), pending, _not_checked(report))
+        return head + _join(counts, scope(report), _size(report), pending, _not_checked(report))
     if word == OK:
-        return head + _join(scope(report), found, _size(report), pending, _not_checked(report))
+        return head + _join(scope(report), counts, _size(report), pending, _not_checked(report))
     first = report.missing[0]
-    about = _join(scope(report), found, _size(report), pending, _not_checked(report, besides=first))
+    about = _join(scope(report), counts, _size(report), pending, _not_checked(report, besides=first))
     return f"{head}{escape(first.fact)}. {escape(first.add)} ({about})"
 
 
@@ -152,12 +152,12 @@ def summary(reports: Sequence[Report], skipped: int = 0, colour: bool = False, b
 
 def _by_code(reports: Sequence[Report], severity: Severity) -> str:
     """Format codes such as `28 files with errors: PW116 x34`; "" without any."""
-    found = [(report.file, finding.code) for report in reports for finding in report.findings if finding.severity is severity]
-    counts = Counter(code for _, code in found)
+    file_codes = [(report.file, finding.code) for report in reports for finding in report.findings if finding.severity is severity]
+    counts = Counter(code for _, code in file_codes)
     if not counts:
         return ""
     codes_text = ", ".join(f"{code} x{counts[code]}" for code in sorted(counts))
-    return f"{with_noun(len({file for file, _ in found}), 'file')} with {severity.value}s: {codes_text}"
+    return f"{with_noun(len({file for file, _ in file_codes}), 'file')} with {severity.value}s: {codes_text}"
 
 
 def verdicts(reports: Sequence[Report], colour: bool = False) -> str:

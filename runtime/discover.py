@@ -169,8 +169,8 @@ def _of_slurm(job: SlurmJob, rank: int, pasted: Sequence[Machine]) -> Machine:
     elif job.gpus and len(like.devices) != job.gpus:
         message = f"Slurm gives {with_noun(job.gpus, 'GPU')} of a machine, nvidia-smi names {len(like.devices)}"
         raise _unreadable("", message, "run nvidia-smi inside of the job")
-    alone = len(job.hosts) == 1
-    return replace(like, name=job.hosts[rank], cpus=job.cpus[rank], topology=job.topology if alone else {})
+    is_single = len(job.hosts) == 1
+    return replace(like, name=job.hosts[rank], cpus=job.cpus[rank], topology=job.topology if is_single else {})
 
 
 def _discover(machines: Sequence[Machine], notes: Sequence[Finding] = ()) -> Discovered:

@@ -26,14 +26,14 @@ def domains_of_subsets(variables: Variables) -> None:
     """
     for level in LEVELS:
         pairs = pairs_of(variables.layout, level)
-        for members, least in subset_rows(variables.layout, level):
+        for members, fewest_domains in subset_rows(variables.layout, level):
             touched = {bundle: count_of(variables, bundle, level) for bundle in members}
-            if least > len(members):
-                variables.at_most(least, variables.total(touched.values()))
+            if fewest_domains > len(members):
+                variables.at_most(fewest_domains, variables.total(touched.values()))
             for link, (sender, receiver) in pairs:
                 if sender in touched and receiver in touched:
                     rest = [count for bundle, count in touched.items() if bundle is not receiver]
-                    variables.at_most(least, variables.total([*rest, link.domains(variables, level)]))
+                    variables.at_most(fewest_domains, variables.total([*rest, link.domains(variables, level)]))
 
 
 def subset_rows(layout: Layout, level: str) -> Iterator[tuple[tuple[Bundle, ...], int]]:
@@ -50,9 +50,9 @@ def subset_rows(layout: Layout, level: str) -> Iterator[tuple[tuple[Bundle, ...]
                     min(rooms.together(members, level, name), sum(rooms.most(bundle, level, name) for bundle in members))
                     for name in rooms.names(level)
                 ]
-                least = fewest_of(room, sum(bundle.unit * bundle.least for bundle in members))
-                if least > 1:
-                    yield members, least
+                fewest_domains = fewest_of(room, sum(bundle.unit * bundle.least for bundle in members))
+                if fewest_domains > 1:
+                    yield members, fewest_domains
 
 
 def find_weighed(layout: Layout, level: str) -> set[Bundle]:

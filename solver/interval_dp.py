@@ -123,13 +123,13 @@ def _level(
     layout: Layout, bundles: Sequence[Bundle], level: str, of_node: list[int], terms: list[tuple[DomainTerm, int]], costs: Costs
 ) -> Level:
     domain_costs = [(weight, cost) for term, weight in terms for cost in term.costs(layout.problem)]
-    nodes, given = layout.problem.cluster.nodes, count_given(layout, level)
+    nodes, given_counts = layout.problem.cluster.nodes, count_given(layout, level)
     name_of = {number: domain(nodes[stretch.node_rank], level) for number, stretch in zip(of_node, costs.numbering.stretches)}
     names_in = [[component.name for component in bundle.components] for bundle in bundles]
 
     @cache
     def cost(name: str, present: Set) -> int:
-        held_there = dict(given.get(name, {}))
+        held_there = dict(given_counts.get(name, {}))
         for position, names in enumerate(names_in):
             held_there.update(dict.fromkeys(names if present >> position & 1 else (), 1))
         return sum(weight * domain_cost.of_domain(held_there) for weight, domain_cost in domain_costs)
@@ -270,8 +270,8 @@ class Sweep:
             for number, level in enumerate(self.costs.levels):
                 before = present[number]
                 cost += level.added(domains[number], before | bit) - level.added(domains[number], before)
-                alone = self._alone[number][variant.bundle]
-                cost += alone[last[number] + 1] - alone[domains[number] + 1]
+                alone_masks = self._alone[number][variant.bundle]
+                cost += alone_masks[last[number] + 1] - alone_masks[domains[number] + 1]
                 now.append(before | bit if last[number] == domains[number] else bit)
             self._end(stop, mask | bit, (last, tuple(now)), cost, LineStep(variant, position, step))
 

@@ -32,12 +32,12 @@ class NodeExclusions:
     def __init__(self, problem: Problem, members: Members) -> None:
         self.problem, self.members, self.size = problem, members, piece_size(problem, members)
         self.kind = problem.kind(members[0])
-        alone = tuple(self._alone(component) for component in members)
+        exclusions = tuple(self._alone(component) for component in members)
         names = {component.name for component in members}
         # Ranks are assigned to accelerators later, so rank alignment excludes no node.
         together = (relation for relation in problem.job.relations if relation.kind in TOGETHER and set(relation.components) <= names)
         relations = tuple(replace(relation, kind=COLOCATED) for relation in together)
-        self._question = replace(problem, job=Job(alone, relations), previous=None, unlike=())
+        self._question = replace(problem, job=Job(exclusions, relations), previous=None, unlike=())
         self._known: dict[object, Finding | None] = {}
 
     def _alone(self, component: Component) -> Component:
@@ -89,10 +89,10 @@ def why_component(problem: Problem, plan: Plan, name: str, solve: Solve) -> WhyC
     members = next(group for group in problem.colocated_sets if component in group)
     if problem.kind(component) == NODE or any(member.runs is not None for member in members):
         return WhyComponent(name, True, level, tuple(amounts.items()))
-    barred = NodeExclusions(problem, members)
-    counts = barred.by_rule()
+    node_exclusions = NodeExclusions(problem, members)
+    counts = node_exclusions.by_rule()
     may = counts.pop("", 0)
-    possible = tuple(dict.fromkeys(domain(node, level) for node in nodes if barred.why(node) is None))
+    possible = tuple(dict.fromkeys(domain(node, level) for node in nodes if node_exclusions.why(node) is None))
     without = tuple(_without(problem, plan, name, level, where, solve) for where in list(amounts)[:MOST_ASKED])
     out = tuple(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
     return WhyComponent(name, False, level, tuple(amounts.items()), (may, len(nodes)), out, possible, without)
@@ -132,12 +132,12 @@ def why_accelerator(problem: Problem, plan: Plan, node: int, index: int) -> WhyA
 
 def _reason(problem: Problem, plan: Plan, members: Members, node: int, is_held: bool, idle: int) -> Reason:
     name = "+".join(component.name for component in members)
-    barred = NodeExclusions(problem, members)
-    if finding := barred.why(problem.cluster.nodes[node]):
+    node_exclusions = NodeExclusions(problem, members)
+    if finding := node_exclusions.why(problem.cluster.nodes[node]):
         return Reason(name, OUT, 0, finding.code, finding.message)
     amount = plan.assignment.amount(members[0].name)
-    if amount >= min(component.most for component in members) // barred.size * barred.size:
+    if amount >= min(component.most for component in members) // node_exclusions.size * node_exclusions.size:
         return Reason(name, ALL, amount)
     if is_held:
         return Reason(name, FULL)
-    return Reason(name, SMALL, barred.size) if idle < barred.size else Reason(name, MORE, amount)
+    return Reason(name, SMALL, node_exclusions.size) if idle < node_exclusions.size else Reason(name, MORE, amount)

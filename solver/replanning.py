@@ -111,10 +111,10 @@ def moves(question: Problem, before: Plan, now: Plan) -> Moves:
     open_still = next((term.value - term.bound for term in now.terms if term.name == MoveTerm.name), 0)
     # Framework layouts and placements over explicit ranks are not searched for fewest moves.
     searched = (question.job.planning.laying is None or question.job.planning.workload is None) and not question.job.overlaps
-    least = max(0, sum(part.moved for part in parts) - open_still) if searched else 0
+    fewest_moves = max(0, sum(part.moved for part in parts) - open_still) if searched else 0
     distributed = tuple(part for part in by_framework if part.before)
     term_values = tuple((term.name, term.value) for term in before.terms)
-    return Moves((*parts, *distributed), least, term_values, traffic_first=_traffic_first(now))
+    return Moves((*parts, *distributed), fewest_moves, term_values, traffic_first=_traffic_first(now))
 
 
 def _traffic_first(plan: Plan) -> bool:

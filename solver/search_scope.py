@@ -246,8 +246,8 @@ def _too_large(problem: Problem, layout: Layout) -> Iterator[Finding]:
     if any(sum(cost * term.most(problem) for term, cost in tier.members) > MOST_COST for tier in tiers(problem)):
         amounts = [(part.traffic, part.name, f"`traffic` of {part.name}", part.span("traffic")) for part in problem.components]
         for link in problem.job.links:
-            sent = f"what {link.source} sends to {link.target}"
-            amounts.append((max(link.weights, link.stream), link.source, sent, link.span))
+            subject = f"what {link.source} sends to {link.target}"
+            amounts.append((max(link.weights, link.stream), link.source, subject, link.span))
         _, name, description, span = max(amounts, key=lambda entry: entry[0])
         yield _inexact(name, description, MOST_COST, span)
 

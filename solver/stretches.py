@@ -95,8 +95,8 @@ def domains_of_first(cluster: Cluster, level: str, assignment: Assignment, pair:
     """
     first_nodes, second_nodes = (assignment.node_ranges(name) for name in pair)
     if level == NODE_LEVEL:
-        alone = without(first_nodes, second_nodes)
-        nodes = without(first_nodes, alone) if met else alone
+        uncovered = without(first_nodes, second_nodes)
+        nodes = without(first_nodes, uncovered) if met else uncovered
         return (str(nodes[0].start), nodes[0].start, sum(map(len, nodes))) if nodes else None
     first, second = (_domains(cluster, level, ranges) for ranges in (first_nodes, second_nodes))
     names = [name for name in first if (name in second) == met]

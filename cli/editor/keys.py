@@ -63,8 +63,8 @@ def path_at(text: str, line: int, column: int) -> tuple[list[str], str | None]:
     if inner is not None:
         key = re.search(r"([\w.-]+)\s*:\s*[^,{}]*$", rest.rpartition(",")[2])
         return [*path, *inner], key.group(1) if key else None
-    found = _KEY.match(rest + " ")
-    return path, _name(found) if found else None
+    match = _KEY.match(rest + " ")
+    return path, _name(match) if match else None
 
 
 def _in_braces(row: str) -> tuple[list[str] | None, str]:
@@ -93,9 +93,14 @@ def _list_above(lines: Sequence[str], line: int, row: str) -> list[str]:
         above = row if number == line else lines[number]
         if not above.strip() or above.lstrip().startswith("#"):
             continue
-        found, item = _KEY.match(above + " "), _ITEM.match(above)
-        if number < line and found and not item and (_indent(above) < indent or (_indent(above) == indent and path[-1:] == [IN_A_LIST])):
-            path.append(_name(found))
+        key_match, item = _KEY.match(above + " "), _ITEM.match(above)
+        if (
+            number < line
+            and key_match
+            and not item
+            and (_indent(above) < indent or (_indent(above) == indent and path[-1:] == [IN_A_LIST]))
+        ):
+            path.append(_name(key_match))
             indent = _indent(above)
         elif item and path[-1:] != [IN_A_LIST] and (number == line or item.end() == indent):
             path.append(IN_A_LIST)

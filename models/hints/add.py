@@ -226,18 +226,18 @@ def _component(form: ComponentForm, name: str, written: Entry, cluster: Cluster,
         if requested and requested[-1][1] >= UNBOUNDED:
             message = f"`{name}` asks for {requested[-1][1]:,}, more than {UNBOUNDED - 1:,}, the most that is read"
             raise UnusableInput([error("PW121", name, message, spans.get("amount"), label="too many", help="ask for less")])
-    per_process, least, most, counts = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
-    available = min(most, _room(cluster, groups))
-    if least != available and any(row.accelerators is None for row in form.seconds or ()):
+    per_process, lower, upper, counts = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
+    available = min(upper, _room(cluster, groups))
+    if lower != available and any(row.accelerators is None for row in form.seconds or ()):
         noun = "accelerators" if cluster.kind(groups) == ACCELERATOR else "processes"
-        first = counts[0] if counts else (least, available)
+        first = counts[0] if counts else (lower, available)
         seconds = find(value, "seconds") or value
         raise UnusableInput(missing_counts(name, seconds, form.phase, cluster, noun, example(*first, form.parallel.choices()[0].replica)))
-    if (times := build_times(form, least)) and (clash := duplicate_time(times)):
+    if (times := build_times(form, lower)) and (clash := duplicate_time(times)):
         message = f"`{name}` has two times for {clash}"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="which?", help="write one of them, such as their mean")])
     if known and "amount" not in spans:
-        least, most, counts = known.least, known.most, known.counts
+        lower, upper, counts = known.least, known.most, known.counts
         per_process = per_process if form.accelerators_per_process else known.per_process
     changes: dict[str, Any] = {field: getattr(form, field) for field in _SAME if field in spans}
     changes |= {field: read(form) for field, read in _READ.items() if field in spans}
@@ -248,7 +248,7 @@ def _component(form: ComponentForm, name: str, written: Entry, cluster: Cluster,
     if place := find(value, "estimate.shards"):
         spans["shards"] = place.span
     spans = {"name": written.key.span, **(known.spans if known else {}), **spans}
-    changes |= {"node_groups": groups, "least": least, "most": most, "counts": counts, "per_process": per_process, "spans": spans}
+    changes |= {"node_groups": groups, "least": lower, "most": upper, "counts": counts, "per_process": per_process, "spans": spans}
     component = replace(known, **changes) if known else _new(name, **changes)
     if impossible := explain_unlikely(component, form.parallel.choices()):
         place = find(value, f"estimate.{impossible[1]}")

@@ -215,17 +215,17 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
             message = f"processes of {per_process} accelerators and tp groups of {parallel.tp} do not nest in `{name}`"
             yield error("PW121", name, message, component.span("parallel"), help="make one a multiple of the other")
             return
-    least, most = component.least, component.most
+    lower, upper = component.least, component.most
     steps = [replace(component, parallel=parallel).step for parallel in choices]
-    counts = component.counts or ((least, most),)
-    if most < UNBOUNDED and not any(-(-low // step) * step <= high for low, high in counts for step in steps):
+    counts = component.counts or ((lower, upper),)
+    if upper < UNBOUNDED and not any(-(-low // step) * step <= high for low, high in counts for step in steps):
         step = steps[0]
         request = write_counts(counts)
-        noun = "accelerator" if most == 1 else "accelerators"
-        none = "no multiple" if len(counts) == 1 and least == most else "none of which is a multiple"
+        noun = "accelerator" if upper == 1 else "accelerators"
+        none = "no multiple" if len(counts) == 1 and lower == upper else "none of which is a multiple"
         message = f"`{name}` asks for {request} {noun}, {none} of {step} ({choices[0]}, {component.per_process} a process)"
         advice = multiples(component, choices[0], step, cluster)
-        yield error("PW208", name, message, component.span("amount"), label=f"no multiple of {step}", help=advice, amount=least % step)
+        yield error("PW208", name, message, component.span("amount"), label=f"no multiple of {step}", help=advice, amount=lower % step)
 
 
 def _unnamed_phases(component: Component) -> Iterator[Finding]:

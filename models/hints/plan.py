@@ -125,8 +125,10 @@ def read_workflow(
         if len(parts) < 3 or len(parts) % 2 == 0 or any(part.text not in (ARROW, WHOLE) for part in arrows):
             message = f"`{chain}` is no chain of components"
             words = [name for name in re.split(_BETWEEN, chain.strip()) if name]
-            meant = words if len(words) > 1 and all(name in faulty or _tasks(name, components) for name in words) else ["rollout", "actor"]
-            help_ = f"write `{f' {ARROW} '.join(meant)}`, or `{f' {WHOLE} '.join(meant)}`; or {LEAVE}"
+            components_meant = (
+                words if len(words) > 1 and all(name in faulty or _tasks(name, components) for name in words) else ["rollout", "actor"]
+            )
+            help_ = f"write `{f' {ARROW} '.join(components_meant)}`, or `{f' {WHOLE} '.join(components_meant)}`; or {LEAVE}"
             findings.append(error("PW105", "", message, place.span, help=help_))
             continue
         findings += _untimed_names(names, components, faulty, section, most)

@@ -95,9 +95,9 @@ def read_preference(written: Value | None, findings: list[Finding], key: str = "
     if fault := find_unresolved(written, f"`{key}` needs"):
         findings.append(fault)
         return Preference()
-    alone = MapNode((Entry(Scalar("order", "", written.span), written),), written.span) if isinstance(written, Scalar) else written
+    preference = MapNode((Entry(Scalar("order", "", written.span), written),), written.span) if isinstance(written, Scalar) else written
     try:
-        form = fill(ObjectiveForm, alone, "", f"`{key}`")
+        form = fill(ObjectiveForm, preference, "", f"`{key}`")
     except UnusableInput as problem:
         findings += problem.findings
         return Preference()

@@ -135,10 +135,10 @@ def missing_counts(name: str, seconds: Value, phases: Collection[str], cluster: 
         if key.text in PHASES or key.text in phases or is_model(key.text, cluster):
             yield error(CODE, name, message, key.span, label="on how many?", help=below)
         else:
-            meant = f"`{key.text}` in `seconds` of `{name}` is no whole number of {units}, and has no counts below it"
+            statement = f"`{key.text}` in `seconds` of `{name}` is no whole number of {units}, and has no counts below it"
             as_phase = f"; or, if it is a phase, {below}" if key in outer else ""
             help = f"write on how many it was measured, such as `{example}`{as_phase}"
-            yield error(CODE, name, meant, key.span, label="no whole number", help=help)
+            yield error(CODE, name, statement, key.span, label="no whole number", help=help)
 
 
 def _keys(value: Value) -> Iterator[Scalar]:
@@ -154,8 +154,8 @@ def build_times(form: ComponentForm, count: int) -> TimedComponent | None:
     """Return the times of a component; a time without a count holds for `count` accelerators."""
     if form.seconds is None:
         return None
-    alone = form.phase[0] if len(form.phase) == 1 else ""
-    rows = (row if row.phase else row.change(phase=alone) for row in form.seconds)
+    phase = form.phase[0] if len(form.phase) == 1 else ""
+    rows = (row if row.phase else row.change(phase=phase) for row in form.seconds)
     return TimedComponent(tuple(row.build_measured(count) for row in rows), form.scaling, form.samples or 0)
 
 

@@ -189,8 +189,8 @@ def model_of_block(root: MapNode, findings: list[Finding]) -> ModelCard | None:
         name, value = entry.key.text, entry.value
         number = value.value if isinstance(value, Scalar) else None
         if name not in NUMBERS:
-            meant = nearest(name, NUMBERS)
-            advice = f"write `{meant}`" if meant else f"keys are {', '.join(f'`{key}`' for key in NUMBERS)}"
+            similar = nearest(name, NUMBERS)
+            advice = f"write `{similar}`" if similar else f"keys are {', '.join(f'`{key}`' for key in NUMBERS)}"
             findings.append(warning("PW104", "", f"`{PLACE}` has no key `{name}`", entry.key.span, label="not known", help=advice))
         elif not isinstance(number, int) or isinstance(number, bool) or number < 1:
             message = f"`{PLACE}.{name}` must be a whole number of at least 1, but it is {kind_of(value) if number is None else number}"

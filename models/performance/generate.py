@@ -33,9 +33,9 @@ def generate_seconds(
 
 def capacity(run: ModelRun, length: float, utilization: float = 0.9, most: int = SEQUENCES) -> float:
     """Return the sequences that a replica's cache holds at a time, at least one."""
-    held = run.speed.memory * GIBIBYTE * utilization - _weights(run) - 2 * GIBIBYTE
+    cache_bytes = run.speed.memory * GIBIBYTE * utilization - _weights(run) - 2 * GIBIBYTE
     of_sequence = length * run.shape.layers / run.parallel.pp * run.shape.cached * HALF / _parts_of_cache(run)
-    return min(float(most), max(1.0, held / of_sequence * run.parallel.dp))
+    return min(float(most), max(1.0, cache_bytes / of_sequence * run.parallel.dp))
 
 
 def _decode(run: ModelRun, batch: SequenceBatch, sequences: float, bound: int, utilization: float, most: int, has_tail: bool) -> float:
@@ -73,8 +73,8 @@ def _step(run: ModelRun, sequences: float, context: float, bound: int) -> float:
     reduced = 0.0
     if parallel.tp > 1:
         latency = factors.reduce_far if run.crosses(parallel.tp) else factors.reduce_near
-        sent = run.ring(float(sequences * shape.hidden * HALF), parallel.tp)[bound]
-        reduced = 2 * shape.layers * (latency[bound] + sent)
+        reduce_seconds = run.ring(float(sequences * shape.hidden * HALF), parallel.tp)[bound]
+        reduced = 2 * shape.layers * (latency[bound] + reduce_seconds)
     reading = (dense + experts) / bandwidth
     return max(reading, computed) + cached / bandwidth + reduced + factors.step[bound] + shape.layers * factors.layer_step[bound]
 

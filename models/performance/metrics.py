@@ -67,13 +67,13 @@ def _documents(text: str) -> list[object]:
         return value if isinstance(value, list) else [value]
     except (ValueError, RecursionError):
         pass
-    found: list[object] = []
+    documents: list[object] = []
     for line in text.splitlines():
         try:
-            found.append(json.loads(line))
+            documents.append(json.loads(line))
         except (ValueError, RecursionError):
             continue
-    return found
+    return documents
 
 
 def _numbers(document: object, before: str = "") -> Iterator[tuple[str, float]]:
@@ -92,13 +92,13 @@ def _of_line(line: str) -> dict[str, float]:
 
 def seconds_by_role(rows: Sequence[Mapping[str, float]]) -> dict[str, tuple[float, int]]:
     """Return role -> (median seconds, steps), without a first step that warms up."""
-    found = {}
+    seconds = {}
     for role, names in _NAMES.items():
         values = [row[name] for row in rows for name in names if row.get(name, 0) > 0]
         steady = values[1:] if len(values) > 2 else values
         if steady:
-            found[role] = (median(steady), len(steady))
-    return found
+            seconds[role] = (median(steady), len(steady))
+    return seconds
 
 
 def benchmarks(rows: Sequence[Mapping[str, float]]) -> list[Benchmark]:

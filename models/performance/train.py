@@ -49,12 +49,12 @@ def _of_weights(run: ModelRun, training: Training, micro_batches: float) -> Inte
     are gathered for every micro batch, forward and backward.
     """
     tp, pp, experts = run.parallel.tp, run.parallel.pp, run.shape.expert_parameters
-    sent, times = 0.0, 3 * micro_batches if training.sharding in (FSDP, ZERO3) else 2.0
+    sent_bytes, times = 0.0, 3 * micro_batches if training.sharding in (FSDP, ZERO3) else 2.0
     for numbers, divided in ((run.shape.total - experts, tp), (experts, run.expert_ranks)):
         sharing = max(1, run.accelerators // (divided * pp))
-        sent += times * training.steps * numbers * HALF / (divided * pp) * (sharing - 1) / sharing
+        sent_bytes += times * training.steps * numbers * HALF / (divided * pp) * (sharing - 1) / sharing
     shown = Interval(*(1 - share for share in reversed(run.efficiency.hidden)))
-    return exactly(sent).over(run.link(max(1, run.accelerators // (tp * pp)), tp)).times(shown)
+    return exactly(sent_bytes).over(run.link(max(1, run.accelerators // (tp * pp)), tp)).times(shown)
 
 
 def _of_optimizer(run: ModelRun, training: Training) -> Interval:

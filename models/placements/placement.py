@@ -118,9 +118,9 @@ def placements(cluster: Cluster, runs: Sequence[Run], isolate_accelerator: bool 
             for node_rank in node_ranks:
                 name, size, local_rank = cluster.name(node_rank), sizes[node_rank], seen[node_rank]
                 position = order.setdefault(node_rank, len(order))
-                for held, visible, first in views:
+                for mask, visible, first in views:
                     place = (rank, node_rank, name, position, first, vendor, local_rank, size)
-                    result.append(Placement(*place, visible, isolate_accelerator, held, block.node_group))
+                    result.append(Placement(*place, visible, isolate_accelerator, mask, block.node_group))
                     rank += 1
                     local_rank += 1
                 seen[node_rank] = local_rank

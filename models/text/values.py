@@ -34,8 +34,8 @@ _NUMBER_OF_GIB = {"type": "number", "minimum": 0, "maximum": LARGEST}
 def suggestion(value: object) -> str:
     """Return help for a misspelt amount, such as ``write `2-8` ``, or ""."""
     if isinstance(value, dict):
-        least, most = (next((value[key] for key in keys if isinstance(value.get(key), int)), None) for keys in (LEAST, MOST))
-        return f"write `{least}-{most}`" if least and most and len(value) == 2 else ""
+        lower, upper = (next((value[key] for key in keys if isinstance(value.get(key), int)), None) for keys in (LEAST, MOST))
+        return f"write `{lower}-{upper}`" if lower and upper and len(value) == 2 else ""
     text = str(value).strip().lower()
     if match := _OTHER_RANGE.fullmatch(text):
         return f"write `{match[1]}-{match[2]}`"

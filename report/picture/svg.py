@@ -58,20 +58,20 @@ def standalone(drawing: Element, components: int) -> Element:
 
 def cluster(rows: Sequence[Row], names: Sequence[str]) -> Element:
     """Draw the rows; what is on an accelerator stands in its tooltip."""
-    drawn, left = rows[:MOST_DRAWN], rows[MOST_DRAWN:]
-    label = min(260.0, 12 + LETTER * max((len(row.title) for row in drawn), default=4))
-    columns = min(IN_A_LINE, max((len(row.cells) for row in drawn), default=0))
-    besides = LETTER * max((len(_besides(row, names)) for row in drawn), default=0)
+    drawn_rows, folded_rows = rows[:MOST_DRAWN], rows[MOST_DRAWN:]
+    label = min(260.0, 12 + LETTER * max((len(row.title) for row in drawn_rows), default=4))
+    columns = min(IN_A_LINE, max((len(row.cells) for row in drawn_rows), default=0))
+    besides = LETTER * max((len(_besides(row, names)) for row in drawn_rows), default=0)
     width = max(320.0, label + columns * (SIDE + GAP) + 12 + besides)
     body, y, rack = Element("g"), float(GAP), ""
-    for row in drawn:
+    for row in drawn_rows:
         if row.rack != rack:
             rack = row.rack
             text(body, 2, y + LINE - 4, shorten(rack or "no rack", width), "head")
             y += LINE + GAP
         y = _draw_row(body, row, names, label, y, columns)
-    if left:
-        nodes = sum(row.count for row in left)
+    if folded_rows:
+        nodes = sum(row.count for row in folded_rows)
         text(body, 2, y + LINE - 4, f"{nodes} further nodes are not drawn; JSON has them")
         y += LINE + GAP
     drawing = new_svg(width, y, f"Cluster: who holds which accelerator of {sum(row.count for row in rows)} nodes")

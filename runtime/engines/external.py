@@ -221,13 +221,13 @@ class VllmEngine(ExternalEngine):
         """Generate tokens; vLLM itself aborts abandoned answers."""
         limits = {"max_tokens": sampling.max_tokens, "temperature": sampling.temperature, "top_p": sampling.top_p, "seed": sampling.seed}
         parameters = self._module().SamplingParams(**limits)
-        request, sent = f"placewright-{next(self._requests)}", 0
+        request, sent_tokens = f"placewright-{next(self._requests)}", 0
         rendered = {"type": "token", "prompt_token_ids": list(prompt)}  # vLLM will refuse what has no type
         async for output in self._engine.generate(rendered, parameters, request):
             tokens = output.outputs[0].token_ids
-            for token in tokens[sent:]:
+            for token in tokens[sent_tokens:]:
                 yield token
-            sent = len(tokens)
+            sent_tokens = len(tokens)
 
     async def _sleep(self) -> None:
         await self._engine.sleep()
@@ -292,13 +292,13 @@ class SglangEngine(ExternalEngine):
         }  # fmt: skip
         name, manager = secrets.token_hex(16), self._engine.tokenizer_manager
         request = self._request("GenerateReqInput", rid=name, input_ids=list(prompt), sampling_params=parameters, stream=True)
-        sent, is_done = 0, False
+        sent_tokens, is_done = 0, False
         try:
             async for output in manager.generate_request(request, None):
                 tokens = output["output_ids"]
-                for token in tokens[sent:]:
+                for token in tokens[sent_tokens:]:
                     yield token
-                sent = len(tokens)
+                sent_tokens = len(tokens)
             is_done = True
         finally:
             if not is_done:

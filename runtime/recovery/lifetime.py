@@ -312,17 +312,17 @@ class Lifetime:
 
     def _recover_again(self, failure: LaunchFailed, began: float) -> Recovery:
         reachable = self._membership.there()
-        lost = tuple(name for name in _list_used(self.plan) if name not in reachable)
-        failure = with_lost(failure, lost)
+        lost_nodes = tuple(name for name in _list_used(self.plan) if name not in reachable)
+        failure = with_lost(failure, lost_nodes)
         room, occupied_names = self._membership.room(reachable, self.plan)
         moves, plan, joined = None, self.plan, tuple[str, ...]()
-        if lost or occupied_names:
-            self.options.progress(Step(f"placing anew without {', '.join((*lost, *occupied_names))}"))
+        if lost_nodes or occupied_names:
+            self.options.progress(Step(f"placing anew without {', '.join((*lost_nodes, *occupied_names))}"))
             plan, moves = self._replanner.replan(self.plan, room, failure)
             known = {node.name for node in self.plan.cluster.nodes}
             joined = tuple(node.name for node in plan.cluster.nodes if node.name not in known)
         self._start(plan)
-        return self._note(Recovery(lost, joined, moves, self.restarts.used, self.options.port.now() - began, tuple(occupied_names)))
+        return self._note(Recovery(lost_nodes, joined, moves, self.restarts.used, self.options.port.now() - began, tuple(occupied_names)))
 
     def _start_previous(self, plan: Plan, began: float) -> Recovery:
         """Start the previous plan again; a failure there counts as any other loss."""

@@ -83,8 +83,8 @@ class Monitor:
         used = set(self.nodes.values())
         present = [node for node in self.port.nodes() if node.node_id in used]
         missed = self.port.unreachable(present, REACH_LIMIT)
-        lost, self._missed = missed & self._missed | used.difference(node.node_id for node in present), missed
-        return [self._lost_node(rank) for rank, node_id in self.nodes.items() if node_id in lost]
+        lost_ids, self._missed = missed & self._missed | used.difference(node.node_id for node in present), missed
+        return [self._lost_node(rank) for rank, node_id in self.nodes.items() if node_id in lost_ids]
 
     def _lost_node(self, rank: int) -> Finding:
         there = [(group, member.placement) for group in self.groups for member in group.members if member.placement.node_rank == rank]

@@ -23,14 +23,14 @@ def rank_environment(component: str, placement: Placement, world_size: int, mast
     which finds MASTER_PORT itself. Source of the names and of that rule: RLinf,
     rlinf/scheduler/worker/worker.py and worker_group.py.
     """
-    alone = placement.isolate_accelerator
+    is_isolated = placement.isolate_accelerator
     variables = {
         "GROUP_NAME": component,
         "WORKER_NAME": f"{component}:{placement.rank}",
         "RANK": placement.rank,
         "WORLD_SIZE": world_size,
-        "LOCAL_RANK": 0 if alone else placement.local_rank,
-        "LOCAL_WORLD_SIZE": 1 if alone else placement.local_world_size,
+        "LOCAL_RANK": 0 if is_isolated else placement.local_rank,
+        "LOCAL_WORLD_SIZE": 1 if is_isolated else placement.local_world_size,
         "NODE_RANK": placement.placement_node_rank,
         "NODE_LOCAL_RANK": placement.local_rank,
         "NODE_LOCAL_WORLD_SIZE": placement.local_world_size,
@@ -40,7 +40,7 @@ def rank_environment(component: str, placement: Placement, world_size: int, mast
         "LOCAL_ACCELERATOR_RANK": placement.local_accelerator_id,
         "VISIBLE_DEVICES": ",".join(placement.visible_accelerators),
         "ACCELERATOR_TYPE": placement.accelerator_type,
-        "ISOLATE_ACCELERATOR": int(alone),
+        "ISOLATE_ACCELERATOR": int(is_isolated),
         "MASTER_ADDR": master,
     }
     return {name: str(value) for name, value in variables.items()} | visibility(placement)

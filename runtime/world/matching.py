@@ -172,8 +172,8 @@ def match_machines(plan: Plan, available: Sequence[RayNode], seen: Survey = NO_S
     for rank, match in matches.items():
         report = None if is_simulated(match.ray) else seen.reports.get(match.ray.node_id)
         mask = masks.get(rank, 0)
-        held = 0 if share_nodes and is_shareable_part(plan, match, mask) else mask
-        for message, help, amount in _differences(match, report, kinds, used.get(rank, set()), held):
+        compared_mask = 0 if share_nodes and is_shareable_part(plan, match, mask) else mask
+        for message, help, amount in _differences(match, report, kinds, used.get(rank, set()), compared_mask):
             faults.append(error("PW702", match.node.name, f"{match.where} {message}", help=help, witnesses=(rank,), amount=amount))
     if faults:
         raise LaunchFailed(*sorted(faults, key=lambda finding: finding.witnesses))
@@ -201,10 +201,10 @@ def _differences(
     models = sorted({device.model for device in machine.devices if not same_model(node.accelerator_model, device.model)})
     if node.accelerators and models:
         yield f"has {', '.join(models)} accelerators, the plan says {node.accelerator_model}", _HELP, 1
-    least = min((device.memory for device in machine.devices if device.memory is not None), default=None)
-    if least is not None and node.accelerator_memory is not None and least < node.accelerator_memory * (1 - SLACK):
-        message = f"has accelerators with {least} MiB of memory, the plan says {node.accelerator_memory} MiB"
-        yield message, _HELP, node.accelerator_memory - least
+    smallest_memory = min((device.memory for device in machine.devices if device.memory is not None), default=None)
+    if smallest_memory is not None and node.accelerator_memory is not None and smallest_memory < node.accelerator_memory * (1 - SLACK):
+        message = f"has accelerators with {smallest_memory} MiB of memory, the plan says {node.accelerator_memory} MiB"
+        yield message, _HELP, node.accelerator_memory - smallest_memory
     yield from _other_hardware(match, kinds, used)
     if report is not None:
         yield from _ids(match, machine, report, held)

@@ -140,8 +140,8 @@ def _inside(row: LinearRow, inside: Sequence[bool], boxes: Sequence[tuple[int, i
             variables.append(variable)
             coefficients.append(coefficient)
         else:
-            least, most = sorted(coefficient * end for end in boxes[variable])
-            low, high = None if low is None else low - most, None if high is None else high - least
+            lower, upper = sorted(coefficient * end for end in boxes[variable])
+            low, high = None if low is None else low - upper, None if high is None else high - lower
     return LinearRow(low, high, tuple(variables), tuple(coefficients))
 
 
@@ -296,11 +296,11 @@ class Facets:
         if separating is None:
             return None
         integral = _simple(separating)
-        least = min(_cost(integral, known) for known in self._known)
-        violation = least - sum(coefficient * values[variable] for variable, coefficient in integral.items())
-        if violation <= NEAR * max(map(abs, integral.values())) or not self._least.below(integral, least, NODES)[0]:
+        lower_bound = min(_cost(integral, known) for known in self._known)
+        violation = lower_bound - sum(coefficient * values[variable] for variable, coefficient in integral.items())
+        if violation <= NEAR * max(map(abs, integral.values())) or not self._least.below(integral, lower_bound, NODES)[0]:
             return None
-        row = LinearRow(least, None, tuple(integral), tuple(integral.values()))
+        row = LinearRow(lower_bound, None, tuple(integral), tuple(integral.values()))
         self._least.add(row)
         return row
 

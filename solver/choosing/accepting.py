@@ -159,8 +159,10 @@ def _with_choice(problem: Problem, name: str, degrees: tuple[Parallel, ...]) -> 
 
 def _with_counts(problem: Problem, component: Component, counts: Counts) -> Problem:
     """Return the problem with these counts; the upper end stays, so that objectives stay comparable."""
-    least = counts[0][0]
-    components = tuple(replace(part, counts=counts, least=least) if part.name == component.name else part for part in problem.components)
+    lowest_count = counts[0][0]
+    components = tuple(
+        replace(part, counts=counts, least=lowest_count) if part.name == component.name else part for part in problem.components
+    )
     return replace(problem, job=replace(problem.job, components=components))
 
 

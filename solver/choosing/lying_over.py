@@ -32,20 +32,20 @@ def lying_over(problem: Problem, place: Solve, workload: Workload) -> Answer:
     If traffic counts as time, it comes first, and a placement within the budget stays. A placement
     beyond the budget of accelerators is none.
     """
-    most, by_time = workload.budget.accelerators, workload.aim == SECONDS and bool(workload.bandwidth)
-    found = over_given_ranks(problem, place)
-    if found.plan is None or not problem.job.overlaps or not problem.hinted:
-        return found
-    used, least = all_held(problem, found.plan.assignment), _least(problem, found.plan.assignment)
-    enough = max(least, most or 0) if by_time else least
-    if used > enough and not (by_time and most is None):
-        for seats in islice(_few_seats(problem, found.plan.assignment, least, used), MOST):
+    budget, by_time = workload.budget.accelerators, workload.aim == SECONDS and bool(workload.bandwidth)
+    answer = over_given_ranks(problem, place)
+    if answer.plan is None or not problem.job.overlaps or not problem.hinted:
+        return answer
+    used, lower_bound = all_held(problem, answer.plan.assignment), _least(problem, answer.plan.assignment)
+    enough = max(lower_bound, budget or 0) if by_time else lower_bound
+    if used > enough and not (by_time and budget is None):
+        for seats in islice(_few_seats(problem, answer.plan.assignment, lower_bound, used), MOST):
             over = within(place, problem, seats)
             if over.plan is not None and (now := all_held(problem, over.plan.assignment)) < used:
-                found, used = over, now
+                answer, used = over, now
                 if used <= enough:
                     break
-    return found if most is None or used <= most else _report_undecided(problem, used, most)
+    return answer if budget is None or used <= budget else _report_undecided(problem, used, budget)
 
 
 def all_held(problem: Problem, placed: Assignment) -> int:
@@ -63,8 +63,8 @@ def _least(problem: Problem, placed: Assignment) -> int:
         len(own_seats) + len(frozenset[Seat]().union(*(seats for g, seats in fixed.items() if g in overlaps and name not in overlaps[g])))
         for name, own_seats in open_.items()
     ]
-    held = frozenset[Seat]().union(*(seats for name, seats in fixed.items() if name not in overlaps))
-    return max([len(every), len(held | frozenset[Seat]().union(*open_.values())), *beside])
+    exclusive = frozenset[Seat]().union(*(seats for name, seats in fixed.items() if name not in overlaps))
+    return max([len(every), len(exclusive | frozenset[Seat]().union(*open_.values())), *beside])
 
 
 def _few_seats(problem: Problem, placed: Assignment, least: int, used: int) -> Iterator[list[Seat]]:
@@ -139,23 +139,23 @@ def _on_ground(problem: Problem, seats: Sequence[Seat]) -> Problem:
     within the usable accelerators counts.
     """
     job, ground, there = problem.job, _holding(seats), frozenset(seats)
-    held = {name: problem.build_given().accelerators(name) for name in job.overlaps}
+    given_seats = {name: problem.build_given().accelerators(name) for name in job.overlaps}
     components = tuple(
-        _reduce_to(component, usable & there) if (usable := held.get(component.name, there)) & there != usable else component
+        _reduce_to(component, usable & there) if (usable := given_seats.get(component.name, there)) & there != usable else component
         for component in problem.components
     )
     parts = Parts(problem)
     open_ = [part for part in parts.searched if part.kind == ACCELERATOR and not any(host.fixed for host in parts.hosts[part])]
     within = [Relation(SUBSET, (part.components[0].name, GROUND)) for part in open_ if not parts.hosts[part]]
-    within += [Relation(SUBSET, (name, GROUND)) for name, held_seats in held.items() if held_seats & there]
-    apart = [
+    within += [Relation(SUBSET, (name, GROUND)) for name, held_seats in given_seats.items() if held_seats & there]
+    disjoint = [
         Relation(DISJOINT, (component.name, name))
         for part in open_
         for component in part.components
         for name, beside in job.overlaps.items()
         if component.name not in beside
     ]
-    relations = (*job.relations, *within, *apart)
+    relations = (*job.relations, *within, *disjoint)
     return replace(problem, job=replace(job, components=(*components, ground), relations=relations, overlaps={}))
 
 
@@ -168,16 +168,16 @@ def _reduce_to(given: Component, seats: frozenset[Seat]) -> Component:
 
 def _free(problem: Problem) -> list[Seat]:
     """Return all accelerators open to searched components."""
-    given, held = problem.build_given(), dict[tuple[int, str], int]()
+    given, masks = problem.build_given(), dict[tuple[int, str], int]()
     for component in problem.components:
         if component.runs is not None and component.name not in problem.job.overlaps:
             for place, mask in given.masks(component.name).items():
-                held[place] = held.get(place, 0) | mask
+                masks[place] = masks.get(place, 0) | mask
     return [
         (node.rank, index)
         for node in problem.cluster.nodes
         for index in range(len(node.accelerators))
-        if node.free(ACCELERATOR) & ~held.get((node.rank, ACCELERATOR), 0) >> index & 1
+        if node.free(ACCELERATOR) & ~masks.get((node.rank, ACCELERATOR), 0) >> index & 1
     ]
 
 

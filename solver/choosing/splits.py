@@ -54,8 +54,8 @@ def count_splits(problem: Problem, plan: Plan) -> int:
 
 
 def _reach(members: Sequence[Component]) -> range:
-    least, most = range_of(members)
-    return range(least, most + 1)
+    lower, upper = range_of(members)
+    return range(lower, upper + 1)
 
 
 def _accepts(problem: Problem, component: Component, count: int) -> bool:

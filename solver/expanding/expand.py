@@ -26,18 +26,18 @@ def expand(layout: Layout, values: Values) -> Assignment:
 
     Of a previous answer as many units are kept as the values allow.
     """
-    held: dict[Bundle, NodeMasks] = {bundle: dict(layout.enclosed.get(bundle, {})) for bundle in layout.bundles}
+    bundle_masks: dict[Bundle, NodeMasks] = {bundle: dict(layout.enclosed.get(bundle, {})) for bundle in layout.bundles}
     counts: dict[Bundle, list[tuple[Cell, int]]] = {}
     for key, value in values.items():
         if isinstance(key, Count) and isinstance(value, int) and (value or layout.count_enclosed(key.bundle, key.cell)):
             counts.setdefault(key.bundle, []).append((key.cell, value))
     for pool in layout.pools:
-        free = dict(pool.free if pool.host is None else beside_enclosed(layout, pool.host, held))
-        resources = FreeResources(free, held)
+        free = dict(pool.free if pool.host is None else beside_enclosed(layout, pool.host, bundle_masks))
+        resources = FreeResources(free, bundle_masks)
         for bundle in pool.ranged:
             value = values.get(bundle)
             if isinstance(value, tuple):
-                held[bundle] = {}
+                bundle_masks[bundle] = {}
                 for rank, mask in _range(layout, bundle, *value).items():
                     resources.take(bundle, rank, mask)
         if pool in layout.shared:
@@ -49,10 +49,10 @@ def expand(layout: Layout, values: Values) -> Assignment:
                 resources.take(bundle, node, mask)
             wanted, enclosed = without_unmoved(wanted, unmoved, layout), find_enclosed_beside(layout, unmoved)
         assign_counts(pool, wanted, resources, enclosed)
-    _share_out(layout, counts, held)
-    held.update((bundle, dict(masks)) for bundle, masks in layout.fixed.items())
+    _share_out(layout, counts, bundle_masks)
+    bundle_masks.update((bundle, dict(masks)) for bundle, masks in layout.fixed.items())
     distributed = {name: distributed_runs(layout, dealt, values) for name, dealt in layout.dealt.items()}
-    return _assemble(layout, held, {**layout.on_nodes, **distributed})
+    return _assemble(layout, bundle_masks, {**layout.on_nodes, **distributed})
 
 
 def beside_enclosed(layout: Layout, bundle: Bundle, held: Mapping[Bundle, NodeMasks]) -> NodeMasks:

@@ -183,14 +183,14 @@ def _area(cell: Cell, level: str) -> object:
 def _present(layout: Layout, values: Values) -> dict[str, list[Cell]]:
     """Return component -> cells with some of its resources."""
     nodes: dict[str, set[int]] = {}
-    held: list[tuple[Bundle, Iterable[int]]] = list(layout.fixed.items())
+    nodes_by_bundle: list[tuple[Bundle, Iterable[int]]] = list(layout.fixed.items())
     for key, value in values.items():
         if isinstance(key, Count) and value and key.bundle.name not in layout.dealt:
-            held.append((key.bundle, (key.cell.nodes[0].rank,)))
+            nodes_by_bundle.append((key.bundle, (key.cell.nodes[0].rank,)))
         elif isinstance(key, Bundle) and isinstance(value, tuple):
             pieces = layout.numbering(key).pieces(value[0], value[0] + value[1] * key.unit)
-            held.append((key, [stretch.node_rank for stretch, _, _ in pieces]))
-    for bundle, ranks in held:
+            nodes_by_bundle.append((key, [stretch.node_rank for stretch, _, _ in pieces]))
+    for bundle, ranks in nodes_by_bundle:
         for component in bundle.components:
             nodes.setdefault(component.name, set()).update(ranks)
     for name, runs in layout.on_nodes.items():

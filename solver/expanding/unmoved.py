@@ -43,12 +43,12 @@ def unmoved_groups(layout: Layout, pool: NodePool, values: Values, free: Mapping
         node = cell.nodes[0].rank
         counts = {bundle: values.get(Count(bundle, cell), 0) for bundle in pool.counted}
         asked = {bundle: count for bundle, count in counts.items() if isinstance(count, int) and count}
-        held: UnmovedPieces = {}
+        candidates: UnmovedPieces = {}
         for bundle in (bundle for bundle in previous if bundle in asked):
             usable = free.get(node, 0) | layout.enclosed.get(bundle, {}).get(node, 0)
             left = [piece for piece in previous[bundle] if not piece[1] & ~usable]
-            held[bundle] = _likely_first(left, old[bundle], blocks(bundle)[0])
-        for bundle, stay in _OneNode(layout, pool, cell, free.get(node, 0), asked).best(held).items():
+            candidates[bundle] = _likely_first(left, old[bundle], blocks(bundle)[0])
+        for bundle, stay in _OneNode(layout, pool, cell, free.get(node, 0), asked).best(candidates).items():
             unmoved.setdefault(bundle, []).extend(stay)
     return unmoved
 
@@ -164,11 +164,11 @@ def _units(bundle: Bundle, masks: Mapping[int, int], old: Pieces) -> list[tuple[
         if not mask & ~masks.get(node, 0):
             stayed.setdefault(node, []).append((number, mask))
     units: list[tuple[int | None, Unit]] = []
-    alone = len(bundle.components) == 1
+    is_single = len(bundle.components) == 1
     for node, mask in sorted(masks.items()):
         for number, unit in sorted(stayed.get(node, ())):
             # Components on the same resources have their own order inside a unit.
-            units.append((number, tuple(old.seats((node, unit)) if alone else ((node, index) for index in bits(unit)))))
+            units.append((number, tuple(old.seats((node, unit)) if is_single else ((node, index) for index in bits(unit)))))
             mask &= ~unit
         left = [(node, index) for index in bits(mask)]
         units += [(None, tuple(left[start : start + bundle.unit])) for start in range(0, len(left), bundle.unit)]

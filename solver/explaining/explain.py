@@ -114,14 +114,14 @@ def explain(reading: Reading, again: Callable[[AsDeclared], Reading], verify: Ve
 
 def _assuming(reading: Reading, reread: Callable[[AsDeclared], Reading], explained: Callable[..., Explanation]) -> Explanation | None:
     """Explain the file on the smallest nodes that hold all ranks; None without ranks."""
-    least = next((int(derivation.value) for derivation in reading.derivations if derivation.name == ACCELERATORS_PER_NODE), 0)
-    if not 0 < least <= MAX_ACCELERATORS_PER_NODE:
+    per_node = next((int(derivation.value) for derivation in reading.derivations if derivation.name == ACCELERATORS_PER_NODE), 0)
+    if not 0 < per_node <= MAX_ACCELERATORS_PER_NODE:
         return None
-    on_least = reread(AsDeclared(least))
+    on_least = reread(AsDeclared(per_node))
     if on_least.problem is None or not on_least.problem.cluster.counted:
         return None
-    first = explained(on_least, least)
-    larger = (explained(reread(AsDeclared(count)), count) for count in USUAL if count > least and first.report.errors)
+    first = explained(on_least, per_node)
+    larger = (explained(reread(AsDeclared(count)), count) for count in USUAL if count > per_node and first.report.errors)
     chosen = next((explanation for explanation in larger if len(explanation.report.errors) < len(first.report.errors)), first)
     missing = missing_in(reading, reading.unchecked)
     return replace(chosen, report=replace(chosen.report, missing=missing, machines=""))

@@ -65,12 +65,12 @@ def _within(problem: Problem, sets: Iterable[Members]) -> Within:
 
 def _least(problem: Problem, members: Members) -> int:
     """Return the minimum accelerators of colocated components over all degrees."""
-    tied, least = problem.job.planning.tied, max(component.least for component in members)
+    tied, minimum = problem.job.planning.tied, max(component.least for component in members)
     choices = [problem.job.choices.get(tied.get(component.name, component.name), (component.parallel,)) for component in members]
     if prod(map(len, choices)) > MOST_CHOICES:
-        return max(_least(problem, (component,)) for component in members) if len(members) > 1 else least
+        return max(_least(problem, (component,)) for component in members) if len(members) > 1 else minimum
     steps = (lcm(*(_step(problem, component, parallel) for component, parallel in zip(members, degrees))) for degrees in product(*choices))
-    return min(-(-least // step) * step for step in steps)
+    return min(-(-minimum // step) * step for step in steps)
 
 
 def _step(problem: Problem, component: Component, parallel: Parallel) -> int:

@@ -73,9 +73,9 @@ def wholes(problem: Problem, members: Iterable[Component]) -> tuple[tuple[str, i
 
     Only levels with a larger divisor than the unit.
     """
-    members, least = tuple(members), unit(problem, members)
+    members, unit_size = tuple(members), unit(problem, members)
     sizes = [(level, lcm(*(domain_multiple(problem, component, level) for component in members))) for level in LEVELS]
-    return tuple((level, lcm(size, least)) for level, size in sizes if least % size)
+    return tuple((level, lcm(size, unit_size)) for level, size in sizes if unit_size % size)
 
 
 @dataclass(frozen=True, eq=False)

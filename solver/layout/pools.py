@@ -80,10 +80,10 @@ def company(parts: Parts, bundle: Bundle) -> tuple[Component, ...]:
 def pools(parts: Parts) -> tuple[NodePool, ...]:
     """Return every pool with its bundles: cluster pools first, inner pools after their hosts."""
     kinds = dict.fromkeys(bundle.kind for bundle in parts.searched)
-    alone = [bundle for bundle in parts.searched if not parts.hosts[bundle]]
+    unhosted = [bundle for bundle in parts.searched if not parts.hosts[bundle]]
     result = []
     for kind in kinds:
-        if on_cluster := tuple(bundle for bundle in alone if bundle.kind == kind):
+        if on_cluster := tuple(bundle for bundle in unhosted if bundle.kind == kind):
             result.append(NodePool(kind, on_cluster, _free(parts, kind)))
     inside: dict[tuple[object, ...], list[Bundle]] = {}
     for bundle in sorted(parts.searched, key=lambda bundle: len(open_hosts(parts, bundle))):

@@ -51,9 +51,9 @@ class Variables(ConstraintModel):
     def _count(self, bundle: Bundle, cell: Cell) -> cp_model.IntVar:
         if dealt := self.layout.dealt.get(bundle.name):
             return self.model.new_int_var(0, dealt.processes, f"processes of {bundle.name} in {cell.name}")
-        least = -(-self.layout.count_enclosed(bundle, cell) // bundle.unit)
-        most = max(least, self.layout.pieces(bundle, cell, 1) // bundle.unit)
-        return self.model.new_int_var(least, most, f"units of {bundle.name} in {cell.name}")
+        enclosed = -(-self.layout.count_enclosed(bundle, cell) // bundle.unit)
+        most = max(enclosed, self.layout.pieces(bundle, cell, 1) // bundle.unit)
+        return self.model.new_int_var(enclosed, most, f"units of {bundle.name} in {cell.name}")
 
     def bundle(self, component: Component) -> Bundle | None:
         """Return the bundle of the component; None for a component on nodes."""
@@ -190,9 +190,9 @@ class Variables(ConstraintModel):
 
     def inside(self, inner: Bundle, outer: Bundle) -> None:
         """Require a contiguous bundle to be within another in the same numbering."""
-        (first, end), (least, most) = self.range_of(inner).first_and_end(), self.range_of(outer).first_and_end()
-        self.require(first >= least)
-        self.require(end <= most)
+        (inner_first, inner_end), (outer_first, outer_end) = self.range_of(inner).first_and_end(), self.range_of(outer).first_and_end()
+        self.require(inner_first >= outer_first)
+        self.require(inner_end <= outer_end)
 
     # -- capacity
 
@@ -258,8 +258,8 @@ class Variables(ConstraintModel):
         free, enclosed = self.layout.pool_of[bundle].free.get(node.rank, 0), self.layout.enclosed.get(bundle, {}).get(node.rank, 0)
         counts: list[Amount] = []
         for mask in numa_domains(node, bundle.kind):
-            least, most = -(-(enclosed & mask).bit_count() // bundle.piece), ((free | enclosed) & mask).bit_count() // bundle.piece
-            counts.append(self.integer(least, max(least, most), f"pieces of {bundle.name} in a NUMA domain"))
+            lower, upper = -(-(enclosed & mask).bit_count() // bundle.piece), ((free | enclosed) & mask).bit_count() // bundle.piece
+            counts.append(self.integer(lower, max(lower, upper), f"pieces of {bundle.name} in a NUMA domain"))
         self.require(bundle.unit // bundle.piece * units == total(counts))
         return counts
 

@@ -46,8 +46,8 @@ class MissingAccelerators:
 
     def bound(self, layout: Layout) -> int:
         """Return the larger bound: bundles alone, or all bundles of a pool together."""
-        alone = sum(self._alone(layout, bundle) for bundle in layout.bundles)
-        return max(alone, sum(self._together(layout, pool) for pool in layout.pools))
+        missing_alone = sum(self._alone(layout, bundle) for bundle in layout.bundles)
+        return max(missing_alone, sum(self._together(layout, pool) for pool in layout.pools))
 
     def _alone(self, layout: Layout, bundle: Bundle) -> int:
         members = _open(layout, bundle)

@@ -159,9 +159,9 @@ class Uncovered(LinkCost):
             return 0 if served else target_here
 
         def make() -> Amount:
-            alone = variables.boolean(f"{self.component.name} without {self.source.name} in {name or level}")
-            variables.at_most(target_here - served, alone)
-            return alone
+            indicator = variables.boolean(f"{self.component.name} without {self.source.name} in {name or level}")
+            variables.at_most(target_here - served, indicator)
+            return indicator
 
         return variables.once(("uncovered", *self.ends(variables), level, name), make)
 
@@ -173,8 +173,8 @@ class Uncovered(LinkCost):
         sender, receiver = pair
         served = {name for name in rooms.names(level) if rooms.most(sender, level, name)}
         left = receiver.least * receiver.unit - sum(rooms.most(receiver, level, name) for name in rooms.names(level) if name in served)
-        alone = [rooms.most(receiver, level, name) for name in rooms.names(level) if name not in served]
-        return self.cost * fewest_of(alone, left) if left > 0 else 0
+        amounts = [rooms.most(receiver, level, name) for name in rooms.names(level) if name not in served]
+        return self.cost * fewest_of(amounts, left) if left > 0 else 0
 
     def most(self, problem: Problem, level: str) -> int:
         return self.cost * len(several(problem, level))

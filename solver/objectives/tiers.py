@@ -97,12 +97,12 @@ def plan_terms(problem: Problem, assignment: Assignment, counted: Sequence[Seque
         term.
     """
     terms = []
-    for number, (tier, bounds, least) in enumerate(zip(tiers(problem), counted, proved)):
+    for number, (tier, bounds, tier_bound) in enumerate(zip(tiers(problem), counted, proved)):
         values = [term.value(problem, assignment) for term, _ in tier.members]
         whole = sum(cost * value for (_, cost), value in zip(tier.members, values))
         for (term, cost), value, bound in zip(tier.members, values, bounds):
             # A term of cost 0 is bounded by counting alone.
-            share = bound if not cost else value if least >= whole else -((whole - least - cost * value) // cost)
+            share = bound if not cost else value if tier_bound >= whole else -((whole - tier_bound - cost * value) // cost)
             terms.append(TermValue(term.name, value, max(bound, min(value, share)), cost * tier.scale, number))
     return tuple(terms)
 

@@ -63,13 +63,13 @@ class Master(ConstraintModel):
             (frozenset(number_of[bundle] for bundle in members if bundle in number_of), need)
             for members, need in subset_rows(self.layout, self.uses.levels[0])
         ]
-        least = dict(needs)
-        weighed = sorted({bundle for members in least for bundle in members})
+        fewest = dict(needs)
+        weighed = sorted({bundle for members in fewest for bundle in members})
         every = sum(len(kind.domains) for kind in self.uses.kinds)
         for size in range(1, len(weighed) + 1):
             for members in map(frozenset, combinations(weighed, size)):
                 used = (times for times, option in zip(self.times, self.uses.options) if any(map(option.has, members)))
-                self._bound_times(used, least.get(members, 0), every)
+                self._bound_times(used, fewest.get(members, 0), every)
         for bundle in weighed:
             for kind in range(len(self.uses.kinds)):
                 timed_options = zip(self.times, self.uses.options)

@@ -139,11 +139,11 @@ def supports(kind: int, domain: Domain) -> Iterator[RackOption]:
     """Yield all sets of bundles that fit a domain."""
     for size in range(len(domain.open) + 1):
         for present in combinations(domain.open, size):
-            least, most = (
+            lower, upper = (
                 tuple(vector[number] if number in present else 0 for number in range(len(vector))) for vector in (domain.steps, domain.most)
             )
-            if permits(domain.layout, present) and all(row.holds(least) for row in (*domain.groups, *domain.beside(present))):
-                yield RackOption(kind, least, most)
+            if permits(domain.layout, present) and all(row.holds(lower) for row in (*domain.groups, *domain.beside(present))):
+                yield RackOption(kind, lower, upper)
 
 
 MOST_USES = 4096

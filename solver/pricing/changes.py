@@ -98,21 +98,21 @@ def on_machines(problem: Problem, text: str) -> Problem | Finding:
 def without_named(problem: Problem, words: Sequence[str]) -> Problem | tuple[Finding, ...]:
     """Return the problem without nodes, by name or rank; Findings for unknown nodes."""
     numbers = {problem.cluster.name(rank): rank for rank in range(len(problem.cluster.nodes))}
-    lost, findings = dict[int, None](), list[Finding]()
+    lost_ranks, findings = dict[int, None](), list[Finding]()
     for word in words:
         if word in numbers:
-            lost[numbers[word]] = None
+            lost_ranks[numbers[word]] = None
         elif word.isdecimal() and int(word) < len(numbers):
-            lost[int(word)] = None
+            lost_ranks[int(word)] = None
         else:
             close = nearest(word, numbers)
             advice = f"name `{close}`" if close else f"name one of them, such as `{next(iter(numbers), '')}`, or its rank"
             findings.append(error("PW609", "", f"`{word[:80]}` is no node of this cluster", help=advice))
-    if len(lost) == len(numbers):
+    if len(lost_ranks) == len(numbers):
         findings.append(error("PW609", "", "nothing is left without these nodes", help="leave at least one node"))
     else:
-        findings += immovable(problem, tuple(lost))
-    return tuple(findings) or lose(problem, tuple(lost))
+        findings += immovable(problem, tuple(lost_ranks))
+    return tuple(findings) or lose(problem, tuple(lost_ranks))
 
 
 def _sample(cluster: Cluster, size: int | None, model: str) -> Node | None:

@@ -171,10 +171,12 @@ def _not_fewer(layout: Layout) -> Iterator[CountingRow]:
     """Yield rows if a component cannot have as many processes as its partner."""
     for relation in layout.problem.find_relations(NOT_FEWER):
         larger, smaller = (layout.problem[name] for name in relation.components)
-        (_, most), (least, _) = _processes(layout, larger), _processes(layout, smaller)
-        if most < least:
-            sentence = f"{larger.name} must have as many processes as {smaller.name}: at most {most}, at least {least} are needed"
-            yield CountingRow((larger, smaller), least, most, sentence)
+        (_, larger_most), (smaller_least, _) = _processes(layout, larger), _processes(layout, smaller)
+        if larger_most < smaller_least:
+            sentence = (
+                f"{larger.name} must have as many processes as {smaller.name}: at most {larger_most}, at least {smaller_least} are needed"
+            )
+            yield CountingRow((larger, smaller), smaller_least, larger_most, sentence)
 
 
 def _processes(layout: Layout, component: Component) -> tuple[int, int]:

@@ -106,8 +106,10 @@ def find_given_beside(problem: Problem, row: CountingRow) -> list[Component]:
         return []
     names = {component.name for component in row.components}
     kinds = {problem.kind(component) for component in find_searched(problem, row)} - {NODE}
-    given = given_part(problem).components
-    return [component for component in given if problem.kind(component) in kinds and component.name not in names and component.runs]
+    given_components = given_part(problem).components
+    return [
+        component for component in given_components if problem.kind(component) in kinds and component.name not in names and component.runs
+    ]
 
 
 def share_with_given(trial: FixTrial, row: CountingRow) -> Iterator[Change]:

@@ -336,21 +336,21 @@ def more_nodes(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
 
     pieces = size // max(row.size, 1) if row.size and not row.level else 0
     # The row proves that fewer nodes do not suffice.
-    least = most = -(-(row.need - row.have) // pieces) if pieces else 1
+    lower = upper = -(-(row.need - row.have) // pieces) if pieces else 1
     tries = 0
-    while not trial.works(adding(most)):
-        least, most, tries = most + 1, most * 2, tries + 1
-        if tries > MAX_TRIES or most > 4 * count:
+    while not trial.works(adding(upper)):
+        lower, upper, tries = upper + 1, upper * 2, tries + 1
+        if tries > MAX_TRIES or upper > 4 * count:
             return
-    while least < most:
-        middle = (least + most) // 2
-        least, most = (least, middle) if trial.works(adding(middle)) else (middle + 1, most)
-    rack_note = " in a rack of their own" if sample.topology.get("rack") and most > 1 else ""
+    while lower < upper:
+        middle = (lower + upper) // 2
+        lower, upper = (lower, middle) if trial.works(adding(middle)) else (middle + 1, upper)
+    rack_note = " in a rack of their own" if sample.topology.get("rack") and upper > 1 else ""
     noun = plural("accelerator", size) if sample.accelerator_model == GENERIC else sample.accelerator_model
     sizes = {alike.node.accelerator_memory for alike in problem.cluster.alike if alike.node.accelerator_model == sample.accelerator_model}
     memory = f" of {memory_text(sample.accelerator_memory)}" if sample.accelerator_memory and len(sizes) > 1 else ""
-    text = f"add {most} {plural('node', most)} with {size} {noun}{memory}{rack_note}{_to_groups(problem, sample)}"
-    yield Change(text, (ADDED, most / count), adding(most))
+    text = f"add {upper} {plural('node', upper)} with {size} {noun}{memory}{rack_note}{_to_groups(problem, sample)}"
+    yield Change(text, (ADDED, upper / count), adding(upper))
 
 
 def find_searched(problem: Problem, row: CountingRow) -> list[Component]:

@@ -80,12 +80,14 @@ def impossible(alternatives: Sequence[Problem], proof: str = "", session: Sessio
 
 def report_contradiction(problem: Problem, session: Session) -> Finding | None:
     """Return the finding of relations that contradict each other, with solved fixes; None without any."""
-    found = find_contradiction(problem)
-    if found is None:
+    contradiction = find_contradiction(problem)
+    if contradiction is None:
         return None
-    demands = [demand for demand in problem.demands if demand.field in RELATION_KINDS and demand.span in (found.span, found.origin)]
+    demands = [
+        demand for demand in problem.demands if demand.field in RELATION_KINDS and demand.span in (contradiction.span, contradiction.origin)
+    ]
     changes = rank_changes(FixTrial([problem], Oracle(Census(problem), session)), demands, None)
-    return replace(found, help="; or ".join(change.text for change in changes) or NO_CHANGE)
+    return replace(contradiction, help="; or ".join(change.text for change in changes) or NO_CHANGE)
 
 
 def _report_limit(problem: Problem) -> Finding:
@@ -115,8 +117,8 @@ def find_conflict(alternatives: Sequence[Problem], session: Session | None = Non
         questions = _only(alternatives, core)
     rows = [oracle.row(problem) for problem in questions]
     number = next((number for number, row in enumerate(rows) if row), 0)
-    problem, least = questions[number], rows[number]
-    row = least and _as_written(least, alternatives, [*core, *sharing], oracle)
+    problem, core_row = questions[number], rows[number]
+    row = core_row and _as_written(core_row, alternatives, [*core, *sharing], oracle)
     chosen = alternatives[min(number, len(alternatives) - 1)]
     trial = FixTrial([chosen, *(alternative for alternative in alternatives if alternative is not chosen)], oracle)
     near = _touching(sharing, {name for demand in core for name in demand.component.split("+")})
@@ -182,10 +184,10 @@ def _even_less(problem: Problem, whole: Problem, row: CountingRow) -> Iterator[C
     """Yield clauses for components whose minimum amount is already too much."""
     for component in row.components:
         if component.runs is None and component.least != problem[component.name].least == 1 and row.size:
-            asked, least = whole[component.name], max(component.unit, 1)
+            asked, smallest = whole[component.name], max(component.unit, 1)
             clause = AllPlaced().explain(whole, asked)
-            text = f"{clause.text.split(' (')[0]}; even {least} would be too much"
-            yield ConflictClause(text, clause.demands) if least < asked.least else clause
+            text = f"{clause.text.split(' (')[0]}; even {smallest} would be too much"
+            yield ConflictClause(text, clause.demands) if smallest < asked.least else clause
 
 
 def _list_unshared(problem: Problem, row: CountingRow) -> Iterator[ConflictClause]:

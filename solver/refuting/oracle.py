@@ -96,9 +96,9 @@ class _Packing:
     """Remaining capacity: resource -> per kind of nodes, free resources -> number of nodes."""
 
     def __init__(self, question: CountingProblem) -> None:
-        self.census, apart = question.census, any(map(_levels, question.open))
-        kinds = self.census.placed if apart else self.census.kinds
-        may = self.census.may_placed if apart else self.census.may
+        self.census, by_domain = question.census, any(map(_levels, question.open))
+        kinds = self.census.placed if by_domain else self.census.kinds
+        may = self.census.may_placed if by_domain else self.census.may
         self.masks = {bundle: may(bundle.components) for bundle in question.open}
         self.free = {
             resource: [{kind.count_unused(resource): kind.count} for kind in kinds] for resource in {bundle.kind for bundle in self.masks}
@@ -123,9 +123,9 @@ class _Packing:
         domains = [self._indices(mask & inside) for inside in self.census.places[level].values() if mask & inside]
         fits = [(min(most, self._capacity(bundle, indices)) // piece * piece, indices) for indices in domains]
         fits.sort(key=lambda entry: -entry[0])
-        least = max((spread.domains for spread in spreads), default=1)
-        takes = [piece if number < least and capacity and need >= piece * least else 0 for number, (capacity, _) in enumerate(fits)]
-        if sum(take > 0 for take in takes) < least:
+        fewest = max((spread.domains for spread in spreads), default=1)
+        takes = [piece if number < fewest and capacity and need >= piece * fewest else 0 for number, (capacity, _) in enumerate(fits)]
+        if sum(take > 0 for take in takes) < fewest:
             return False
         left = need - sum(takes)
         for number, (capacity, _) in enumerate(fits):

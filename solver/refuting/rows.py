@@ -130,15 +130,15 @@ def amount_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
         return _explicit_row(question, bundle, bundle.fixed) or _share_row(question, bundle)
     members = bundle.components
     step = lcm(bundle.unit, *(component.step for component in members))
-    least, most = max(component.least for component in members), min(component.most for component in members)
-    first = -(-least // step) * step
-    if least > most:
-        return CountingRow(members, least, most, f"{_sharing(members)}together at least {least}, at most {most}")
-    if first > most:
-        amounts = str(least) if least == most else f"{least} to {most}"
-        return CountingRow(members, first, most, f"{_sharing(members)}{amounts} holds no multiple of {step}")
+    lower, upper = max(component.least for component in members), min(component.most for component in members)
+    first = -(-lower // step) * step
+    if lower > upper:
+        return CountingRow(members, lower, upper, f"{_sharing(members)}together at least {lower}, at most {upper}")
+    if first > upper:
+        amounts = str(lower) if lower == upper else f"{lower} to {upper}"
+        return CountingRow(members, first, upper, f"{_sharing(members)}{amounts} holds no multiple of {step}")
     lists = [component for component in members if component.counts and component.least < component.most]
-    tried = range(-(-bundle.least * bundle.unit // step) * step, most + 1, step)
+    tried = range(-(-bundle.least * bundle.unit // step) * step, upper + 1, step)
     if not lists or any(all(component.may_have(count) for component in members) for count in tried):
         return _share_row(question, bundle)
     requests = [f"{component.name} {amount_of(component)}" for component in members]
@@ -158,10 +158,10 @@ def _explicit_row(question: CountingProblem, bundle: Bundle, explicit: Component
     # Explicit members are judged with their ranks: several may share an accelerator.
     hinted, amount = [component for component in members if component.runs is None], sum(mask.bit_count() for mask in masks.values())
     statement = f"{_sharing(members)}{explicit.name} is given {amount}"
-    least = max((component.least for component in hinted), default=amount)
+    lower = max((component.least for component in hinted), default=amount)
     most = min((component.most for component in hinted), default=amount)
-    if amount < least:
-        return CountingRow(members, least, amount, f"{statement}, at least {least} are asked for")
+    if amount < lower:
+        return CountingRow(members, lower, amount, f"{statement}, at least {lower} are asked for")
     if amount > most:
         return CountingRow(members, amount, most, f"{statement}, at most {most} are asked for")
     if mismatch := next((component for component in hinted if not component.may_have(amount)), None):
@@ -178,19 +178,19 @@ def _share_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
         return None
     capacity = question.problem.cluster.total(bundle.kind) // bundle.unit
     if bundle.fixed:
-        least = most = sum(mask.bit_count() for mask in question.masks(bundle).values())
-        uneven = [component for component in bundle.components if component.runs is None and not even(question.problem, component, least)]
+        lower = upper = sum(mask.bit_count() for mask in question.masks(bundle).values())
+        uneven = [component for component in bundle.components if component.runs is None and not even(question.problem, component, lower)]
     else:
-        least, most = bundle.least * bundle.unit, min(bundle.most, capacity) * bundle.unit
-        uneven = list(bundle.components) if least <= most and not list_allowed(question.layout, bundle, capacity) else []
+        lower, upper = bundle.least * bundle.unit, min(bundle.most, capacity) * bundle.unit
+        uneven = list(bundle.components) if lower <= upper and not list_allowed(question.layout, bundle, capacity) else []
     names = [component.name for component in uneven if component.name in dealt]
     if not names:
         return None
-    amounts = str(least) if least == most else f"{least} to {most}"
+    amounts = str(lower) if lower == upper else f"{lower} to {upper}"
     if counts := [write_counts(component.counts) for component in bundle.components if component.counts and not bundle.fixed]:
         amounts = counts[0]
     shares = [share for share in question.problem.shares if share.component in names]
-    return CountingRow(bundle.components, least, 0, _uneven(names, amounts, "accelerator", shares))
+    return CountingRow(bundle.components, lower, 0, _uneven(names, amounts, "accelerator", shares))
 
 
 def node_row(question: CountingProblem, component: Component) -> CountingRow | None:
@@ -215,13 +215,13 @@ def memory_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
         return None
     request = f"{needing(bundle.components, 'need' if len(bundle.components) == 1 else 'together need')} {write_memory(need)}"
     if bundle.fixed:
-        given = [
+        given_components = [
             memory for node in question.masks(bundle) if (memory := question.problem.cluster.nodes[node].accelerator_memory) is not None
         ]
-        if not given or min(given) >= need:
+        if not given_components or min(given_components) >= need:
             return None
-        sentence = f"{request}, an accelerator that {bundle.fixed.name} is given has {write_memory(min(given))}"
-        return CountingRow(bundle.components, need, min(given), sentence)
+        sentence = f"{request}, an accelerator that {bundle.fixed.name} is given has {write_memory(min(given_components))}"
+        return CountingRow(bundle.components, need, min(given_components), sentence)
     sizes = [kind.memory for kind in census.of(census.may(question.company(bundle), memory=False))]
     largest = max((memory for memory in sizes if memory is not None), default=0)
     if not sizes or None in sizes or largest >= need:

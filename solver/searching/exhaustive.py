@@ -86,14 +86,14 @@ def _list_counts(layout: Layout, bundle: Bundle) -> Iterator[Values]:
 def _spread(layout: Layout, bundle: Bundle, totals: Sequence[int], room: int) -> Iterator[Values]:
     """Yield all divisions of a total among cells, at most `room` units per cell."""
     counts = [count for count in layout.counts if count.bundle is bundle]
-    least = [-(-layout.count_enclosed(bundle, count.cell) // bundle.unit) for count in counts]
+    lower = [-(-layout.count_enclosed(bundle, count.cell) // bundle.unit) for count in counts]
 
     def divide(left: int, number: int) -> Iterator[Values]:
         if number == len(counts) - 1:
-            if left >= least[number]:
+            if left >= lower[number]:
                 yield {counts[number]: left}
             return
-        for units in range(min(left, room), least[number] - 1, -1):  # ties keep the first nodes
+        for units in range(min(left, room), lower[number] - 1, -1):  # ties keep the first nodes
             for later in divide(left - units, number + 1):
                 yield {counts[number]: units, **later}
 

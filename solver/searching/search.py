@@ -89,12 +89,12 @@ def _explain(alternatives: Sequence[Problem], stands: Sequence[ChoiceState], sea
 
 def _proof(stands: Sequence[ChoiceState]) -> str:
     """Return the independent refutation of all choices, in words; "" without proof."""
-    searched = [standing for standing in stands if standing.how != "counting"]
-    if not all(standing.tried is not None or standing.agreed for standing in searched):
+    searched = [state for state in stands if state.how != "counting"]
+    if not all(state.tried is not None or state.agreed for state in searched):
         return ""
-    if any(standing.agreed for standing in searched):
+    if any(state.agreed for state in searched):
         return "a second, separately written model agrees"
-    tried = sum(standing.tried or 0 for standing in searched)
+    tried = sum(state.tried or 0 for state in searched)
     return f"{tried:,} {plural('way', tried)} tried, all that there are"
 
 
@@ -112,54 +112,54 @@ def _best_first(problems: Sequence[Problem], search: Search, limit: float) -> tu
         if best is not None and bounds[number] >= best:
             break
         search.others = min((bound for index, bound in bounds.items() if index != number), default=None)
-        standing = _decide(layouts[number], search, limit / (len(order) - position))
-        stands.append(standing)
-        limit -= standing.spent
-        if standing.refuted:
+        state = _decide(layouts[number], search, limit / (len(order) - position))
+        stands.append(state)
+        limit -= state.spent
+        if state.refuted:
             del bounds[number]
         else:
-            bounds[number] = standing.bound
-        if standing.assignment and (best is None or standing.objective < best):
-            best = standing.objective
+            bounds[number] = state.bound
+        if state.assignment and (best is None or state.objective < best):
+            best = state.objective
     return stands, min(bounds.values(), default=0)
 
 
 def _decide(layout: Layout, search: Search, limit: float) -> ChoiceState:
     """Return the state of a choice when the time is over or everything is proved."""
-    standing, problem = ChoiceState(layout, search), layout.problem
+    state, problem = ChoiceState(layout, search), layout.problem
     for first_answer in (greedy, greedy_even):
         if (values := first_answer(layout)) is not None:
-            standing.offer(values, "greedy")
-        if standing.is_proved:
-            return standing
+            state.offer(values, "greedy")
+        if state.is_proved:
+            return state
     from ..interval_dp import best_on_line
     from ..refuting.certificate import counting_row
     from .exhaustive import confirm, settle
 
-    if standing.assignment is None and counting_row(problem):
-        standing.how, standing.refuted = "counting", True
-        return standing
-    if line := best_on_line(layout, standing.tiers, standing.counted):
-        least, values = line
-        standing.offer(values, "sweep")
-        if standing.assignment is not None and standing.objective == least:
-            standing.prove_best()
-        elif standing.tiers:  # `least` bounds all tiers in a single number
-            standing.prove(0, least // standing.tiers[0].scale)
-    if standing.is_proved or settle(standing):
-        return standing
+    if state.assignment is None and counting_row(problem):
+        state.how, state.refuted = "counting", True
+        return state
+    if line := best_on_line(layout, state.tiers, state.counted):
+        lower_bound, values = line
+        state.offer(values, "sweep")
+        if state.assignment is not None and state.objective == lower_bound:
+            state.prove_best()
+        elif state.tiers:  # `lower_bound` bounds all tiers in a single number
+            state.prove(0, lower_bound // state.tiers[0].scale)
+    if state.is_proved or settle(state):
+        return state
     search.session.must_search()
     from ..patterns.applicability import pays
     from .tiers import search_by_patterns, search_tiers
 
-    spent = search_by_patterns(standing, limit) if pays(layout, standing.tiers) else 0.0
-    if not standing.is_proved and not standing.refuted:
-        search_tiers(standing, limit - spent)
-    standing.spent += spent
-    if standing.refuted and problem.explained:
-        confirm(standing)
-    if standing.refuted and problem.explained and standing.tried is None:
+    spent = search_by_patterns(state, limit) if pays(layout, state.tiers) else 0.0
+    if not state.is_proved and not state.refuted:
+        search_tiers(state, limit - spent)
+    state.spent += spent
+    if state.refuted and problem.explained:
+        confirm(state)
+    if state.refuted and problem.explained and state.tried is None:
         from ..refuting.plain_model import is_refuted
 
-        standing.agreed = is_refuted(problem)
-    return standing
+        state.agreed = is_refuted(problem)
+    return state

@@ -126,29 +126,27 @@ class TierSearch:
             self._run(min(limits.whole, 0.6 * self.left), by_relaxation=limits.by_relaxation)
 
     def _advance(self, stage: BoundStage, nodes: int, plain: bool) -> None:
-        standing, before = self.standing, stage.spent
+        state, before = self.standing, stage.spent
         limit = (A_TURN if self._is_far() else A_LONG_TURN) * self.left
         if not plain:
             stage.tighten(limit)
-        upper = standing.costs[self.number] if standing.assignment else None
+        upper = state.costs[self.number] if state.assignment else None
         until, last, count = stage.spent + limit, None, 0
-        while stage.is_open and stage.spent < until and (count < nodes or stage.bound != last) and not standing.search.is_late:
+        while stage.is_open and stage.spent < until and (count < nodes or stage.bound != last) and not state.search.is_late:
             last = stage.bound
             stage.advance(upper, until - stage.spent, A_GROWTH)
             count += A_GROWTH
         self.left -= stage.spent - before
         bound = stage.bound if stage.bound is not None else upper
         if bound is not None:
-            standing.prove(self.number, bound if upper is None else min(bound, upper))
+            state.prove(self.number, bound if upper is None else min(bound, upper))
 
     def _narrow(self, fixed: dict[int, int], limit: float) -> Status:
         """Search for a better answer with some indicators fixed."""
-        standing, number = self.standing, self.number
-        high = standing.costs[number] - 1 if standing.assignment else MOST
-        model = narrow(self._add_hints(), fixed, standing.proved[number], high)
-        outcome = run(
-            self.variables, min(limit, self.left), standing.search.seed, by_relaxation=False, model=model, until=standing.search.until
-        )
+        state, number = self.standing, self.number
+        high = state.costs[number] - 1 if state.assignment else MOST
+        model = narrow(self._add_hints(), fixed, state.proved[number], high)
+        outcome = run(self.variables, min(limit, self.left), state.search.seed, by_relaxation=False, model=model, until=state.search.until)
         self.left -= outcome.spent
         if outcome.values is not None:
             self._offer(outcome)
@@ -156,8 +154,8 @@ class TierSearch:
 
     def _is_far(self) -> bool:
         """Return True if the answer is far above the bound, or unknown."""
-        standing, number = self.standing, self.number
-        return standing.assignment is None or standing.costs[number] - standing.proved[number] > max(1, FAR * standing.costs[number])
+        state, number = self.standing, self.number
+        return state.assignment is None or state.costs[number] - state.proved[number] > max(1, FAR * state.costs[number])
 
     def _is_open(self) -> bool:
         tiered = self.number < len(self.standing.tiers)
@@ -190,21 +188,19 @@ class TierSearch:
 
     def take(self, outcome: Outcome[Values]) -> None:
         """Keep the outcome of a run on the whole model. Raises WrongAnswer on contradictions."""
-        standing, tiered = self.standing, self.number < len(self.standing.tiers)
-        if outcome.status is Status.INFEASIBLE and standing.assignment is None:
+        state, tiered = self.standing, self.number < len(self.standing.tiers)
+        if outcome.status is Status.INFEASIBLE and state.assignment is None:
             self._refused = True
             # A single "infeasible" is no proof (or-tools 5274, 5295): confirmed without presolve.
             limit = max(self.left, CONFIRMING * outcome.spent + 1.0)
-            confirmation = run(
-                compile(standing.problem, minimise=False), limit, standing.search.seed, presolve=False, until=standing.search.until
-            )
-            standing.refuted = refutable(self.variables.layout) and confirmation.status is Status.INFEASIBLE
+            confirmation = run(compile(state.problem, minimise=False), limit, state.search.seed, presolve=False, until=state.search.until)
+            state.refuted = refutable(self.variables.layout) and confirmation.status is Status.INFEASIBLE
         if outcome.values is not None:
             self._offer(outcome)
-        if tiered and outcome.bound is not None and not self.some and standing.assignment is not None:
-            if outcome.bound > standing.costs[self.number]:
-                raise WrongAnswer(f"the solver's bound is {outcome.bound}, an answer costs {standing.costs[self.number]}")
-            standing.prove(self.number, outcome.bound)
+        if tiered and outcome.bound is not None and not self.some and state.assignment is not None:
+            if outcome.bound > state.costs[self.number]:
+                raise WrongAnswer(f"the solver's bound is {outcome.bound}, an answer costs {state.costs[self.number]}")
+            state.prove(self.number, outcome.bound)
 
     def _listen(self, values: Values, bound: int) -> None:
         if self.standing.search.is_due():

@@ -132,11 +132,11 @@ def check_nodes_alive(seats: Sequence[Seat], component: str) -> None:
         state = reservation.port.state(reservation.hold)
         if state != CREATED:
             alive_ids = {node.node_id for node in reservation.port.nodes()}
-            lost = sorted({seat.node_rank for seat in seats if seat.node.node_id not in alive_ids})
-            names = ", ".join(dict.fromkeys(seat.where for seat in seats if seat.node_rank in lost))
+            lost_nodes = sorted({seat.node_rank for seat in seats if seat.node.node_id not in alive_ids})
+            names = ", ".join(dict.fromkeys(seat.where for seat in seats if seat.node_rank in lost_nodes))
             names = names or f"all of it, which is {state.lower()}"
             message = f"group `{component}` cannot start: pool `{seats[0].pool}` has lost {names}"
-            raise build_failure("PW713", component, message, "close the pool and make another on the nodes that are left", *lost)
+            raise build_failure("PW713", component, message, "close the pool and make another on the nodes that are left", *lost_nodes)
 
 
 def holds_of(seats: Sequence[Seat]) -> list[tuple[Hold, dict[int, str]]]:

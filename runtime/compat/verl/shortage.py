@@ -78,6 +78,6 @@ def _node(node: RayNode, lead: str, holders: Mapping[str, float] | None) -> str:
     total, cpus = amount_of(lead, node.total.get(lead, 0.0)), node.total.get("CPU", 0.0)
     if holders is None:
         return f"`{name_of(node)}`: {total}" + ("" if lead == "CPU" else f", {amount_of('CPU', cpus)}")
-    held = f", held: {by_holders(holders)}" if holders else ""
+    holders_text = f", held: {by_holders(holders)}" if holders else ""
     free_cpus = "" if lead == "CPU" else f", {node.free.get('CPU', 0.0):g} of {cpus:g} CPUs"
-    return f"`{name_of(node)}`: {node.free.get(lead, 0.0):g} of {total} free{free_cpus}{held}"
+    return f"`{name_of(node)}`: {node.free.get(lead, 0.0):g} of {total} free{free_cpus}{holders_text}"

@@ -141,9 +141,9 @@ class Near(RelationRule):
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
-        alone = domains_of_first(problem.cluster, relation.level, assignment, (first_name, second_name), met=False)
-        if alone:
-            name, node, count = alone
+        uncovered = domains_of_first(problem.cluster, relation.level, assignment, (first_name, second_name), met=False)
+        if uncovered:
+            name, node, count = uncovered
             level = level_name(relation.level)
             more = f" (so do {count} {plural(level, count)})" if count > 1 else ""
             message = f"{first_name} must be near {second_name}, but {domain_name(relation.level, name)} holds {first_name} alone{more}"

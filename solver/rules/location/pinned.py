@@ -63,8 +63,8 @@ class Pinned(ComponentRule):
             for level, name, need in pieces[1]:
                 variables.require(variables.count_held(component, level, name) >= need)
             for nodes, need in needs_of(pieces[0]).items():
-                held = variables.total(_count_held(component, cell, variables) for cell in variables.cells if cell.nodes[0].rank in nodes)
-                variables.require(held >= need * unit(problem, line))
+                amount = variables.total(_count_held(component, cell, variables) for cell in variables.cells if cell.nodes[0].rank in nodes)
+                variables.require(amount >= need * unit(problem, line))
 
     def _in_order(self, component: Component, groups: Groups, size: int, variables: Variables) -> None:
         """Keep pins if ranks ascend with the nodes.

@@ -101,18 +101,18 @@ class InStep(ComponentRule):
         )
         if not any(mask & second_masks.get(node, 0) for node, mask in first_masks.items()):
             return
-        step, (low, high), (least, most) = second_component.per_process, extent(first, first_masks), extent(first, second_masks)
-        yield from self._check_turned(pair, low - least, first, assignment)
-        if (low - least) % step or (high - most) % step:
+        step, (low, high), (second_low, second_high) = second_component.per_process, extent(first, first_masks), extent(first, second_masks)
+        yield from self._check_turned(pair, low - second_low, first, assignment)
+        if (low - second_low) % step or (high - second_high) % step:
             edges = [
                 f"{edge_name} {abs(away)} {plural('rank', abs(away))} {'after' if away > 0 else 'before'} it"
-                for edge_name, away in (("begins", low - least), ("ends", high - most))
+                for edge_name, away in (("begins", low - second_low), ("ends", high - second_high))
                 if away % step
             ]
-            message = f"{first_component.name} (ranks {low}-{high - 1}) and {second_component.name} (ranks {least}-{most - 1}) share accelerators, but"
+            message = f"{first_component.name} (ranks {low}-{high - 1}) and {second_component.name} (ranks {second_low}-{second_high - 1}) share accelerators, but"
             message += f" {first_component.name} {' and '.join(edges)}: not with whole processes of {step}"
             advice = f"let {first_component.name} share whole processes of {second_component.name}, or no accelerator"
-            yield self.fault(first_component, message, "placement", advice, (low, least), len(edges))
+            yield self.fault(first_component, message, "placement", advice, (low, second_low), len(edges))
 
     def _check_turned(self, pair: Pair, away: int, first: Mapping[int, int], assignment: Assignment) -> Iterator[Finding]:
         """Yield an error if two searched components overlap in different rank orders."""

@@ -56,8 +56,8 @@ class NoOverlap(ComponentRule):
         hosts = variables.layout.hosts
         for (first, first_masks), (second, second_masks) in combinations(variables.layout.enclosed.items(), 2):
             if first not in hosts[second] and second not in hosts[first]:
-                apart = not any(mask & second_masks.get(node, 0) for node, mask in first_masks.items())
-                variables.require(apart)
+                is_disjoint = not any(mask & second_masks.get(node, 0) for node, mask in first_masks.items())
+                variables.require(is_disjoint)
 
     def _ranges(self, variables: Variables) -> None:
         """Require contiguous bundles to be apart or nested.

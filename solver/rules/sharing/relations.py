@@ -120,14 +120,14 @@ class ColocatedOrDisjoint(RelationRule):
         if not (first_bundle.fixed and second_bundle.fixed):
             raise ValueError(f"whether {first_bundle.name} and {second_bundle.name} share is not decided")
         first, second = variables.layout.fixed[first_bundle], variables.layout.fixed[second_bundle]
-        apart = not any(mask & second.get(node, 0) for node, mask in first.items())
-        variables.require(apart or first == second)
+        is_disjoint = not any(mask & second.get(node, 0) for node, mask in first.items())
+        variables.require(is_disjoint or first == second)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
         common = _common(assignment, first_name, second_name)
-        held = (common, assignment.masks(first_name), assignment.masks(second_name))
-        counts = [sum(mask.bit_count() for mask in masks.values()) for masks in held]
+        mask_sets = (common, assignment.masks(first_name), assignment.masks(second_name))
+        counts = [sum(mask.bit_count() for mask in masks.values()) for masks in mask_sets]
         if common and not counts[0] == counts[1] == counts[2]:
             _, node, index = _extent(common)
             message = f"{first_name} and {second_name} share {counts[0]} of their {counts[1]} and {counts[2]} accelerators (first: {index} on node {node})"
