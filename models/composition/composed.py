@@ -16,7 +16,7 @@ from typing import Iterable, Sequence, Union
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ..findings.span import Span
 from ..record import dataclass
-from ..text.document import Document, DocumentKind, Setting
+from ..text.document import Document, Setting, SettingMark
 from ..text.environment import Environment
 from ..text.interpolation import Interpolator
 from ..text.source import MAX_BYTES, Source
@@ -62,16 +62,16 @@ class GroupSettings:
     def _sort(self, setting: Setting, findings: list[Finding]) -> None:
         key = setting.key if setting.package is None else f"{setting.key}@{setting.package}"
         option, value = option_of(setting.value), setting.value
-        if setting.kind is DocumentKind.FORCE:
+        if setting.kind is SettingMark.FORCE:
             findings.append(_build_error(setting, "a group cannot be added with `++`", f"write `{setting.text[1:]}`"))
-        elif setting.kind is DocumentKind.DELETE and value is not None and not isinstance(option, str):
+        elif setting.kind is SettingMark.DELETE and value is not None and not isinstance(option, str):
             findings.append(_build_error(setting, f"the option of `~{key}` must be a name, but it is {kind_of(value)}", f"write `~{key}`"))
-        elif setting.kind is DocumentKind.DELETE:
+        elif setting.kind is SettingMark.DELETE:
             self.choices.deletions[key] = GroupChoice(option, setting.key_span, "PW012")
         elif value is None or option is None:
             message = f"what is chosen for the group `{key}` must be a name or a list of names, but it is {kind_of(value) if value else 'nothing'}"
             findings.append(_build_error(setting, message, f"write `{key}=OPTION`; `~{key}` takes the group out"))
-        elif setting.kind is DocumentKind.ADD:
+        elif setting.kind is SettingMark.ADD:
             self.appended.append(DefaultsEntry(setting.key, option, value.span, True, setting.package, appended=True))
         else:
             self.choices.overrides[key] = GroupChoice(option, value.span, "PW012")
@@ -307,7 +307,7 @@ def compose(
         added_search, unfound = added.search(folders, roots)
     if main is None:
         root = MapNode((), source.whole())
-        adding = [setting for setting in settings if setting.kind is DocumentKind.ADD] if folders else []
+        adding = [setting for setting in settings if setting.kind is SettingMark.ADD] if folders else []
         appended = [setting for setting in adding if added_search.is_group(setting.key)]
         values = [setting for setting in settings if "/" not in setting.key and setting.package is None and setting not in appended]
         value_settings = [setting for setting in values if not _is_choice(setting, settings)]

@@ -13,12 +13,12 @@ from typing import Callable
 from ..findings.finding import UnusableInput, error
 from ..findings.span import Edit, Span
 from ..record import dataclass
-from ..text.document import DocumentKind, Setting
+from ..text.document import Setting, SettingMark
 from ..text.interpolation import Plain, as_scalar
 from ..text.source import MAX_DIGITS
 from ..text.tree import Entry, ListNode, MapNode, Scalar, Value
 
-__all__ = ["DocumentKind", "Setting", "read_setting"]
+__all__ = ["SettingMark", "Setting", "read_setting"]
 
 MAX_LEVELS = 64
 WORD = r"[A-Za-z_][A-Za-z0-9_-]*"
@@ -66,7 +66,7 @@ _CASTS: dict[str, Callable[[int | float | str], Plain]] = {
 def read_setting(text: str, span: Span) -> Setting:
     """Parse the setting of a text that stands at `span`. Raises UnusableInput (PW012)."""
     head = _KEY.match(text)
-    if head is None or (not head["end"] and head["mark"] != DocumentKind.DELETE.value):
+    if head is None or (not head["end"] and head["mark"] != SettingMark.DELETE.value):
         start = (
             len(text) if head else next((i for i, letter in enumerate(text) if not (letter.isalnum() or letter in "+~_$.@/-")), len(text))
         )
@@ -80,7 +80,7 @@ def read_setting(text: str, span: Span) -> Setting:
         tokens = tokens_of(text, head.end(), span)
         value = Values(text, tokens, span).read() if tokens else as_scalar("", span.part(head.end(), head.end()))
     return Setting(
-        text, DocumentKind(head["mark"]), head["key"], head["package"], value, span, span.part(head.start("key"), head.end("key"))
+        text, SettingMark(head["mark"]), head["key"], head["package"], value, span, span.part(head.start("key"), head.end("key"))
     )
 
 

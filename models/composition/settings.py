@@ -13,7 +13,7 @@ from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
 from ..findings.wording import with_noun
 from ..record import dataclass
-from ..text.document import DocumentKind, Setting
+from ..text.document import Setting, SettingMark
 from ..text.interpolation import stands_for_another
 from ..text.interpolation_text import holds_interpolation
 from ..text.nearest import closest
@@ -124,12 +124,12 @@ def apply_setting(root: MapNode, setting: Setting, partial: bool, follow: Resolv
     """Apply a setting; a `partial` tree may hold a missing key. Raises RefusedSetting."""
     path, current = _at(root, setting.names, follow)
     value = setting.value
-    if isinstance(current, Scalar) and setting.kind in (DocumentKind.ADD, DocumentKind.DELETE):
+    if isinstance(current, Scalar) and setting.kind in (SettingMark.ADD, SettingMark.DELETE):
         current = follow(current, path)[0]  # Hydra compares what it refers to
     known = current is not None and not (isinstance(current, Scalar) and stands_for_another(current))
-    if not path or (value is None and setting.kind is not DocumentKind.DELETE):
+    if not path or (value is None and setting.kind is not SettingMark.DELETE):
         raise RefusedSetting(_build_error(setting, "it names no key", "write the key of a value, such as `cluster.num_nodes`"))
-    if setting.kind is DocumentKind.DELETE:
+    if setting.kind is SettingMark.DELETE:
         if current is None and partial:
             return root
         if current is None or _is_null(current):
@@ -138,12 +138,12 @@ def apply_setting(root: MapNode, setting: Setting, partial: bool, follow: Resolv
             why = f"`{setting.key}` has another value, so Hydra refuses to delete it"
             raise RefusedSetting(_build_error(setting, why, f"write `~{setting.key}`", current.span))
         value = None
-    elif setting.kind is DocumentKind.ADD and isinstance(value, Scalar) and known and current is not None and not _is_null(current):
+    elif setting.kind is SettingMark.ADD and isinstance(value, Scalar) and known and current is not None and not _is_null(current):
         why = f"`{setting.key}` is there already, so Hydra refuses to add it"
         raise RefusedSetting(_build_error(setting, why, f"write `{setting.text[1:]}` to change it", current.span))
-    elif setting.kind is DocumentKind.CHANGE and not partial:
+    elif setting.kind is SettingMark.CHANGE and not partial:
         _must_exist(root, path, setting)
-    strict = setting.kind is DocumentKind.CHANGE and not partial
+    strict = setting.kind is SettingMark.CHANGE and not partial
     changed = _set(root, path, _Change(setting, value, strict, follow))
     return changed if isinstance(changed, MapNode) else root
 
@@ -235,7 +235,7 @@ def _suggest_key(root: MapNode, setting: Setting) -> tuple[str, Edit | None]:
     if close:
         key = f"{setting.key[:start]}{close}{setting.key[start + len(name) :]}"
         return f"write `{key}`", Edit(setting.key_span, key)
-    if setting.kind is DocumentKind.DELETE:
+    if setting.kind is SettingMark.DELETE:
         return "leave it out", None
     owner_key = setting.key[: start + len(name)]
     if owner_key != setting.key and isinstance(owner, MapNode):  # a section may belong to another choice of the configuration
@@ -254,7 +254,7 @@ def find_hydra_refusal(setting: Setting) -> Finding | None:
     Source: Hydra, hydra/conf/__init__.py (HydraConf).
     """
     names, owner = setting.names, "hydra"
-    if setting.kind is not DocumentKind.CHANGE or names[:1] != (owner,) or len(names) < 2:
+    if setting.kind is not SettingMark.CHANGE or names[:1] != (owner,) or len(names) < 2:
         return None
     for name, known in zip(names[1:], (_OF_HYDRA, _OF_HYDRA.get(names[1], "").split())):
         if known and name not in known:

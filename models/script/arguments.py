@@ -10,7 +10,7 @@ from ..composition.setting import read_setting
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ..findings.span import Edit, Span
 from ..record import dataclass
-from ..text.document import DocumentKind, Setting
+from ..text.document import Setting, SettingMark
 from ..text.environment import Environment
 from ..text.source import Source
 from ..text.tree import UNRESOLVED, Entry, ListNode, MapNode, Scalar, Value
@@ -132,8 +132,8 @@ class Arguments:
 
     def _add(self, setting: Setting, is_claimed: bool) -> None:
         """Add a setting; without a claim, the existence of its key is not checked."""
-        free = not is_claimed and setting.kind is not DocumentKind.DELETE
-        self.settings.append(replace(setting, kind=DocumentKind.FORCE) if free else setting)
+        free = not is_claimed and setting.kind is not SettingMark.DELETE
+        self.settings.append(replace(setting, kind=SettingMark.FORCE) if free else setting)
 
     def _report_refused(self, key: str, value: WordText, mapped: Mapped, findings: Sequence[Finding]) -> None:
         """Report a setting that Hydra refuses; a placeholder to fill in is a warning."""

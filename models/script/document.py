@@ -17,7 +17,7 @@ from ..composition.places import Added
 from ..findings.finding import Finding, Severity, Unchecked, UnusableInput, error, warning
 from ..findings.span import Edit
 from ..record import dataclass
-from ..text.document import Document, DocumentKind, Program, ShellMachine
+from ..text.document import Document, Program, SettingMark, ShellMachine
 from ..text.environment import Environment, taken_as_not_set
 from ..text.source import Source
 from ..text.tree import MapNode, Scalar, find
@@ -206,7 +206,7 @@ def _document(script: InterpretedScript, started: StartedProgram, number: int, c
     if match := _KEPT.search(source.text):
         reasons.append(f"`{match[1]}` keeps accelerators for the command itself, which are not subtracted")
     unchecked += [Unchecked("PW122", "", reason, True, "Show the program all accelerators of its nodes") for reason in reasons]
-    if not started.is_hydra and any(setting.kind is DocumentKind.FORCE and setting.text[:2] != "++" for setting in words.settings):
+    if not started.is_hydra and any(setting.kind is SettingMark.FORCE and setting.text[:2] != "++" for setting in words.settings):
         why = f"how `{started.name}` reads its settings is not known here, so whether it has their keys was not checked"
         unchecked.append(Unchecked("PW104", "", why))
     if condition := launch.started.condition:

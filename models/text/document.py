@@ -84,8 +84,8 @@ class Program:
     is_open: bool = False
 
 
-class DocumentKind(Enum):
-    """Effect of a setting, by its mark."""
+class SettingMark(Enum):
+    """Mark before a setting, which says whether it changes, adds or deletes a key."""
 
     CHANGE, ADD, FORCE, DELETE = "", "+", "++", "~"
 
@@ -98,7 +98,7 @@ class Setting:
     """
 
     text: str
-    kind: DocumentKind
+    kind: SettingMark
     key: str
     package: str | None
     value: Value | None

@@ -15,7 +15,7 @@ from ...findings.finding import Severity, error
 from ...findings.span import Edit, Span
 from ...machines.shorthand import MAX_NODES
 from ...record import dataclass
-from ...text.document import DocumentKind
+from ...text.document import SettingMark
 from ...text.interpolation import Interpolator
 from ...text.nearest import SLIP, closest, nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
@@ -111,7 +111,7 @@ def section_of(notes: Notes, interpolator: Interpolator, root: MapNode) -> MapNo
 
 def _warn(notes: Notes, entry: Entry, path: str, help: str, edit: Edit | None) -> None:
     """Warn of a key that RLinf ignores, and Hydra refuses on the command line."""
-    fate, changes = "RLinf ignores it silently", [f"{item.key}." for item in notes.document.settings if item.kind is DocumentKind.CHANGE]
+    fate, changes = "RLinf ignores it silently", [f"{item.key}." for item in notes.document.settings if item.kind is SettingMark.CHANGE]
     if notes.partial and any(key.startswith(f"{path}.") for key in changes):
         fate = "Hydra refuses it unless `defaults` have it"
         notes.unsure("PW104", path, f"Hydra refuses `{path}` unless `defaults` that could not be read have it", True, FOLDER)

@@ -13,7 +13,7 @@ from ...releases.choice import ReleaseChoice, newest
 from ...releases.evidence import choose_by_masks
 from ...releases.release import UNSTORED_VALUE
 from ...text.document import Document
-from ...text.document import DocumentKind as Mark
+from ...text.document import SettingMark as Mark
 from ...text.interpolation_text import holds_interpolation
 from ...text.tree import UNRESOLVED, ListNode, MapNode, Scalar, find
 from ..released import infer_release

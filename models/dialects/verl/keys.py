@@ -15,8 +15,8 @@ from typing import Sequence
 
 from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit, Span
-from ...text.document import DocumentKind as Mark
 from ...text.document import Setting
+from ...text.document import SettingMark as Mark
 from ...text.interpolation_text import holds_interpolation
 from ...text.nearest import closest, distance
 from ...text.tree import MANDATORY, MapNode, Scalar, Value, find
