@@ -48,22 +48,29 @@ def compare_random(count: int, seed: int, make: Make = random_problem) -> Counte
     return counts
 
 
-EXERCISED: dict[Make, tuple[int, int, tuple[str, ...]]] = {
-    random_problem: (150, 7, (
+EXERCISED: dict[Make, tuple[int, int, int, tuple[str, ...]]] = {
+    random_problem: (36, 150, 7, (
         "PW201", "PW202", "PW203", "PW204", "PW205", "PW206", "PW207", "PW208", "PW209", "PW211", "PW212", "PW213", "PW214",
         "PW301", "PW302", "PW401", "PW402", "PW404", "PW501", "PW502",
     )),
-    random_demands: (70, 8, ("PW303", "PW304", "PW305", "PW306", "PW307", "PW501", "PW502", "PW503")),
-    random_keeps: (80, 9, ("PW218",)),
-    random_around: (100, 7, ("PW201", "PW205", "PW207", "PW212", "PW501")),
+    random_demands: (20, 70, 28, ("PW303", "PW304", "PW305", "PW306", "PW307", "PW501", "PW502", "PW503")),
+    random_keeps: (12, 80, 9, ("PW218",)),
+    random_around: (40, 100, 7, ("PW201", "PW205", "PW207", "PW212", "PW501")),
 }  # fmt: skip
-"""What makes random problems -> how many of them, the seed, and the rules that they are there for."""
+"""What makes random problems -> how many of them, how many with `--deep`, the seed, and the rules that even the few exercise."""
 
 
 @pytest.mark.parametrize("make", EXERCISED, ids=lambda make: make.__name__)
 def test_random_problems_agree_and_exercise_the_rules(make: Make, record_property: pytest.RecordProperty) -> None:
-    count, seed, codes = EXERCISED[make]
+    count, _, seed, codes = EXERCISED[make]
     counts = compare_random(count, seed, make)
     record_property("parity", dict(counts))
     for code in codes:
         assert counts[f"{code} {'refused' if code in parity.PACK else 'alone'}"], f"{code} never refused anything"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", EXERCISED, ids=lambda make: make.__name__)
+def test_many_random_problems_agree(make: Make) -> None:
+    few, count, seed, _ = EXERCISED[make]
+    assert compare_random(count - few, seed + 1, make)["problems"] == count - few
