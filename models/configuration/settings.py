@@ -96,6 +96,10 @@ class Settings:
         """Beginning of the file, for findings without a better place."""
         return self._interpolator.root.span
 
+    def resolve_key(self, path: str) -> str:
+        """Return the key whose value applies; a framework may refer from one key to another."""
+        return path
+
     def at(self, path: str) -> Value | None:
         """Return the value at a path, or None; unresolved interpolations have tag UNRESOLVED."""
         if path not in self._by_path:
@@ -127,6 +131,7 @@ class Settings:
 
     def is_set(self, path: str, rule: str) -> bool:
         """Return True if there is a value, written or by default, and not null."""
+        path = self.resolve_key(path)
         known = self._defaults.get(path) if self.at(path) is None else None
         return self.has(path) or (known is not None and known.value is not None)
 
@@ -194,12 +199,17 @@ class Settings:
 
     def flag(self, path: str, rule: str, default: bool = False) -> bool | None:
         """Return the truth of a value as in Python: every text but "" is true."""
+        path = self.resolve_key(path)
         if self.is_open(path, rule):
             return None
         value = self.at(path)
         if value is None:
             return bool(self._defaults[path].value) if path in self._defaults else default
         return bool(value.value) if isinstance(value, Scalar) else bool(value.entries if isinstance(value, MapNode) else value.items)
+
+    def spell(self, path: str, value: object) -> str:
+        """Return a setting as the user would type it."""
+        return f"`{path}: {value}`"
 
     def becomes(self, path: str, text: str) -> Edit | None:
         """Return the edit that writes another value. None if no value is written at this path."""
@@ -208,6 +218,7 @@ class Settings:
 
     def word(self, path: str, rule: str) -> str | None:
         """Return a text; "" if nothing is written, None if unknown."""
+        path = self.resolve_key(path)
         if self.is_open(path, rule):
             return None
         value = self.at(path)

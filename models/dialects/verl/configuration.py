@@ -101,7 +101,7 @@ class Configuration(Settings):
         return self.spell(amount.name, amount.value)
 
     def resolve_key(self, path: str) -> str:
-        """Return the key whose value applies: the first along the references with a value."""
+        """See `Settings.resolve_key`: the first along the references with a value."""
         if path not in self._meant:
             seen, last = set[str](), path
             while self.table and last not in self.instead and last not in seen and self.at(last) is None:
@@ -161,18 +161,6 @@ class Configuration(Settings):
         if self.table is not None and self.table.keys.get(path) == "None" and isinstance(value, Scalar) and value.value == "None":
             return None if default is None else Amount(default, path)
         return super().whole(path, rule, default, least, fits, exact or path in _FACTS["counted"]["keys"])
-
-    def is_set(self, path: str, rule: str) -> bool:
-        """See `Settings.is_set`."""
-        return super().is_set(self.resolve_key(path), rule)
-
-    def flag(self, path: str, rule: str, default: bool = False) -> bool | None:
-        """See `Settings.flag`."""
-        return super().flag(self.resolve_key(path), rule, default)
-
-    def word(self, path: str, rule: str) -> str | None:
-        """See `Settings.word`."""
-        return super().word(self.resolve_key(path), rule)
 
     def plain(self, path: str, usual: Plain = "") -> Plain:
         """See `plain_value`; verl's default comes before `usual`."""

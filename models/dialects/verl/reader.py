@@ -150,7 +150,9 @@ class VerlReader(Reader):
         sizes = [key for pool in open_ for key in (pool.nodes_key, pool.accelerators_key)]
         before = frozenset((finding.code, finding.subject) for finding in self.notes.findings)
         following = following_keys(self.document.root, sizes) if self.is_tied else frozenset()
-        return SizeReader(known, self.bare, self.degrees, following, before)
+        return SizeReader(
+            known, lambda changes: self.change(changes, TRAINING, with_hints=False).setup()[0], self.degrees, following, before
+        )
 
     def change(self, changes: Numbered, level: str, with_hints: bool = True) -> VerlReader:
         """Return a reader of the file with changed numbers and references."""
@@ -158,14 +160,6 @@ class VerlReader(Reader):
         for key, number in changes.items() if self.instead is None and self.is_tied else ():
             root = with_value(root, key, number) if isinstance(find(root, key), Scalar) else root
         return VerlReader(replace(self.document, root=root), self.machines, level, with_hints, changes, self.open)
-
-    def read_again(self, changes: Numbered) -> VerlSetup:
-        """Return the job with changed numbers."""
-        return self.change(changes, self.level).setup()[0]
-
-    def bare(self, changes: Numbered) -> VerlSetup:
-        """Return the job with changed numbers, without hints."""
-        return self.change(changes, TRAINING, with_hints=False).setup()[0]
 
     def degrees(self, changes: Numbered) -> Numbers:
         """Return all degrees with changed numbers."""
@@ -177,7 +171,7 @@ class VerlReader(Reader):
         """Return True if changed numbers cause no error, incomplete replica or rest."""
         if self.instead is not None:
             return False
-        tried, before = self.read_again(changes), {finding.message for finding in self.notes.findings}
+        tried, before = self.change(changes, self.level).setup()[0], {finding.message for finding in self.notes.findings}
         after = tried.settings.notes.findings
         errors = [finding for finding in after if finding.severity is Severity.ERROR or finding.code == ROUNDED]
         return all(finding.message in before for finding in errors) and all(map(tried.is_whole, tried.components))

@@ -22,7 +22,6 @@ from ...checks import AMONG, MULTIPLE, AtLeast, Number, divisors, find_near, mul
 from ..degrees import TUNES
 from ..programs import ENGINE_PROCESSES, FULLY_ASYNC, PROCESSES, TRAINERS
 from .batches import EACH, FITTED, INFERRED, MICRO, PROMPTS, samples_of_step
-from .meshes import tuned_ranks
 from .modes import STEPS
 from .work import ACTOR, FIRST_STEP, FIRST_UPDATE, IN_WORKERS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, VerlWork
 
@@ -243,7 +242,7 @@ def judge_streams(work: VerlWork) -> None:
 
 def judge_tuning(work: VerlWork) -> None:
     """Check that a fine-tuning batch divides among ranks, and a rank's part into micro batches."""
-    ranks = tuned_ranks(work) if work.entry.kind in TUNES else None
+    ranks = work.data_parallel("actor") if work.entry.kind in TUNES else None
     batch = work.amount("data.train_batch_size", SHARES) if ranks else None
     if not ranks or not batch:
         return

@@ -12,7 +12,7 @@ from ....findings.wording import with_noun
 from ....releases.release import ALWAYS, Range
 from ...checks import Check, Divides, Facts, Number, Term
 from ..configuration import SEQUENCE, Configuration
-from ..degrees import OWNERS, STRATEGIES, TUNES, is_engine, tuner_of
+from ..degrees import OWNERS, STRATEGIES, TUNERS, TUNES, is_counted, is_engine, tuner_of
 from ..job import VerlSetup
 from ..programs import FULLY_ASYNC, ProgramKind, configurations
 
@@ -115,10 +115,6 @@ class VerlWork(Facts):
         """Format the last part of a key, and a value; the message names the owner."""
         return self.text(replace(amount, name=amount.name.rpartition(".")[2]))
 
-    def spell(self, path: str, value: object) -> str:
-        """See `Facts.spell`."""
-        return self.settings.spell(path, value)
-
     def set(self, amount: Amount, *values: int) -> str:
         """Format the advice to write a value."""
         return f"set {self.spell(amount.name, values[0])}" + "".join(f" or `{value}`" for value in values[1:])
@@ -200,14 +196,18 @@ class VerlWork(Facts):
 
     def data_parallel(self, name: str) -> int | None:
         """Return the number of data parallel ranks; None if unknown or uneven."""
-        ranks, component = self.setup.world_size(name), self.setup.component(name)
-        if ranks is None or component is None or name not in OWNERS:
+        ranks, component, is_tuned = self.setup.world_size(name), self.setup.component(name), self.entry.kind in TUNES
+        if ranks is None or component is None or name not in OWNERS or not is_counted(self.settings):
             return None
-        size, strategy = component.parallel.replica, self.is_trained_by(OWNERS[name])
+        tuner = tuner_of(self.settings)
+        strategy = ("fsdp" if tuner is None else tuner) if is_tuned else self.is_trained_by(OWNERS[name])
+        size, section = component.parallel.replica, "engine" if is_tuned else f"{OWNERS[name]}.{strategy}"
         if strategy in ("fsdp", "veomni"):
-            key = f"{OWNERS[name]}.veomni.ulysses_parallel_size"
+            key = f"{section}.ulysses_parallel_size"
             sequence = self.sequence(OWNERS[name], DEGREES) if strategy == "fsdp" else self.amount(key, DEGREES)
             size = sequence.value if sequence else 1
-        elif strategy not in STRATEGIES:
+        elif strategy not in (TUNERS if is_tuned else STRATEGIES):
             return None  # degrees of other strategies are unknown
+        elif is_tuned and strategy == "megatron" and self.settings.flag(f"{section}.dynamic_context_parallel", DEGREES):
+            return None
         return ranks // size if ranks % size == 0 and ranks >= size else None
