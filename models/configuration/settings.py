@@ -144,13 +144,18 @@ class Settings:
         value = self.at(path)
         missing = self.is_elsewhere(path)
         if missing or (value is not None and is_unknown(value)):
-            if (path, rule) not in self._said:
-                self._said.add((path, rule))
-                why = "is not in this file; it may come from `defaults`" if missing else "is not known here"
-                add = "Pass `--config-root DIR` with the folder of its `defaults`" if missing else f"Pass `--set {path}=VALUE`"
-                self._notes.unsure(rule, path, f"`{path}` {why}", rule in PLACEMENT_RULES, add)
+            why = "is not in this file; it may come from `defaults`" if missing else "is not known here"
+            add = "Pass `--config-root DIR` with the folder of its `defaults`" if missing else ""
+            self.say(path, rule, f"`{path}` {why}", add=add)
             return True
         return False
+
+    def say(self, path: str, rule: str, why: str, decides: bool = False, add: str = "") -> None:
+        """Note an unknown value once, by default with the advice to set it."""
+        if (path, rule) not in self._said:
+            self._said.add((path, rule))
+            add = add or (f"Pass `--set {path}=VALUE`" if path else "")
+            self._notes.unsure(rule, path, why, decides or (bool(path) and rule in PLACEMENT_RULES), add)
 
     def whole(
         self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None, exact: bool = False

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Mapping, Sequence
 
 from ...configuration.notes import Notes
-from ...configuration.settings import PLACEMENT_RULES, Amount, Plain, Settings, plain_value
+from ...configuration.settings import Amount, Plain, Settings, plain_value
 from ...findings.finding import Finding
 from ...findings.span import Span
 from ...releases.choice import ReleaseChoice
@@ -141,13 +141,6 @@ class Configuration(Settings):
             self.say(path, rule, f"`{path}` is not written, and its default is not known")
             return True
         return super().is_open(path, rule)
-
-    def say(self, path: str, rule: str, why: str, decides: bool = False, add: str = "") -> None:
-        """Note an unknown value once."""
-        if (path, rule) not in self._said:
-            self._said.add((path, rule))
-            add = add or (f"Pass `--set {path}=VALUE`" if path else "")
-            self.notes.unsure(rule, path, why, decides or (bool(path) and rule in PLACEMENT_RULES), add)
 
     def whole(
         self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None, exact: bool = False

@@ -231,7 +231,6 @@ class _Keys:
         return False
 
     def _holds(self, mask: int) -> bool:
-        """Return True if the selected release is among the bits of releases."""
         return bool(mask >> self.release.index & 1)
 
     def _is_set(self, key: str) -> bool:
@@ -333,7 +332,6 @@ class _Keys:
 
 
 def _is_below(key: str, owner: str) -> bool:
-    """Return True for a key and for those below it."""
     return key == owner or key.startswith(f"{owner}.")
 
 

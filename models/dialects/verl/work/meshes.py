@@ -22,8 +22,9 @@ from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, uly
 from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of, places_of, stage_splits, stages_in
 from ...checks import Equals, Excludes, Number, divisors, find_near
 from ..degrees import OWNERS, STRATEGIES, TUNERS, TUNES, engine_key, engine_of, is_counted, is_engine, is_teacher, section_of, tuner_of
+from ..moments import AFTER_WEIGHTS, IN_WORKERS, NEVER, WITH_MODEL
 from ..programs import PROCESSES, ProgramKind
-from .work import ACTOR, AFTER_WEIGHTS, DEGREES, DIVIDES, IN_WORKERS, MODE, NEVER, REPLACED, ROLLOUT, WITH_MODEL, VerlWork
+from .work import ACTOR, DEGREES, DIVIDES, MODE, REPLACED, ROLLOUT, VerlWork
 
 HINTS = "placewright.components"
 POLICY = "actor_rollout_ref.model.path"
@@ -88,7 +89,6 @@ def _dynamic(work: VerlWork, name: str, section: str, ranks: int) -> None:
 
 
 def _check_tuned(work: VerlWork) -> None:
-    """Check a fine-tuned component, of FSDP or of the engine in section `engine`."""
     ranks, engine = work.setup.world_size("actor"), tuner_of(work.settings)
     if ranks is None or not is_counted(work.settings):
         return
@@ -207,7 +207,6 @@ def stages_of(work: VerlWork, section: str, owner: str) -> PipelineStages | int 
 
 
 def _experts(work: VerlWork, name: str, degrees: str, ranks: int) -> None:
-    """Check that expert groups divide the ranks."""
     tensor, stages, _, experts, own = (work.amount(f"{degrees}.{key}", DEGREES) for key in GROUPS)
     if not tensor or not experts or not stages:
         return
@@ -245,7 +244,6 @@ def read_models(work: VerlWork) -> None:
 
 
 def _path(work: VerlWork, name: str) -> str:
-    """Return the key of a component's model."""
     if work.entry.kind in TUNES:
         return "model.partial_pretrain" if work.entry.program == PROCESSES else "model.path"
     if is_teacher(name):

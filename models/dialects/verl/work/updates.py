@@ -20,10 +20,11 @@ from ....record import dataclass
 from ....releases.release import Range
 from ...checks import AMONG, MULTIPLE, AtLeast, Number, divisors, find_near, multiples_near
 from ..degrees import TUNES
+from ..moments import FIRST_STEP, FIRST_UPDATE, IN_WORKERS
 from ..programs import ENGINE_PROCESSES, FULLY_ASYNC, PROCESSES, TRAINERS
 from .batches import EACH, FITTED, INFERRED, MICRO, PROMPTS, samples_of_step
 from .modes import STEPS
-from .work import ACTOR, FIRST_STEP, FIRST_UPDATE, IN_WORKERS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, VerlWork
+from .work import ACTOR, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, VerlWork
 
 NEW = "verl, verl/workers/engine_workers.py (train_mini_batch)"
 CUT = "verl, verl/workers/engine/utils.py (prepare_micro_batches)"
