@@ -96,6 +96,10 @@ class Settings:
         """Beginning of the file, for findings without a better place."""
         return self._interpolator.root.span
 
+    def resolve_key(self, path: str) -> str:
+        """Return the key whose value applies; a framework may refer from one key to another."""
+        return path
+
     def at(self, path: str) -> Value | None:
         """Return the value at a path, or None; unresolved interpolations have tag UNRESOLVED."""
         if path not in self._by_path:
@@ -127,6 +131,7 @@ class Settings:
 
     def is_set(self, path: str, rule: str) -> bool:
         """Return True if there is a value, written or by default, and not null."""
+        path = self.resolve_key(path)
         known = self._defaults.get(path) if self.at(path) is None else None
         return self.has(path) or (known is not None and known.value is not None)
 
@@ -139,13 +144,18 @@ class Settings:
         value = self.at(path)
         missing = self.is_elsewhere(path)
         if missing or (value is not None and is_unknown(value)):
-            if (path, rule) not in self._said:
-                self._said.add((path, rule))
-                why = "is not in this file; it may come from `defaults`" if missing else "is not known here"
-                add = "Pass `--config-root DIR` with the folder of its `defaults`" if missing else f"Pass `--set {path}=VALUE`"
-                self._notes.unsure(rule, path, f"`{path}` {why}", rule in PLACEMENT_RULES, add)
+            why = "is not in this file; it may come from `defaults`" if missing else "is not known here"
+            add = "Pass `--config-root DIR` with the folder of its `defaults`" if missing else ""
+            self.say(path, rule, f"`{path}` {why}", add=add)
             return True
         return False
+
+    def say(self, path: str, rule: str, why: str, decides: bool = False, add: str = "") -> None:
+        """Note an unknown value once, by default with the advice to set it."""
+        if (path, rule) not in self._said:
+            self._said.add((path, rule))
+            add = add or (f"Pass `--set {path}=VALUE`" if path else "")
+            self._notes.unsure(rule, path, why, decides or (bool(path) and rule in PLACEMENT_RULES), add)
 
     def whole(
         self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None, exact: bool = False
@@ -194,12 +204,17 @@ class Settings:
 
     def flag(self, path: str, rule: str, default: bool = False) -> bool | None:
         """Return the truth of a value as in Python: every text but "" is true."""
+        path = self.resolve_key(path)
         if self.is_open(path, rule):
             return None
         value = self.at(path)
         if value is None:
             return bool(self._defaults[path].value) if path in self._defaults else default
         return bool(value.value) if isinstance(value, Scalar) else bool(value.entries if isinstance(value, MapNode) else value.items)
+
+    def spell(self, path: str, value: object) -> str:
+        """Return a setting as the user would type it."""
+        return f"`{path}: {value}`"
 
     def becomes(self, path: str, text: str) -> Edit | None:
         """Return the edit that writes another value. None if no value is written at this path."""
@@ -208,6 +223,7 @@ class Settings:
 
     def word(self, path: str, rule: str) -> str | None:
         """Return a text; "" if nothing is written, None if unknown."""
+        path = self.resolve_key(path)
         if self.is_open(path, rule):
             return None
         value = self.at(path)

@@ -73,7 +73,7 @@ class Facts:
 
     def spell(self, path: str, value: object) -> str:
         """Return a setting as the user would type it."""
-        return f"`{path}: {value}`"
+        return self.settings.spell(path, value)
 
     def judge(
         self, releases: Range, severity: Severity, code: str, message: str, at: Span, label: str, help: str, edit: Edit | None,

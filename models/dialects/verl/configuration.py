@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Mapping, Sequence
 
 from ...configuration.notes import Notes
-from ...configuration.settings import PLACEMENT_RULES, Amount, Plain, Settings, plain_value
+from ...configuration.settings import Amount, Plain, Settings, plain_value
 from ...findings.finding import Finding
 from ...findings.span import Span
 from ...releases.choice import ReleaseChoice
@@ -101,7 +101,7 @@ class Configuration(Settings):
         return self.spell(amount.name, amount.value)
 
     def resolve_key(self, path: str) -> str:
-        """Return the key whose value applies: the first along the references with a value."""
+        """See `Settings.resolve_key`: the first along the references with a value."""
         if path not in self._meant:
             seen, last = set[str](), path
             while self.table and last not in self.instead and last not in seen and self.at(last) is None:
@@ -142,13 +142,6 @@ class Configuration(Settings):
             return True
         return super().is_open(path, rule)
 
-    def say(self, path: str, rule: str, why: str, decides: bool = False, add: str = "") -> None:
-        """Note an unknown value once."""
-        if (path, rule) not in self._said:
-            self._said.add((path, rule))
-            add = add or (f"Pass `--set {path}=VALUE`" if path else "")
-            self.notes.unsure(rule, path, why, decides or (bool(path) and rule in PLACEMENT_RULES), add)
-
     def whole(
         self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None, exact: bool = False
     ) -> Amount | None:
@@ -161,18 +154,6 @@ class Configuration(Settings):
         if self.table is not None and self.table.keys.get(path) == "None" and isinstance(value, Scalar) and value.value == "None":
             return None if default is None else Amount(default, path)
         return super().whole(path, rule, default, least, fits, exact or path in _FACTS["counted"]["keys"])
-
-    def is_set(self, path: str, rule: str) -> bool:
-        """See `Settings.is_set`."""
-        return super().is_set(self.resolve_key(path), rule)
-
-    def flag(self, path: str, rule: str, default: bool = False) -> bool | None:
-        """See `Settings.flag`."""
-        return super().flag(self.resolve_key(path), rule, default)
-
-    def word(self, path: str, rule: str) -> str | None:
-        """See `Settings.word`."""
-        return super().word(self.resolve_key(path), rule)
 
     def plain(self, path: str, usual: Plain = "") -> Plain:
         """See `plain_value`; verl's default comes before `usual`."""

@@ -217,7 +217,6 @@ def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:
 
 
 def _of_keys(root: MapNode, name: str, path: str = "") -> Iterator[tuple[str, int]]:
-    """Yield the keys of a file with the releases that know them."""
     for entry in root:
         key = f"{path}.{entry.key.text}".lstrip(".")
         if isinstance(entry.value, MapNode) and entry.value.entries:

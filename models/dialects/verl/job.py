@@ -28,20 +28,7 @@ from ...text.nearest import nearest
 from ...text.tree import MapNode, Scalar, Value
 from ..skeleton import HINTS
 from .configuration import SEQUENCE, Configuration
-from .degrees import (
-    APART,
-    OWNERS,
-    TUNES,
-    Degrees,
-    degrees_in,
-    engine_of,
-    is_engine,
-    is_teacher,
-    own_amounts,
-    place_of,
-    read_trained_degrees,
-    section_of,
-)
+from .degrees import APART, OWNERS, TUNES, Degrees, degrees_in, engine_of, is_engine, is_teacher, own_amounts, place_of, section_of
 from .pools import Declared
 from .programs import TRAINERS
 
@@ -113,7 +100,7 @@ def components_of(settings: Configuration, declared: Declared, sized: Collection
     """Return all components of the pools, without ranks; unknown degrees are 1."""
     if not declared.pools and settings.entry.kind in TRAINERS:
         # Report wrong degrees even if the size is unknown.
-        read_trained_degrees(settings, OWNERS["actor"], OWNERS["actor"])
+        degrees_in(settings, None, "actor")
     return tuple(
         _component(settings, pool, name, declared.size(name, pool), pool in sized) for pool in declared.pools for name in pool.components
     )

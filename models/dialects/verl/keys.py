@@ -231,7 +231,6 @@ class _Keys:
         return False
 
     def _holds(self, mask: int) -> bool:
-        """Return True if the selected release is among the bits of releases."""
         return bool(mask >> self.release.index & 1)
 
     def _is_set(self, key: str) -> bool:
@@ -283,29 +282,27 @@ class _Keys:
         owner = next((section for section in self._sections if key.startswith(f"{section}.")), "")
         rest = key[len(owner) + 1 :].split(".")
         while owner and rest:
-            name = self._dataclass(owner)
-            known = facts("fields").get(name, ())
-            mask = releases().mask([run for run in known if rest[0] in run[2].split()])
+            name, known, mask = self._field(owner, rest[0])
             if not self._holds(mask):
-                return (name, f"{owner}.{rest[0]}", mask) if releases().has(known, self.release.index) else None
+                return (name, f"{owner}.{rest[0]}", mask) if known else None
             owner, rest = f"{owner}.{rest[0]}", rest[1:]
         return None
 
+    def _field(self, section: str, key: str) -> tuple[str, bool, int]:
+        """Return a section's dataclass, if known, and the bits of releases with a field."""
+        name = self._dataclass(section)
+        known = facts("fields").get(name, ())
+        return name, releases().has(known, self.release.index), releases().mask([run for run in known if key in run[2].split()])
+
     def _find_hidden(self, key: str, better: str) -> str:
         """Return the unlisted key that verl reads, nearer than `better`; "" if none."""
-        if self._is_hidden_field(key):
+        owner, _, name = key.rpartition(".")
+        in_dataclass = any(f"{owner}.".startswith(f"{section}.") for section in self._sections)
+        if in_dataclass and self._holds(self._field(owner, name)[2]):
             return key
         limit = min(NEAR, distance(key, better) - 1) if better else NEAR
         hidden = closest(key, REAL, limit) or ""
         return "" if better and hidden.rpartition(".")[2] in better else hidden
-
-    def _is_hidden_field(self, key: str) -> bool:
-        """Return True if `+` can add an unlisted key as a field of a dataclass."""
-        owner, _, name = key.rpartition(".")
-        if not any(f"{owner}.".startswith(f"{section}.") for section in self._sections):
-            return False
-        runs = [run for run in facts("fields").get(self._dataclass(owner), ()) if name in run[2].split()]
-        return releases().has(runs, self.release.index)
 
     def _dataclass(self, section: str) -> str:
         """Return the dataclass of a section; "" if unknown or none."""
@@ -335,7 +332,6 @@ class _Keys:
 
 
 def _is_below(key: str, owner: str) -> bool:
-    """Return True for a key and for those below it."""
     return key == owner or key.startswith(f"{owner}.")
 
 
@@ -348,7 +344,8 @@ def correct_key(table: Table, key: str) -> str:
         close = rest[0] if rest[0] in names else closest(rest[0], alike) or closest(rest[0].replace("num_", "n"), alike)
         # The only name that the wrong one begins or goes on with, such as `n_gpus_per_node` for `num_gpu`.
         start, short = rest[0].replace("num_", "n_"), _DEGREE.fullmatch(rest[0])
-        longer = [name for name in names if len(start) > NEAR and (name.startswith(start) or _is_cut(name, start))]
+        ends = {name: start.removeprefix(name) if start.startswith(name) else "" for name in names}
+        longer = [name for name in names if len(start) > NEAR and (name.startswith(start) or ends[name].isalpha())]
         degrees = [name for name in names if short and name[0] == start[0] and "_parallel_" in name]
         close = close or (longer[0] if len(longer) == 1 else next(iter(degrees), None))
         if close is None:
@@ -367,11 +364,6 @@ def correct_key(table: Table, key: str) -> str:
         return -len(sections.intersection(candidate.split("."))), distance(key, candidate)
 
     return min(same, key=far, default="")
-
-
-def _is_cut(name: str, longer: str) -> bool:
-    """Return True if a name ends within the last word of a longer one."""
-    return longer.startswith(name) and longer.removeprefix(name).isalpha()
 
 
 def _may_be_meant(name: str, candidate: str) -> bool:

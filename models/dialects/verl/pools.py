@@ -21,6 +21,7 @@ from ...releases.release import Range
 from ...text.tree import MapNode
 from .configuration import Configuration
 from .degrees import APART, SINGLE_TEACHER, TEACHER, TEACHERS, Degrees, engine_of, place_of
+from .moments import WITH_TEACHERS
 from .programs import DRAFT, MAIN_PPO, SPEC, ProgramKind, facts
 
 MAX_PROCESSES = 1 << 20
@@ -29,7 +30,6 @@ FIT, ROLES, MODE, DEGREES, LEFT, TORN = "PW215", "PW122", "PW123", "PW208", "PW8
 NODES, ACCELERATORS = "trainer.nnodes", "trainer.n_gpus_per_node"
 OWN_NODES, OWN_ACCELERATORS = "rollout.nnodes", "rollout.n_gpus_per_node"
 GKD = "on_policy_distill_trainer"
-TEACHER_AT = "verl notices this when it reads the configuration of the distillation, after the pools were made"
 _LAUNCHERS: Mapping[str, Any] = facts("settings")["launchers"]
 Size = tuple[Amount, Amount]
 """(nodes, accelerators per node)."""
@@ -404,7 +404,7 @@ def _teachers(settings: Configuration) -> tuple[tuple[Pool, ...], Ranges]:
         of_pool = f"`teacher_pool` ({count.value} x {size.value})"
         message = f"a replica of the teacher ({with_noun(replica, 'accelerator')}) must divide {of_pool}"
         at, help_ = place_of(known[1]) or size.span or count.span or settings.top, f"set `{known[1]['tp'].name}` to a divisor of {total}"
-        settings.notes.error(DEGREES, TEACHER, message, at, f"{total} % {replica} = {total % replica}", help_, None, TEACHER_AT)
+        settings.notes.error(DEGREES, TEACHER, message, at, f"{total} % {replica} = {total % replica}", help_, None, WITH_TEACHERS)
     return _pools(settings, ("teacher_pool", pool_size, (TEACHER,))), {}
 
 
@@ -424,12 +424,14 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
             message = f"teacher `{name}` has no {lacks}, which verl demands of each of several teachers"
             help_ = f"set {' and '.join(f'`+{key}=`' for key in missing)}"
             help_ = f"write `{TEACHERS}.{SINGLE_TEACHER}`: there is one teacher" if len(names) == 1 else help_
-            notes.error(MODE, component, message, settings.place(path), "", help_, None, TEACHER_AT)
+            notes.error(MODE, component, message, settings.place(path), "", help_, None, WITH_TEACHERS)
             return {}
         word = settings.word(f"{path}.key", ROLES)
         if word and keys.setdefault(word, name) != name:
             message = f"teachers `{keys[word]}` and `{name}` have the same key `{word}`, so verl raises a ValueError"
-            notes.error(MODE, component, message, settings.place(f"{path}.key"), "", "give each teacher a key of its own", None, TEACHER_AT)
+            notes.error(
+                MODE, component, message, settings.place(f"{path}.key"), "", "give each teacher a key of its own", None, WITH_TEACHERS
+            )
         count, replica = replicas.value, known[0].replica
         parts.append(f"{name} {count} x {replica}")
         reasons = (_torn(needed + start * replica, replica, accelerators.value) for start in range(count))
@@ -442,7 +444,7 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
         message = f"the teachers need {with_noun(needed, 'accelerator')} ({', '.join(parts)}), but `teacher_pool` has {total}"
         help_ = f"set `num_replicas` of the teachers, or `{accelerators.name}`, so that they are equal"
         at = settings.place(f"{TEACHERS}.{names[0]}")
-        notes.error(DEGREES, TEACHER, message, at, f"{needed} of {total}", help_, None, TEACHER_AT)
+        notes.error(DEGREES, TEACHER, message, at, f"{needed} of {total}", help_, None, WITH_TEACHERS)
         return {}
     for name, why in torn.items():
         help_ = f"reorder the teachers, or change `{TEACHERS}.{name}.inference.tensor_model_parallel_size`"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Iterable, Mapping, Union
 
 from ...configuration.settings import Amount
@@ -145,12 +145,13 @@ class VerlReader(Reader):
         return setup, draft, cluster
 
     def _build_size_reader(self, setup: VerlSetup, known: Known) -> SizeReader:
-        """Return verl's refusals of other sizes and degrees."""
         open_ = [pool for pool in self.declared.pools if pool not in setup.pools]
         sizes = [key for pool in open_ for key in (pool.nodes_key, pool.accelerators_key)]
         before = frozenset((finding.code, finding.subject) for finding in self.notes.findings)
         following = following_keys(self.document.root, sizes) if self.is_tied else frozenset()
-        return SizeReader(known, self.bare, self.degrees, following, before)
+        return SizeReader(
+            known, lambda changes: self.change(changes, TRAINING, with_hints=False).setup()[0], cache(self.degrees), following, before
+        )
 
     def change(self, changes: Numbered, level: str, with_hints: bool = True) -> VerlReader:
         """Return a reader of the file with changed numbers and references."""
@@ -159,17 +160,9 @@ class VerlReader(Reader):
             root = with_value(root, key, number) if isinstance(find(root, key), Scalar) else root
         return VerlReader(replace(self.document, root=root), self.machines, level, with_hints, changes, self.open)
 
-    def read_again(self, changes: Numbered) -> VerlSetup:
-        """Return the job with changed numbers."""
-        return self.change(changes, self.level).setup()[0]
-
-    def bare(self, changes: Numbered) -> VerlSetup:
-        """Return the job with changed numbers, without hints."""
-        return self.change(changes, TRAINING, with_hints=False).setup()[0]
-
-    def degrees(self, changes: Numbered) -> Numbers:
+    def degrees(self, changes: Numbers) -> Numbers:
         """Return all degrees with changed numbers."""
-        reader = self.change(changes, self.level)
+        reader = self.change(dict(changes), self.level)
         names = [name for pool in reader.declared.pools for name in pool.components]
         return frozenset((amount.name, amount.value) for name in names for amount in reader.own(name).values())
 
@@ -177,7 +170,7 @@ class VerlReader(Reader):
         """Return True if changed numbers cause no error, incomplete replica or rest."""
         if self.instead is not None:
             return False
-        tried, before = self.read_again(changes), {finding.message for finding in self.notes.findings}
+        tried, before = self.change(changes, self.level).setup()[0], {finding.message for finding in self.notes.findings}
         after = tried.settings.notes.findings
         errors = [finding for finding in after if finding.severity is Severity.ERROR or finding.code == ROUNDED]
         return all(finding.message in before for finding in errors) and all(map(tried.is_whole, tried.components))
@@ -227,7 +220,11 @@ class VerlOpening:
             return reading  # the unreadable part has a finding of its own
         if job.planning.laying is None:
             unplanned = replace(reading.problem, job=replace(job, planning=replace(job.planning, workload=None)))
-            return replace(reading, problem=unplanned, findings=(*reading.findings, self._report_nothing_planned()))
+            block, why = self.document.root.get(HINTS), "no pool of this program has a size of its own that could be chosen"
+            message = "the times of the file choose no ranks"
+            help_ = "drop the times, or plan a program with one pool, or with one to train in and one to generate in"
+            nothing = warning(UNPLANNED, HINTS, message, block.span if block else None, help=help_, notes=(why,))
+            return replace(reading, problem=unplanned, findings=(*reading.findings, nothing))
         # A pool of a given size moves while the pools before it are open.
         same = {component.name: component for component in before.problem.components if before.problem.cluster == cluster}
         placed = {
@@ -318,11 +315,6 @@ class VerlOpening:
         texts = (text for leaf in leaves(self.document.root) for _, marker, text in (leaf.text.partition("${"),) if marker)
         taken = {key.rpartition(".")[2] for text in texts for key in re.findall(r"[\w.]+", text)}
         return [name for name in amounts if any(not taken.isdisjoint(amount.name.split(".")) for amount in amounts[name].values())]
-
-    def _report_nothing_planned(self) -> Finding:
-        block, why = self.document.root.get(HINTS), "no pool of this program has a size of its own that could be chosen"
-        help_ = "drop the times, or plan a program with one pool, or with one to train in and one to generate in"
-        return warning(UNPLANNED, HINTS, "the times of the file choose no ranks", block.span if block else None, help=help_, notes=(why,))
 
 
 def _refusals(reading: Reading) -> dict[tuple[str, str], str]:

@@ -207,7 +207,6 @@ class _VerlWriter:
     # -- settings of components
 
     def _sections(self) -> Data:
-        """Return the settings besides pool sizes."""
         by = self.by_name
         section: Data = {"actor": self._write_trained(by["actor"]) | {"use_kl_loss": "ref" in by}, "rollout": self._engine(by["rollout"])}
         if "ref" in by:
@@ -266,5 +265,4 @@ class _VerlWriter:
 
 
 def _seats(runs: Sequence[Run]) -> Seats:
-    """Return the accelerators in rank order."""
     return tuple(seat for _, process_seats in seats(runs) for seat, _, _ in process_seats)

@@ -161,7 +161,6 @@ def _fault(
 
 
 def _part(short: Unplaced) -> str:
-    """Return the name of a part and of the pool."""
     return f"part {short.part + 1} of {short.pool.count} of `{short.pool.name}`" if short.pool.count > 1 else f"`{short.pool.name}`"
 
 

@@ -72,7 +72,6 @@ def following_keys(root: Value, keys: Iterable[str]) -> frozenset[str]:
 
 
 def _refers(text: str, keys: Iterable[str]) -> bool:
-    """Return True if a text may refer to some keys or their sections."""
     words = [word.strip(".") for word in _REFERENCES.findall(text)]
     names = {word.rpartition(".")[2] for word in words}
     return "${${" in text or any(key.rpartition(".")[2] in names or any(key.startswith(f"{word}.") for word in words) for key in keys)
@@ -116,26 +115,19 @@ class SizeReader:
 
     known: Known
     again: Callable[[Changes], VerlSetup]
-    degrees: Callable[[Changes], Numbers]
+    degrees: Callable[[Numbers], Numbers]
     following: frozenset[str] = frozenset()
     before: frozenset[tuple[str, str]] = frozenset()
-    _resolved: dict[Numbers, Numbers] = field(default_factory=dict, repr=False)
 
     def read(self, pool: Pool, size: Size, changes: Changes) -> Found | None:
         """Return the result of a reading; None once the limit is reached."""
         sized = {**changes, pool.nodes_key: size[0], pool.accelerators_key: size[1]}
-        key = pool.name, size, self._with(sized if self.following else changes)
+        key = pool.name, size, self.degrees(frozenset((sized if self.following else changes).items()))
         if key not in self.known and len(self.known) < MOST_READ:
             setup = self.again(sized)
             degrees = {component.name: component.parallel for component in setup.components}
             self.known[key] = (errors_by_component(setup, pool, self.before), degrees)
         return self.known.get(key)
-
-    def _with(self, changes: Changes) -> Numbers:
-        key = frozenset(changes.items())
-        if key not in self._resolved:
-            self._resolved[key] = self.degrees(changes)
-        return self._resolved[key]
 
 
 def errors_by_component(setup: VerlSetup, pool: Pool, before: Collection[tuple[str, str]] = ()) -> dict[str, Errors]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import AbstractSet as Set
-
 from ...problem import Problem
 from ...roles import ACTOR, CRITIC, REFERENCE, ROLLOUT, role_of
 from ...training_job import TrainingJob
@@ -19,7 +17,11 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     """Return the script. Raises UnusableInput (PW606) if verl's pools cannot express the problem."""
     placed = merge_keys(render(problem).text, {}, without=("placewright",))
     strategy = str(placed.get("actor_rollout_ref", {}).get("actor", {}).get("strategy", "fsdp"))
-    keys = _keys(job, {role_of(component) for component in problem.components}, strategy)
+    roles = {role_of(component) for component in problem.components}
+    known, engine = facts("training"), "megatron" if strategy == "megatron" else "fsdp"
+    names = ["all", *(["dapo"] if job.algorithm == "dapo" else []), engine]
+    names += [name for role in (REFERENCE, CRITIC) if role in roles for name in (role, f"{role} {engine}")]
+    keys = job.keys(known, names, {"estimator": known["estimators"][job.algorithm], "share": job.utilization / 100})
     for component in problem.components:
         own = component.parallel
         if role_of(component) == ROLLOUT and own.dp > 1:  # what vLLM calls data parallel ranks share the experts
@@ -45,13 +47,6 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
         "",
     ]
     return "\n".join(lines)
-
-
-def _keys(job: TrainingJob, roles: Set[str], strategy: str) -> dict[str, object]:
-    known, engine = facts("training"), "megatron" if strategy == "megatron" else "fsdp"
-    names = ["all", *(["dapo"] if job.algorithm == "dapo" else []), engine]
-    names += [name for role in (REFERENCE, CRITIC) if role in roles for name in (role, f"{role} {engine}")]
-    return job.keys(known, names, {"estimator": known["estimators"][job.algorithm], "share": job.utilization / 100})
 
 
 def _word(value: object) -> str:

@@ -102,12 +102,10 @@ def _sizes(pool: Pool, assignment: Assignment) -> list[dict[str, int]]:
 
 
 def _counts(pool: Pool, assignment: Assignment) -> list[int]:
-    """Return the accelerators of a pool by node."""
     return [mask.bit_count() for (_, kind), mask in assignment.masks(pool.components[0]).items() if kind == ACCELERATOR]
 
 
 def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
-    """Return the edit that appends settings to a command."""
     program = reading.document.program
     if not settings or program is None:
         return []

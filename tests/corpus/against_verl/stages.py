@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from placewright.models.dialects.verl import moments as notices
 from placewright.models.dialects.verl.room import AT_ONCE, LATER
 from placewright.models.dialects.verl.room import NEVER as NO_ROOM
-from placewright.models.dialects.verl.work import work as notices
 from placewright.models.findings.finding import Finding
 
 SILENT: frozenset[str] = frozenset({"never"})

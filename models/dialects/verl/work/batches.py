@@ -17,8 +17,9 @@ from ....record import dataclass
 from ....releases.release import ALWAYS, Range
 from ...checks import AMONG, AtLeast, Number, multiples_near
 from ..degrees import is_engine
+from ..moments import AT_START, FIRST_STEP, IN_WORKERS, WITH_CRITIC
 from ..programs import FULLY_ASYNC, TRAINERS, ProgramKind
-from .work import ACTOR, AT_START, FIRST_STEP, IN_WORKERS, LOOPS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, WITH_CRITIC, VerlWork
+from .work import ACTOR, LOOPS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, VerlWork
 
 PROMPTS, DRAWN, EACH = "data.train_batch_size", "data.gen_batch_size", f"{ROLLOUT}.n"
 SOURCE = "verl, verl/protocol.py (DataProto.chunk)"

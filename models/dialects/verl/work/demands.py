@@ -16,11 +16,12 @@ from typing import Any
 
 from ....findings.finding import Severity
 from ...demands import Demand, check_of, is_for, releases_of
+from .. import moments
 from ..degrees import OWNERS
 from ..keys import refused_keys
+from ..moments import AT_START, IN_WORKERS
 from ..programs import TRAINERS, facts
-from . import work as moments
-from .work import AT_START, IN_WORKERS, MODE, VerlWork
+from .work import MODE, VerlWork
 
 OWN_CODE = (
     "actor_rollout_ref.model.external_lib", "custom_reward_function.path", "reward.custom_reward_function.path", "data.custom_cls.path",
@@ -49,7 +50,6 @@ def judge_demands(work: VerlWork) -> None:
 
 @cache
 def _demands() -> tuple[Demand, ...]:
-    """Return all demands, one for each owner."""
     demands: list[Demand] = []
     for demand in facts("demands"):
         for name in demand.get("owners", ("",)):

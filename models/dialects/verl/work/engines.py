@@ -21,22 +21,9 @@ from ....pools import Pool
 from ....releases.release import Range
 from ...checks import MULTIPLE, AtLeast, Equals, Number, divisors, find_near
 from ..degrees import APART, Degrees, engine_key, engine_of, is_engine, is_teacher
+from ..moments import AFTER_WEIGHTS, IN_SERVER, IN_WORKERS, NEVER, WITH_REWARD, WITH_TEACHERS
 from ..programs import TRAINERS, ProgramKind
-from .work import (
-    ACCELERATORS,
-    AFTER_WEIGHTS,
-    DEGREES,
-    IN_SERVER,
-    IN_WORKERS,
-    MODE,
-    NEVER,
-    NUMBERS,
-    ROLLOUT,
-    TORN,
-    WITH_REWARD,
-    WITH_TEACHERS,
-    VerlWork,
-)
+from .work import ACCELERATORS, DEGREES, MODE, NUMBERS, ROLLOUT, TORN, VerlWork
 
 SOURCE = "verl, verl/workers/config/rollout.py (RolloutConfig.__post_init__)"
 REPLICAS = {"vllm": Range("0.6.0"), "sglang": Range("0.6.0"), "trtllm": Range("b178a3cd")}
@@ -54,12 +41,8 @@ def judge_engines(work: VerlWork) -> None:
             source, tp = "verl, verl/experimental/vla", known[1]["tp"]
             work.check("rollout", Equals(code=DEGREES, source=source, left=tp, right=1, message=message, why=why, when=IN_WORKERS))
     # An engine's refusals do not depend on the number of accelerators.
-    names = [component.name for component in setup.components if is_engine(work.settings, component.name)]
-    if entry.kind in (*TRAINERS, ProgramKind.SERVER):
-        names = ["rollout", *(name for name in names if name != "rollout")]
-    else:
-        names = []
-    for name in names:
+    served = [component.name for component in setup.components if is_engine(settings, component.name)]
+    for name in dict.fromkeys(("rollout", *served)) if entry.kind in (*TRAINERS, ProgramKind.SERVER) else ():
         if (known := engine_of(settings, name)) is not None:
             if name != APART:
                 _check_refused(work, name, known)

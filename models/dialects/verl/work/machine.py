@@ -17,8 +17,9 @@ from ...following import scalars_by_path
 from ...skeleton import HINTS
 from ...unread import is_used
 from ..keys import refused_keys
+from ..moments import HANGS
 from ..programs import TRAINERS, ProgramKind, facts
-from .work import ACCELERATORS, HANGS, VerlWork
+from .work import ACCELERATORS, VerlWork
 
 FIT, CPUS, UNREAD = "PW215", "PW502", "PW122"
 RAY = (*TRAINERS, ProgramKind.SIMULATION)
@@ -78,7 +79,6 @@ def _accelerators(work: VerlWork, alone: bool) -> None:
 
 
 def _processes(work: VerlWork) -> None:
-    """Check that the script shows torchrun an accelerator for every process of this node."""
     program, pool = work.notes.document.program, work.setup.pools[0]
     machine, need = program.machine if program is not None else None, max(parts.size for parts in pool.parts)
     if machine is None or machine.accelerators is None or machine.for_ray or need <= machine.accelerators:

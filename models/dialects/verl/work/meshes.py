@@ -21,9 +21,10 @@ from ....findings.wording import with_noun
 from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits
 from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of, places_of, stage_splits, stages_in
 from ...checks import Equals, Excludes, Number, divisors, find_near
-from ..degrees import OWNERS, TUNERS, TUNES, engine_key, engine_of, is_counted, is_engine, is_teacher, section_of, tuner_of
+from ..degrees import OWNERS, STRATEGIES, TUNERS, TUNES, engine_key, engine_of, is_counted, is_engine, is_teacher, section_of, tuner_of
+from ..moments import AFTER_WEIGHTS, IN_WORKERS, NEVER, WITH_MODEL
 from ..programs import PROCESSES, ProgramKind
-from .work import ACTOR, AFTER_WEIGHTS, DEGREES, DIVIDES, IN_WORKERS, MODE, NEVER, REPLACED, ROLLOUT, WITH_MODEL, VerlWork
+from .work import ACTOR, DEGREES, DIVIDES, MODE, REPLACED, ROLLOUT, VerlWork
 
 HINTS = "placewright.components"
 POLICY = "actor_rollout_ref.model.path"
@@ -31,7 +32,7 @@ GROUPS = (
     "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size", "expert_model_parallel_size",
     "expert_tensor_parallel_size",
 )  # fmt: skip
-ULYSSES, VIRTUAL = "engine.ulysses_parallel_size", "engine.virtual_pipeline_model_parallel_size"
+VIRTUAL = "engine.virtual_pipeline_model_parallel_size"
 CONFIG = "override_transformer_config"
 SOURCE = "Megatron-LM, core/transformer/transformer_config.py (TransformerConfig.__post_init__)"
 MESH = "verl, verl/workers/fsdp_workers.py (create_device_mesh)"
@@ -47,17 +48,9 @@ def judge_meshes(work: VerlWork) -> None:
         ranks = work.setup.world_size(name)
         if ranks is None or is_engine(work.settings, name):
             continue
-        strategy, shards = work.is_trained_by(owner), work.settings.shards_key(name)
-        if strategy == "megatron":
-            _dynamic(work, name, f"{owner}.megatron", ranks)
-            _groups(work, name, owner, ranks)
-        elif strategy == "fsdp" and shards:
-            _mesh(work, name, owner, ranks, shards)
-        elif strategy == "veomni":
-            _veomni(work, name, f"{owner}.veomni", ranks)
-        elif strategy == "torchtitan":
-            _titan(work, name, f"{owner}.torchtitan", ranks)
-        elif strategy not in ("fsdp", "mindspeed", "", None):
+        strategy = work.is_trained_by(owner)
+        _divide(work, name, owner, strategy, f"{owner}.{strategy}", ranks, work.settings.shards_key(name))
+        if strategy not in (*STRATEGIES, "fsdp", "veomni", "", None):
             why = f"the degrees of {strategy} are not read: data parallel ranks and batches of {name} are unknown"
             work.notes.unsure(DEGREES, name, why)
     # Until 0.7.1 workers that only generate make the mesh of the actor too, of their own ranks.
@@ -65,6 +58,19 @@ def judge_meshes(work: VerlWork) -> None:
     ranks = work.setup.world_size("rollout") if apart else None
     if ranks and work.is_trained_by(ACTOR) == "fsdp":
         _mesh(work, "rollout", ACTOR, ranks, work.settings.shards_key("actor"))
+
+
+def _divide(work: VerlWork, name: str, owner: str, strategy: str | None, section: str, ranks: int, shards: str) -> None:
+    """Check that a strategy, whose degrees are in a section, divides the ranks."""
+    if strategy == "megatron":
+        _dynamic(work, name, section, ranks)
+        _groups(work, name, owner, section, ranks)
+    elif strategy == "fsdp" and shards:
+        _mesh(work, name, owner, ranks, shards)
+    elif strategy == "veomni":
+        _veomni(work, name, section, ranks)
+    elif strategy == "torchtitan":
+        _titan(work, name, section, ranks)
 
 
 def _dynamic(work: VerlWork, name: str, section: str, ranks: int) -> None:
@@ -83,39 +89,16 @@ def _dynamic(work: VerlWork, name: str, section: str, ranks: int) -> None:
 
 
 def _check_tuned(work: VerlWork) -> None:
-    """Check a fine-tuned component, of FSDP or of the engine in section `engine`."""
     ranks, engine = work.setup.world_size("actor"), tuner_of(work.settings)
     if ranks is None or not is_counted(work.settings):
         return
     if work.entry.program == PROCESSES:
         _ranks_divide(work, "actor", ranks, work.sequence("", DEGREES))
-    elif engine == "fsdp":
-        _mesh(work, "actor", "", ranks, "engine.fsdp_size")
-    elif engine == "veomni":
-        _veomni(work, "actor", "engine", ranks)
-    elif engine == "megatron":
-        _dynamic(work, "actor", "engine", ranks)
-        _stages(work, "actor", "engine")
-        _experts(work, "actor", "engine", ranks)
-    elif engine == "torchtitan":
-        _titan(work, "actor", "engine", ranks)
-    elif engine == "":
+    elif engine != "":
+        _divide(work, "actor", "", engine, "engine", ranks, "engine.fsdp_size")
+    else:
         add = f"Check yourself that its degrees divide the {ranks} ranks; those of {', '.join(TUNERS)} are read"
         work.notes.unsure(DEGREES, "actor", "the degrees of this engine are not read", True, add)
-
-
-def tuned_ranks(work: VerlWork) -> int | None:
-    """Return the data parallel ranks of a fine-tuned component; None if unknown or uneven."""
-    ranks, component, engine = work.setup.world_size("actor"), work.setup.component("actor"), tuner_of(work.settings)
-    if ranks is None or component is None or engine == "" or not is_counted(work.settings):
-        return None
-    if engine == "megatron" and work.settings.flag("engine.dynamic_context_parallel", DEGREES):
-        return None
-    size = component.parallel.replica
-    if engine in (None, "fsdp", "veomni"):
-        sequence = work.amount(ULYSSES, DEGREES) if engine == "veomni" else work.sequence("", DEGREES)
-        size = sequence.value if sequence else 1
-    return ranks // size if ranks % size == 0 else None
 
 
 def _mesh(work: VerlWork, name: str, owner: str, ranks: int, shards: str) -> None:
@@ -179,17 +162,17 @@ def _titan(work: VerlWork, name: str, section: str, ranks: int) -> None:
         work.setup.change(component, replace(component, parallel=Parallel(), fixes={}))
 
 
-def _groups(work: VerlWork, name: str, owner: str, ranks: int) -> None:
+def _groups(work: VerlWork, name: str, owner: str, section: str, ranks: int) -> None:
     """Check Megatron's groups, made by the first role of a process for all roles."""
-    section = section_of(work.setup.pool(name), name)
-    if section == owner:
-        _stages(work, name, f"{owner}.megatron")
-        _experts(work, name, f"{owner}.megatron", ranks)
+    first = section_of(work.setup.pool(name), name) if owner else ""
+    if first == owner:
+        _stages(work, name, section)
+        _experts(work, name, section, ranks)
         return
     for key in GROUPS:
-        amount, holds = work.amount(f"{owner}.megatron.{key}", DEGREES), work.amount(f"{section}.megatron.{key}", DEGREES)
+        amount, holds = work.amount(f"{section}.{key}", DEGREES), work.amount(f"{first}.megatron.{key}", DEGREES)
         if amount and amount.span and holds:
-            message = f"{{left}} makes no groups: {name} runs in processes of {section.rpartition('.')[2]}, whose {{right}} holds"
+            message = f"{{left}} makes no groups: {name} runs in processes of {first.rpartition('.')[2]}, whose {{right}} holds"
             severity = Severity.WARNING
             work.check(name, Equals(code=REPLACED, source=MESH, left=amount, right=holds, message=message, severity=severity, when=NEVER))
 
@@ -224,7 +207,6 @@ def stages_of(work: VerlWork, section: str, owner: str) -> PipelineStages | int 
 
 
 def _experts(work: VerlWork, name: str, degrees: str, ranks: int) -> None:
-    """Check that expert groups divide the ranks."""
     tensor, stages, _, experts, own = (work.amount(f"{degrees}.{key}", DEGREES) for key in GROUPS)
     if not tensor or not experts or not stages:
         return
@@ -262,7 +244,6 @@ def read_models(work: VerlWork) -> None:
 
 
 def _path(work: VerlWork, name: str) -> str:
-    """Return the key of a component's model."""
     if work.entry.kind in TUNES:
         return "model.partial_pretrain" if work.entry.program == PROCESSES else "model.path"
     if is_teacher(name):

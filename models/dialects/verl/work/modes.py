@@ -11,23 +11,10 @@ from ....releases.release import ALWAYS, Range
 from ....text.tree import MANDATORY
 from ...checks import Equals, Number, OneOf, Requires
 from ..degrees import LATER, engine_key, engine_of, is_engine
+from ..moments import AFTER_WEIGHTS, AT_START, BEFORE_WORKERS, IN_ROLLOUTER, IN_WORKERS, WITH_CRITIC, WITH_TRAINER
 from ..programs import FULLY_ASYNC, TRAINERS, ProgramKind
 from .engines import when_served
-from .work import (
-    ACTOR,
-    AFTER_WEIGHTS,
-    AT_START,
-    BEFORE_WORKERS,
-    DEGREES,
-    IN_ROLLOUTER,
-    IN_WORKERS,
-    MODE,
-    NUMBERS,
-    REFERENCE,
-    WITH_CRITIC,
-    WITH_TRAINER,
-    VerlWork,
-)
+from .work import ACTOR, DEGREES, MODE, NUMBERS, REFERENCE, VerlWork
 
 ACTORS, CRITICS, REFERENCES = f"{ACTOR}.strategy", "critic.strategy", f"{REFERENCE}.strategy"
 FSDP, KNOWN = ("fsdp", "fsdp2"), ("fsdp", "fsdp2", "megatron")

@@ -20,11 +20,11 @@ from ....record import dataclass
 from ....releases.release import Range
 from ...checks import AMONG, MULTIPLE, AtLeast, Number, divisors, find_near, multiples_near
 from ..degrees import TUNES
+from ..moments import FIRST_STEP, FIRST_UPDATE, IN_WORKERS
 from ..programs import ENGINE_PROCESSES, FULLY_ASYNC, PROCESSES, TRAINERS
 from .batches import EACH, FITTED, INFERRED, MICRO, PROMPTS, samples_of_step
-from .meshes import tuned_ranks
 from .modes import STEPS
-from .work import ACTOR, FIRST_STEP, FIRST_UPDATE, IN_WORKERS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, VerlWork
+from .work import ACTOR, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, VerlWork
 
 NEW = "verl, verl/workers/engine_workers.py (train_mini_batch)"
 CUT = "verl, verl/workers/engine/utils.py (prepare_micro_batches)"
@@ -243,7 +243,7 @@ def judge_streams(work: VerlWork) -> None:
 
 def judge_tuning(work: VerlWork) -> None:
     """Check that a fine-tuning batch divides among ranks, and a rank's part into micro batches."""
-    ranks = tuned_ranks(work) if work.entry.kind in TUNES else None
+    ranks = work.data_parallel("actor") if work.entry.kind in TUNES else None
     batch = work.amount("data.train_batch_size", SHARES) if ranks else None
     if not ranks or not batch:
         return

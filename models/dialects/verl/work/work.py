@@ -1,4 +1,4 @@
-"""Judge of a verl job: settings, form of findings, and moments when verl notices."""
+"""Judge of a verl job: settings, components, and the form of findings."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from ....findings.wording import with_noun
 from ....releases.release import ALWAYS, Range
 from ...checks import Check, Divides, Facts, Number, Term
 from ..configuration import SEQUENCE, Configuration
-from ..degrees import OWNERS, STRATEGIES, TUNES, is_engine, tuner_of
+from ..degrees import OWNERS, STRATEGIES, TUNERS, TUNES, is_counted, is_engine, tuner_of
 from ..job import VerlSetup
+from ..moments import AT_START, IN_WORKERS, UNCHECKED_AT_START
 from ..programs import FULLY_ASYNC, ProgramKind, configurations
 
 DEGREES, MODE, SHARES, NUMBERS, REPLACED, DIVIDES, TORN = "PW208", "PW123", "PW401", "PW403", "PW126", "PW404", "PW214"
@@ -23,22 +24,6 @@ In order: degrees that do not divide, refused modes, uneven work among ranks, ot
 that verl replaces, dimensions of a model that do not divide, servers over accelerators of several
 nodes.
 """
-AT_START = "verl refuses this in its first check, before any worker is started"
-BEFORE_WORKERS = "verl refuses this before any worker is started"
-WITH_TRAINER = "verl refuses this when it makes its trainer, before any worker is started"
-WITH_CRITIC = "verl notices this when it sets up the critic, after the pools were checked"
-WITH_REWARD = "verl notices this when it starts the servers of the reward model, before the workers are started"
-IN_ROLLOUTER = "verl notices this when it makes its rollouter, before the workers are started"
-WITH_TEACHERS = "verl notices this when it reads the configuration of the distillation, after the pools were made"
-IN_WORKERS = "verl notices this only in the workers, after the pools were taken and they were started"
-WITH_MODEL = "verl notices this only in the workers, when they build the model"
-AFTER_WEIGHTS = "verl notices this only when it starts its inference engines, after the weights that are trained were loaded"
-IN_SERVER = "verl notices this only when a server of the engine is started, after the weights were loaded"
-FIRST_STEP = "verl notices this only at its first step, after everything was loaded"
-FIRST_UPDATE = "verl notices this only at its first update, after everything was loaded and generated once"
-UNCHECKED_AT_START = "verl's own check at the start is skipped with `use_dynamic_bsz`; Megatron fails in the workers"
-NEVER = "verl never notices this"
-HANGS = "verl never notices this: it waits without a limit"
 OWN_TRAINER = "this program has a trainer of its own, which may do otherwise"
 UNKNOWN_ARGUMENTS = "an argument of the command is unknown, which may set what is a default here"
 DEFAULT = " (its default)"
@@ -114,10 +99,6 @@ class VerlWork(Facts):
     def short_text(self, amount: Amount) -> str:
         """Format the last part of a key, and a value; the message names the owner."""
         return self.text(replace(amount, name=amount.name.rpartition(".")[2]))
-
-    def spell(self, path: str, value: object) -> str:
-        """See `Facts.spell`."""
-        return self.settings.spell(path, value)
 
     def set(self, amount: Amount, *values: int) -> str:
         """Format the advice to write a value."""
@@ -200,14 +181,18 @@ class VerlWork(Facts):
 
     def data_parallel(self, name: str) -> int | None:
         """Return the number of data parallel ranks; None if unknown or uneven."""
-        ranks, component = self.setup.world_size(name), self.setup.component(name)
-        if ranks is None or component is None or name not in OWNERS:
+        ranks, component, is_tuned = self.setup.world_size(name), self.setup.component(name), self.entry.kind in TUNES
+        if ranks is None or component is None or name not in OWNERS or not is_counted(self.settings):
             return None
-        size, strategy = component.parallel.replica, self.is_trained_by(OWNERS[name])
+        tuner = tuner_of(self.settings)
+        strategy = ("fsdp" if tuner is None else tuner) if is_tuned else self.is_trained_by(OWNERS[name])
+        size, section = component.parallel.replica, "engine" if is_tuned else f"{OWNERS[name]}.{strategy}"
         if strategy in ("fsdp", "veomni"):
-            key = f"{OWNERS[name]}.veomni.ulysses_parallel_size"
+            key = f"{section}.ulysses_parallel_size"
             sequence = self.sequence(OWNERS[name], DEGREES) if strategy == "fsdp" else self.amount(key, DEGREES)
             size = sequence.value if sequence else 1
-        elif strategy not in STRATEGIES:
+        elif strategy not in (TUNERS if is_tuned else STRATEGIES):
             return None  # degrees of other strategies are unknown
+        elif is_tuned and strategy == "megatron" and self.settings.flag(f"{section}.dynamic_context_parallel", DEGREES):
+            return None
         return ranks // size if ranks % size == 0 and ranks >= size else None

@@ -9,7 +9,7 @@ import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects import verl
 from placewright.models.dialects.load import read
-from placewright.models.dialects.verl.work import work as moments
+from placewright.models.dialects.verl import moments
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.report import Report
