@@ -19,7 +19,7 @@ from ...placements.placement_text import read_placement
 from ...text.edit import in_flow_map
 from ...text.nearest import nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
-from .known import MAX_RUNS
+from .known import MAX_RUNS, names_of
 from .ranks import Context, Labels, Written, number_ranks, place_component, read_labels, report_faults
 
 KEYS = ("node_group", "placement")
@@ -86,7 +86,7 @@ def component_placement(notes: Notes, section: MapNode, value: Value | None, hin
 
 def names_in(placed: MapNode | None) -> dict[str, Span]:
     """Return every name in `component_placement`, readable or not, with the span of its key."""
-    return {name.strip(): entry.key.span for entry in placed or () for name in entry.key.text.split(",") if name.strip()}
+    return {name: entry.key.span for entry in placed or () for name in names_of(entry) if name}
 
 
 def read_components(context: Context, value: MapNode) -> tuple[Component, ...]:
