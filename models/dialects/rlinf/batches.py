@@ -10,14 +10,14 @@ Sources in RLinf:
 
 from __future__ import annotations
 
-from math import lcm
+from math import gcd, lcm
 
 from ...component import NOT_FEWER, Parallel, Relation
 from ...configuration.settings import Amount
 from ...derivation import DATA_PARALLEL_SIZE
 from ...findings.wording import are, do, with_noun
 from ...text.tree import Scalar
-from ..checks import divisors, find_near
+from ..checks import divisors, find_near, multiples_near
 from .checks import REASONING, check_settings
 from .known import CHECKED, FSDP, MEGATRON, SETTING
 from .modes.state import DEMANDS, SHARES, Mode, Placer
@@ -204,9 +204,8 @@ def _replicate(mode: Mode, name: str, parallel: Parallel | None, prompts: Amount
         noun = with_noun(samples, "sample")
         message = f"{noun} {do(samples)} not divide among {replicas} replicas of `{name}`"
         notes = (f"{noun}: `{prompts.name}` x `{group.name}`", "RLinf notices this only when it has started")
-        step = next(multiple for multiple in range(1, replicas + 1) if multiple * group.value % replicas == 0)
-        lower, upper = prompts.value // step * step, -(-prompts.value // step) * step
-        help = f"set `{prompts.name}` to {f'{lower} or {upper}' if lower else upper}"
+        better = " or ".join(map(str, multiples_near(prompts.value, replicas // gcd(replicas, group.value))))
+        help = f"set `{prompts.name}` to {better}"
         mode.notes.error(DEMANDS, name, message, prompts.span or mode.settings.top, "", help, None, *notes)
 
 

@@ -2,29 +2,27 @@
 
 facts/demands.json has those on single settings, with the RLinf code behind them and conditions:
 tasks, placement classes, phases with environments, placed components, and settings. Numbers that
-are computed stand here.
+are computed, and named in it, stand here.
 """
 
 from __future__ import annotations
 
 import json
 from functools import cache
-from typing import Any, Sequence
+from typing import Any
 
-from ...findings.finding import Severity
 from ...findings.wording import with_noun
-from ...releases.release import Range
 from ...text.nearest import SLIP, closest
-from ..checks import MULTIPLE, AtLeast, Check, Divides, Facts, Number, run_checks
+from ..checks import Facts, Number, Term
 from ..demands import Demand, check_of, is_for, releases_of
 from . import known
-from .known import CHECKED, DEGREE, FACTS, LATE, SETTING
+from .known import DEGREE, FACTS, SETTING
 from .modes.state import DEMANDS, Mode
 
 REASONING = ("reasoning", "coding_online_rl")
+"""Tasks whose batch is a number of prompts."""
 KEYS = "Keys"
 """Demand of keys that RLinf reads without a default."""
-_CONFIG = "RLinf, rlinf/config.py"
 
 
 def _prompt(facts: Facts) -> Number | None:
@@ -50,6 +48,8 @@ def _rollout_accelerators(facts: Mode) -> Number | None:
 
 def _server(facts: Facts) -> Number | None:
     """Return the accelerators per server of an evaluation, out of those of rollout."""
+    if facts.settings.word("rollout.rollout_backend", DEGREE) != "sglang":
+        return None
     per_server = facts.settings.whole("rollout.sglang.server.num_gpus", DEGREE, 0, least=0)
     if per_server is None:
         return None
@@ -59,33 +59,10 @@ def _server(facts: Facts) -> Number | None:
     return Number(tp.value * pp.value, f"the {tp.value * pp.value} of a server", tp.amount) if tp and pp else None
 
 
-_COMPUTED: dict[str, Sequence[tuple[str, Check]]] = {
-    "": (
-        ("runner", AtLeast(
-            code=DEMANDS, source=f"{_CONFIG}, validate_reasoning_cfg", when=CHECKED, left="runner.seq_length", right=_prompt, edits=False,
-            message="{left} holds the prompt and the answer, so it must be greater than {right}", help="make it longer than the prompt",
-            only_if=lambda facts: facts.task in (*REASONING, "reasoning_eval") and facts.settings.at("data.max_prompt_length") is not None,
-        )),
-        ("rollout", Divides(
-            code=DEGREE, source="RLinf, rlinf/workers/rollout/sglang_server/launcher.py; evaluations/eval_embodied_agent.py", when=LATE,
-            releases=Range(since="0.3"), left=_rollout_accelerators, right=_server, change="right",
-            only_if=lambda facts: facts.task == "embodied_eval" and facts.settings.word("rollout.rollout_backend", DEGREE) == "sglang",
-        )),
-    ),
-    "training": (
-        ("actor", AtLeast(
-            code=DEMANDS, source=f"{_CONFIG}, validate_reasoning_cfg", when=CHECKED, left=_samples, right="algorithm.n_minibatches",
-            message="{left} make no {right}", edits=False, help="write fewer minibatches",
-            only_if=lambda facts: facts.task in REASONING and facts.settings.at("algorithm.n_minibatches") is not None,
-        )),
-        ("actor", Divides(
-            code=DEMANDS, source=f"{_CONFIG}, validate_reasoning_cfg", severity=Severity.WARNING, left=_samples, right="algorithm.n_minibatches",
-            change="right", message=MULTIPLE,
-            only_if=lambda facts: facts.task in REASONING and facts.settings.at("algorithm.n_minibatches") is not None,
-        )),
-    ),
+_TERMS: dict[str, Term] = {
+    "longest prompt": _prompt, "samples": _samples, "accelerators of rollout": _rollout_accelerators, "accelerators of a server": _server,
 }  # fmt: skip
-"""Level -> (subject, check)."""
+"""Numbers that demands compare beside settings."""
 
 
 @cache
@@ -95,27 +72,22 @@ def _demands() -> tuple[Demand, ...]:
 
 def _applies(mode: Mode, demand: Demand) -> bool:
     """Return True if a demand is for the job as it is placed and set."""
-    settings, phase = mode.settings, demand.get("phase", "")
-    if (
-        mode.task not in demand.get("tasks", (mode.task,))
-        or mode.task in demand.get("not_tasks", ())
-        or not (mode.task or "task" not in demand)
-    ):
-        return False
-    if mode.placer.value not in demand.get("placers", (mode.placer.value,)) or (demand.get("whole_text") and mode.notes.partial):
-        return False
-    if phase and not (mode.phases if phase == "any" else phase in mode.phases):
-        return False
-    if not mode.has(demand["placed"]) if "placed" in demand else False:
-        return False
-    if demand.get("chosen") and not mode.until(demand["until"]):
-        return False
-    if demand.get("whole", is_whole(mode)) is not is_whole(mode) or (demand.get("trains") and mode.flag("runner.only_eval") is not False):
-        return False
-    if demand.get("near") and not closest(settings.word(demand["key"], SETTING) or "", demand["values"], SLIP):
-        return False
-    sections = [demand[key] for key in ("has", "section") if key in demand]
-    return all(map(settings.has, sections)) and is_for(settings, demand, SETTING)
+    settings, has, phase = mode.settings, demand.get, demand.get("phase", "")
+    return (
+        mode.task in has("tasks", (mode.task,))
+        and mode.task not in has("not_tasks", ())
+        and bool(mode.task or not has("task"))
+        and mode.placer.value in has("placers", (mode.placer.value,))
+        and not (has("whole_text") and mode.notes.partial)
+        and (not phase or (bool(mode.phases) if phase == "any" else phase in mode.phases))
+        and ("placed" not in demand or mode.has(demand["placed"]))
+        and not (has("chosen") and not mode.until(demand["until"]))
+        and has("whole", is_whole(mode)) is is_whole(mode)
+        and not (has("trains") and mode.flag("runner.only_eval") is not False)
+        and not (has("near") and not closest(settings.word(demand["key"], SETTING) or "", demand["values"], SLIP))
+        and all(settings.has(demand[key]) for key in ("has", "section") if key in demand)
+        and is_for(settings, demand, SETTING)
+    )
 
 
 def is_whole(mode: Mode) -> bool:
@@ -139,7 +111,6 @@ def check_settings(mode: Mode, level: str = "") -> None:
         if demand["check"] != KEYS and demand.get("level", "") == level and _applies(mode, demand):
             when: str = getattr(known, demand.get("when", "CHECKED"), "")
             given: dict[str, Any] = {"code": demand.get("code", SETTING), "source": f"RLinf, {demand['source']}", "when": when}
+            given |= {side: _TERMS[demand[side]] for side in ("left", "right") if demand.get(side) in _TERMS}
             mode.subject = demand["subject"]
             check_of(demand, **given).run(mode)
-    for mode.subject, check in _COMPUTED[level]:
-        run_checks((check,), mode)

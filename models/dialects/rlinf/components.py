@@ -15,11 +15,12 @@ from ...derivation import ACCELERATORS_PER_NODE, Derivation, Figure
 from ...findings.span import Edit, Span
 from ...findings.wording import with_noun
 from ...machines.cluster import Cluster
+from ...placements.placement_text import read_placement
 from ...text.edit import in_flow_map
 from ...text.nearest import nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
-from .known import MAX_RUNS
-from .ranks import Context, Labels, Written, check_text, place_component, read_labels
+from .known import MAX_RUNS, names_of
+from .ranks import Context, Labels, Written, number_ranks, place_component, read_labels, report_faults
 
 KEYS = ("node_group", "placement")
 """Keys in the long form of a component's placement."""
@@ -85,7 +86,7 @@ def component_placement(notes: Notes, section: MapNode, value: Value | None, hin
 
 def names_in(placed: MapNode | None) -> dict[str, Span]:
     """Return every name in `component_placement`, readable or not, with the span of its key."""
-    return {name.strip(): entry.key.span for entry in placed or () for name in entry.key.text.split(",") if name.strip()}
+    return {name: entry.key.span for entry in placed or () for name in names_of(entry) if name}
 
 
 def read_components(context: Context, value: MapNode) -> tuple[Component, ...]:
@@ -155,11 +156,13 @@ def _entry(context: Context, entry: Entry, name: str, in_flow: bool) -> Componen
     scalar = _ranks_of(notes, placement, name, in_flow)
     if scalar is None:
         return None
-    written = Written(name, notes.ranks(scalar, name, in_flow), labels or Labels(), in_flow)
-    if labels is None:
-        check_text(context, written)
-        return None
-    return place_component(context, written, spans)
+    if labels is not None:
+        return place_component(Written(context, name, notes.ranks(scalar, name, in_flow), labels, in_flow), spans)
+    written = Written(replace(context, cluster=None), name, notes.ranks(scalar, name, in_flow), Labels(), in_flow)
+    notes.unsure("PW102", name, "its node group is not known", True, "Declare its node group")
+    numbered, written.fix = number_ranks(None, written.labels.names), written.correction(True)
+    report_faults(written, read_placement(written.text.text, numbered).faults, numbered)
+    return None
 
 
 def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scalar | None:

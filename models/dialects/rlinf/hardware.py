@@ -7,6 +7,7 @@ rlinf/scheduler/hardware/robots/*.py; types and fields are data, facts/hardware.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import field
 from functools import cache
 from itertools import islice
@@ -68,10 +69,9 @@ class GroupHardware:
 def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks) -> GroupHardware | None:
     """Return the hardware of a group; None (noted) if its type is unknown."""
     part = ClusterSection(notes, CODE, group)
-    section = part.mapping(value, f"`hardware` of group `{group}`", "write `type:` and `configs:`")
+    section = part.mapping(value, f"`hardware` of group `{group}`", "write `type:` and `configs:`", ("type", "configs"), "`hardware`")
     if section is None:
         return None
-    section = notes.unknown_keys(section, group, ("type", "configs"), True, "`hardware`")
     for key in ("type", "configs"):
         if section.get(key) is None:
             part.missing(section, key, f"`hardware` of group `{group}` has no `{key}`")
@@ -115,10 +115,10 @@ def _is_open(part: ClusterSection, kind: str, configs: Value, nodes: Ranks, conf
 def _device(part: ClusterSection, kind: str, item: Value, nodes: Ranks) -> tuple[int, Hardware] | None:
     """Return (node rank, device); None (noted) if its node is unknown."""
     group, table = part.subject, hardware_types()[kind]
-    device = part.mapping(item, f"an item of `configs` of group `{group}`", "write `- node_rank: ...`")
+    noun, keys = f"an item of `configs` of group `{group}`", ("node_rank", *table.fields)
+    device = part.mapping(item, noun, "write `- node_rank: ...`", keys, f"a {kind} configuration")
     if device is None:
         return None
-    device = part.notes.unknown_keys(device, group, ("node_rank", *table.fields), True, f"a {kind} configuration")
     for key, value in ((entry.key.text, entry.value) for entry in device if not is_unknown(entry.value)):
         if words := table.strict.get(key):
             listed = " or ".join(f"`{name}`" for name in words)
@@ -163,12 +163,10 @@ def _check_release(part: ClusterSection, kind: str, device: MapNode) -> None:
 def _is_address(value: Value) -> bool:
     from ipaddress import ip_address
 
-    try:
-        # Python accepts a whole number as an address, and so does RLinf.
-        ip_address(value.value if isinstance(value, Scalar) and isinstance(value.value, int) else _format(value))
-    except ValueError:
-        return False
-    return True
+    # Python accepts a whole number as an address, and so does RLinf.
+    with suppress(ValueError):
+        return bool(ip_address(value.value if isinstance(value, Scalar) and isinstance(value.value, int) else _format(value)))
+    return False
 
 
 def _format(value: Value) -> str:

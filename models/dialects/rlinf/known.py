@@ -19,7 +19,7 @@ from ...releases.choice import ReleaseChoice
 from ...releases.evidence import choose_by_masks, mask_of
 from ...releases.release import Range, read_releases
 from ...text.document import Document
-from ...text.tree import ListNode, MapNode, Scalar, Value, find
+from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, find
 from ..released import infer_release, present_in
 
 AT_LAUNCH = "RLinf notices this only at launch, after Ray is up and all nodes have joined"
@@ -106,7 +106,12 @@ def is_profiled(root: MapNode, hints: Value | None) -> bool:
 def find_placed(root: MapNode) -> frozenset[str]:
     """Return the components with explicit ranks."""
     placed = find(root, "cluster.component_placement")
-    return frozenset(name.strip() for entry in (placed if isinstance(placed, MapNode) else ()) for name in entry.key.text.split(","))
+    return frozenset(name for entry in (placed if isinstance(placed, MapNode) else ()) for name in names_of(entry))
+
+
+def names_of(entry: Entry) -> list[str]:
+    """Return the components of a line of `component_placement`."""
+    return [name.strip() for name in entry.key.text.split(",")]
 
 
 FACTS = Path(__file__).parent / "facts"

@@ -79,20 +79,18 @@ _SOFTWARE_KEYS = ("node_ranks", "env_vars", "python_interpreter_path")
 
 def _environments(part: ClusterSection, value: Value, nodes: Ranks, size: int | None) -> tuple[EnvConfig, ...]:
     """Return the readable `env_configs` of a group, which has each node and variable once."""
-    claims, names, configs = Claims(), set[str](), list[EnvConfig]()
-    group = part.subject
+    claims, names, configs, group = Claims(), set[str](), list[EnvConfig](), part.subject
+    noun = f"an item of `env_configs` of group `{group}`"
     for value_of_item in part.items(value, f"`env_configs` of group `{group}`") or ():
-        item = part.mapping(value_of_item, f"an item of `env_configs` of group `{group}`", "write `- node_ranks: ...`")
+        item = part.mapping(value_of_item, noun, "write `- node_ranks: ...`", _SOFTWARE_KEYS, "an item of `env_configs`")
         if item is None:
             continue
-        item = part.notes.unknown_keys(item, group, _SOFTWARE_KEYS, True, "an item of `env_configs`")
         variables = tuple(_variables(part, item.get("env_vars"), names))
         written, path = item.get("node_ranks"), item.get("python_interpreter_path")
         if written is None:
-            part.missing(item, "node_ranks", f"an item of `env_configs` of group `{group}` has no `node_ranks`", "all")
-            continue
-        ranks = read_node_ranks(part.notes, written, group, size, nodes, item.flow)
-        if ranks is None:
+            part.missing(item, "node_ranks", f"{noun} has no `node_ranks`", "all")
+        ranks = None if written is None else read_node_ranks(part.notes, written, group, size, nodes, item.flow)
+        if written is None or ranks is None:
             continue
         if outside := without(ranks.ranges, nodes.ranges):
             message = f"`env_configs` names node {outside[0].start}, but group `{group}` has the nodes {nodes if nodes else 'none'}"
@@ -188,12 +186,12 @@ def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> Dec
 
 
 def _read_group(notes: Notes, value: Value, size: int | None, result: DeclaredGroups, labels: set[str]) -> None:
-    section = ClusterSection(notes, "PW105", "node_groups")
-    if (item := section.mapping(value, "`each item of node_groups`", "write `- label: ...` and `node_ranks: ...`")) is None:
+    named = find(value, "label")
+    section = ClusterSection(notes, "PW105", named.text if isinstance(named, Scalar) else "node_groups")
+    item = section.mapping(value, "`each item of node_groups`", "write `- label: ...` and `node_ranks: ...`", _KEYS, "a node group")
+    if item is None:
         result.nameless = True
         return
-    named = item.get("label")
-    item = notes.unknown_keys(item, named.text if isinstance(named, Scalar) else "node_groups", _KEYS, True, "a node group")
     label = _read_label(notes, item, labels)
     subject = label or "node_groups"
     written = item.get("node_ranks")
@@ -218,16 +216,14 @@ def _read_group(notes: Notes, value: Value, size: int | None, result: DeclaredGr
 
 
 def _is_said(value: Value | None) -> bool:
-    """Return True if a value is present and not null."""
     return value is not None and not (isinstance(value, Scalar) and value.is_null)
 
 
 def _build_group(notes: Notes, item: MapNode, label: str, nodes: Ranks, size: int | None) -> DeclaredGroup:
     """Return the group with hardware and software; without them if the node count is unknown."""
     flag, named, hardware_value, environment = (item.get(key) for key in ("ignore_hardware", "hardware_type", "hardware", "env_configs"))
-    configs: tuple[EnvConfig, ...] = ()
-    if environment is not None and size is not None:
-        configs = _environments(ClusterSection(notes, "PW115", label), environment, nodes, size)
+    part = ClusterSection(notes, "PW115", label)
+    configs = () if environment is None or size is None else _environments(part, environment, nodes, size)
     has_hardware = _is_said(hardware_value)
     hardware = read_hardware(notes, hardware_value, label, nodes) if hardware_value and has_hardware and size is not None else None
     ignores = bool(flag.value) if isinstance(flag, Scalar) and not is_unknown(flag) else False
@@ -287,7 +283,6 @@ def _check_over_groups(notes: Notes, items: Sequence[Value], groups: list[Declar
             if label == group.label or (device.type, label, group.label) in reported:
                 continue
             reported.add((device.type, label, group.label))
-            named = ((item, find(item, "label")) for item in items)
-            at = next(item for item, name in named if isinstance(name, Scalar) and str(name.value) == group.label)
+            at = next(item for item in items if (name := find(item, "label")) and str(plain(name)) == group.label)
             message = f"node {rank} has its {device.type} configured in group `{label}` and in group `{group.label}`"
             notes.error("PW116", group.label, message, at, kind_of(at), "configure it in one group")

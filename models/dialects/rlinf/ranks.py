@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import field, replace
 from itertools import accumulate
-from typing import Mapping, Sequence
+from typing import Callable, Mapping
 
 from ...component import UNBOUNDED, Component
 from ...configuration.notes import Notes, ScalarText, is_unknown
@@ -31,7 +31,6 @@ from ...placements.placement_text import (
     runs_of,
     runs_over,
 )
-from ...placements.run import Run
 from ...placements.run_checks import twice, why_not
 from ...record import dataclass
 from ...releases.release import Range
@@ -169,19 +168,20 @@ def number_ranks(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
     return replace(numbering, excess=counted - numbering.size)
 
 
-def place_component(context: Context, written: Written, spans: Mapping[str, Span]) -> Component | None:
+def place_component(written: Written, spans: Mapping[str, Span]) -> Component | None:
     """Return the component; None (noted) if its place is unknown."""
-    notes, cluster, name, labels = context.notes, context.cluster, written.name, written.labels.names
+    context, name, labels = written.context, written.name, written.labels.names
+    notes, cluster = context.notes, context.cluster
     numbered = number_ranks(cluster, labels)
     placement = read_placement(written.text.text, numbered)
     counted = cluster if numbered.size is not None else None
     runs = runs_of(placement.pairs, counted, labels) if counted and not placement.faults and placement.processes <= MAX_PROCESSES else ()
     broken = why_not(runs, in_order=True)
     shared = shared_nodes(cluster, labels) if cluster else []
-    fix = written.correction(context, bool(broken or shared or placement.faults))
-    _check_groups(notes, written, shared, fix)
+    written.fix = written.correction(bool(broken or shared or placement.faults))
+    _check_groups(written, shared)
     if placement.faults:
-        _report(context, written, placement.faults, numbered, fix)
+        report_faults(written, placement.faults, numbered)
         return None
     if placement.processes > MAX_PROCESSES:
         message = f"`{name}` has {placement.processes:,} processes, more than the {MAX_PROCESSES:,} that are read"
@@ -200,113 +200,104 @@ def place_component(context: Context, written: Written, spans: Mapping[str, Span
             why, add = "accelerators of the missing nodes unknown", "Name all nodes with `--cluster`"
         notes.unsure("PW102", name, why, True, add)
         return Component(name, labels, least, most, per_process, spans=spans) if cluster else None
-    if shared or _check_kinds(notes, written, runs, broken, fix):
+    if broken == "PW302":
+        before, run = next((a, b) for a, b in zip(runs, runs[1:]) if b.ranks.start < a.ranks.stop and a.kind != b.kind)
+        message = f"process {run.ranks.start} of `{name}` would hold {before.kind} and {run.kind}"
+        written.report(notes.error, broken, message, None, "", "give each process one kind of hardware", "RLinf refuses that at launch")
+    elif broken == "PW108" and len(set(labels)) == len(labels) and (duplicate := twice(runs)):
+        run, label, resource = duplicate
+        message = f"`{name}` holds {run.kind} {resource} of node {run.node} twice, through the groups `{label}` and `{run.node_group}`"
+        written.report(notes.warn, broken, message, None, "numbered twice", "use groups without common nodes")
+    if shared or broken == "PW302":
         return None
-    fixes = {broken: fix} if broken and fix else {}
+    fixes = {broken: written.fix} if broken and written.fix else {}
     return Component(name, labels, amount, amount, per_process, runs=runs, spans=spans, fixes=fixes)
 
 
-def check_text(context: Context, written: Written) -> None:
-    """Note the faults of a placement, for unknown groups."""
-    without_cluster = replace(context, cluster=None)
-    context.notes.unsure("PW102", written.name, "its node group is not known", True, "Declare its node group")
-    numbered = number_ranks(None, written.labels.names)
-    faults = read_placement(written.text.text, numbered).faults
-    _report(without_cluster, written, faults, numbered, written.correction(without_cluster, True))
-
-
-def _check_groups(notes: Notes, written: Written, shared: list[int], fix: Fix | None) -> None:
-    name, labels, value = written.name, written.labels, written.labels.value
-    if labels.listed and value is not None:
+def _check_groups(written: Written, shared: list[int]) -> None:
+    notes, name, labels, value = written.context.notes, written.name, written.labels.names, written.labels.value
+    if written.labels.listed:
         message = f"`node_group` of `{name}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
-        notes.warn("PW105", name, message, value, "a list", *_build_fix(fix, f"write `{','.join(labels.names)}`"))
+        written.report(notes.warn, "PW105", message, value, "a list", f"write `{','.join(labels)}`")
     if shared:
         message = f"node {shared[0]} is in several node groups of `{name}`, so it is numbered twice"
-        help, edit = _build_fix(fix, "use groups without common nodes")
-        notes.error("PW108", name, message, value or written.text.scalar, "", help, edit, "RLinf refuses that at launch")
-    elif len(set(labels.names)) < len(labels.names) and value is not None:
+        written.report(notes.error, "PW108", message, value, "", "use groups without common nodes", "RLinf refuses that at launch")
+    elif len(set(labels)) < len(labels) and value is not None:
         message = f"`{name}` names a node group twice, so its resources are numbered and held twice"
-        notes.warn("PW108", name, message, value, "", *_build_fix(fix, "name each once"))
+        written.report(notes.warn, "PW108", message, value, "", "name each once")
 
 
-def _build_fix(fix: Fix | None, help: str) -> tuple[str, Edit | None]:
-    return (fix.help, fix.edit) if fix else (help, None)
-
-
-def _report(context: Context, written: Written, faults: list[PlacementFault], numbered: Numbered, fix: Fix | None) -> None:
-    text, name = written.text, written.name
-    more = _count_missing_nodes(context, written, faults)
-    open_ = context.groups.open.intersection(written.labels.names)
+def report_faults(written: Written, faults: list[PlacementFault], numbered: Numbered) -> None:
+    """Note the faults of a placement, as warnings where the nodes may have more hardware."""
+    text, context = written.text, written.context
+    more = _count_missing_nodes(written, faults)
+    is_open = not context.groups.open.isdisjoint(written.labels.names)
     for fault in faults[:MAX_FAULTS]:
         help = "write `ranks` or `ranks:processes` in ascending order, several of them with commas, such as `0-1:0-3,2-3`"
         if fault.code == "PW102":
             help = f"name ranks below {numbered.size}" if numbered.size else "choose a node group that has something to place on"
-        help, edit = _build_fix(fix, help)
-        help += f", or set `num_nodes: {more}`" if more and fault.code == "PW102" else ""
+        add = f", or set `num_nodes: {more}`" if more and fault.code == "PW102" else ""
         place = text.scalar if text.shift is None else text.part(fault.start, fault.end)
         # The nodes themselves may have more hardware than the file states: then a lack is not
         # proved.
-        short = fault.code == "PW102" or (numbered.size == 0 and text.text[fault.start : fault.end].strip().lower() == "all")
-        report = context.notes.warn if open_ and short else context.notes.error
-        report(fault.code, name, f"`{name}`: {fault.message}", place, fault.label, help, edit)
+        is_short = fault.code == "PW102" or (numbered.size == 0 and text.text[fault.start : fault.end].strip().lower() == "all")
+        report = context.notes.warn if is_open and is_short else context.notes.error
+        written.report(report, fault.code, f"`{written.name}`: {fault.message}", place, fault.label, help, add=add)
 
 
-def _count_missing_nodes(context: Context, written: Written, faults: list[PlacementFault]) -> int | None:
+def _count_missing_nodes(written: Written, faults: list[PlacementFault]) -> int | None:
     """Return the number of nodes for all ranks, if adding nodes is possible and sufficient."""
-    last_ranks = [fault.last for fault in faults if fault.last is not None]
-    if not context.per_node or not last_ranks or written.labels.names != (CLUSTER_LABEL,) or len(last_ranks) < len(faults):
+    last_ranks, per_node = [fault.last for fault in faults if fault.last is not None], written.context.per_node
+    if not per_node or not last_ranks or written.labels.names != (CLUSTER_LABEL,) or len(last_ranks) < len(faults):
         return None
-    nodes = max(last_ranks) // context.per_node + 1
-    numbering = Numbering(ACCELERATOR, (Stretch(0, CLUSTER_LABEL, context.per_node, min(nodes, MAX_NODES)),))
+    nodes = max(last_ranks) // per_node + 1
+    numbering = Numbering(ACCELERATOR, (Stretch(0, CLUSTER_LABEL, per_node, min(nodes, MAX_NODES)),))
     placement = read_placement(written.text.text, Numbered(numbering.size, "accelerator"))
     if placement.faults or placement.processes > MAX_PROCESSES:
         return None
     return nodes if not why_not(runs_over(placement.pairs, numbering, {CLUSTER_LABEL: ACCELERATOR}), in_order=True) else None
 
 
-def _check_kinds(notes: Notes, written: Written, runs: Sequence[Run], broken: str, fix: Fix | None) -> bool:
-    """Return True if a process has two kinds of hardware; warn of doubled resources."""
-    name, labels, scalar = written.name, written.labels.names, written.text.scalar
-    if broken == "PW302":
-        before, run = next((a, b) for a, b in zip(runs, runs[1:]) if b.ranks.start < a.ranks.stop and a.kind != b.kind)
-        message = f"process {run.ranks.start} of `{name}` would hold {before.kind} and {run.kind}"
-        help, edit = _build_fix(fix, "give each process one kind of hardware")
-        notes.error("PW302", name, message, scalar, "", help, edit, "RLinf refuses that at launch")
-    elif broken == "PW108" and len(set(labels)) == len(labels) and (duplicate := twice(runs)):
-        run, label, resource = duplicate
-        message = f"`{name}` holds {run.kind} {resource} of node {run.node} twice, through the groups `{label}` and `{run.node_group}`"
-        notes.warn("PW108", name, message, scalar, "numbered twice", *_build_fix(fix, "use groups without common nodes"))
-    return broken == "PW302"
-
-
-@dataclass(frozen=True)
+@dataclass
 class Written:
-    """Placement of a component as written: text, node groups, and whether in a flow map."""
+    """Placement of a component as written; `fix` is its correction, once known."""
 
+    context: Context
     name: str
     text: ScalarText
     labels: Labels
     in_flow: bool
+    fix: Fix | None = None
 
-    def correction(self, context: Context, broken: bool) -> Fix | None:
+    def report(
+        self, report: Callable[..., None], code: str, message: str, at: Span | Value | None, label: str, help: str, *notes: str,
+        add: str = "",
+    ) -> None:  # fmt: skip
+        """Add a finding with the correction, or else with `help`; `add` follows either."""
+        help, edit = (self.fix.help, self.fix.edit) if self.fix else (help, None)
+        report(code, self.name, message, self.text.scalar if at is None else at, label, help + add, edit, *notes)
+
+    def correction(self, is_broken: bool) -> Fix | None:
         """Return the closest form that RLinf starts; None if correct or without a known correction.
 
         Each node group is named once, in a text; then the ranks are corrected.
         """
-        names, text, cluster = self.labels.names, self.text.text, context.cluster
+        names, text, cluster = self.labels.names, self.text.text, self.context.cluster
         unique = tuple(dict.fromkeys(names))
         is_listed = self.labels.listed or len(unique) < len(names)
-        if not broken and not is_listed:
+        if not is_broken and not is_listed:
             return None
         numbered = number_ranks(cluster, unique)
-        numbering = cluster.numbering(unique) if cluster and numbered.size is not None else None
-        if is_listed and _starts(read_placement(text, numbered), unique, cluster):
+        if is_listed:
+            if not _starts(read_placement(text, numbered), unique, cluster):
+                return None
             value, joined = self.labels.value, ",".join(unique)
             is_here = value is not None and not (isinstance(value, Scalar) and value.origin is not None)
             edit = Edit(value.span, in_flow_map(joined) if self.in_flow else plain_or_quoted(joined)) if value and is_here else None
             return Fix(f"write `node_group: {plain_or_quoted(joined)}`", edit)
+        numbering = cluster.numbering(unique) if cluster and numbered.size is not None else None
         better = correct_text(text, numbered, numbering, lambda candidate: _starts(candidate, unique, cluster))
-        if better is None or is_listed:
+        if better is None:
             return None
         return Fix(f"write `{better if self.text.shift == 1 else plain_or_quoted(better)}`", self.text.replace(better, self.in_flow))
 

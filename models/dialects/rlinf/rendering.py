@@ -175,10 +175,10 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     parts = ["all", *(["dapo"] if job.algorithm == "dapo" else []), *(["critic"] if CRITIC in by_role else [])]
     keys = job.keys(known, parts, values)
     for role, section in ((ACTOR, "actor"), (CRITIC, "critic")):
-        if role in by_role:
-            keys |= {
-                f"{section}.{key}": value for key, value in (known[f"trained {_backend(by_role[role])}"] | _sizes(by_role[role])).items()
-            }
+        if component := by_role.get(role):
+            backend = MEGATRON if component.backend == MEGATRON else FSDP
+            own_keys = known[f"trained {backend}"] | (_sizes(component) if backend == MEGATRON else {})
+            keys |= {f"{section}.{key}": value for key, value in own_keys.items()}
     tree = merge_keys(render(problem).text, keys, without=("placewright",))
     placement = tree["cluster"]["component_placement"]
     reference = by_role.get(REFERENCE)
@@ -191,14 +191,8 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     return add_title(f"{title}. Add what `defaults` gave your other jobs: data, optimizer, reward.", tree)
 
 
-def _backend(component: Component) -> str:
-    return MEGATRON if component.backend == MEGATRON else FSDP
-
-
 def _sizes(component: Component) -> dict[str, object]:
     """Return the parallel sizes of what Megatron trains."""
-    if _backend(component) != MEGATRON:
-        return {}
     own = component.parallel
     sizes = {"tensor_model": own.tp, "pipeline_model": own.pp, "context": own.cp, "expert_model": own.ep}
     sizes |= {"expert_tensor": (component.estimate.expert_tp if component.estimate else 0) or own.tp} if own.ep > 1 else {}

@@ -45,10 +45,13 @@ class ClusterSection:
         kind = kind_of(value)
         self.error(f"{noun} must be {wanted}, but it is {kind}", value, kind, help, edit)
 
-    def mapping(self, value: Value, noun: str, help: str) -> MapNode | None:
-        """Return the map; None and a finding for another kind of value."""
+    def mapping(self, value: Value, noun: str, help: str, keys: Sequence[str], section: str = "") -> MapNode | None:
+        """Return the map without unknown keys; None and a finding for another kind of value.
+
+        `section` stands for the noun in findings about keys.
+        """
         if isinstance(value, MapNode):
-            return value
+            return self.notes.unknown_keys(value, self.subject, keys, True, section or noun)
         if not is_unknown(value):
             self.report_kind(noun, "a map", value, help)
         return None
@@ -110,7 +113,6 @@ def section_of(notes: Notes, interpolator: Interpolator, root: MapNode) -> MapNo
 
 
 def _warn(notes: Notes, entry: Entry, path: str, help: str, edit: Edit | None) -> None:
-    """Warn of a key that RLinf ignores, and Hydra refuses on the command line."""
     fate, changes = "RLinf ignores it silently", [f"{item.key}." for item in notes.document.settings if item.kind is SettingMark.CHANGE]
     if notes.partial and any(key.startswith(f"{path}.") for key in changes):
         fate = "Hydra refuses it unless `defaults` have it"
@@ -212,17 +214,13 @@ def check_profiling(notes: Notes, value: Value | None) -> None:
     if value is None or is_absent(value):
         return
     part = ClusterSection(notes, "PW117", "profiling")
-    older = before("cluster_key", "profiling")
-    if older:
+    if older := before("cluster_key", "profiling"):
         message = f"RLinf before {older.until} ignores `profiling`"
         notes.judge(older, Severity.WARNING, part.code, part.subject, message, value, "ignored", f"run RLinf {older.until}, or remove it")
-    if older and notes.choice is not None and notes.choice.has(older):
-        return
-    section = part.mapping(value, "`profiling`", "write `backend: nsight` below it")
-    if section is None:
-        return
-    if (backend := section.get("backend")) is None:
-        notes.missing(part.subject, "backend", section.span, f"add `backend:` with {' or '.join(_BACKENDS)}")
-    else:
+        if notes.choice is not None and notes.choice.has(older):
+            return
+    section = part.mapping(value, "`profiling`", "write `backend: nsight` below it", _PROFILING)
+    if section is not None and (backend := section.get("backend")) is not None:
         part.word(backend, _BACKENDS, "`{}` is no profiling backend", "not known")
-    notes.unknown_keys(section, part.subject, _PROFILING, True, "`profiling`")
+    elif section is not None:
+        notes.missing(part.subject, "backend", section.span, f"add `backend:` with {' or '.join(_BACKENDS)}")

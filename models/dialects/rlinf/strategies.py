@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, Iterator, Sequence, SupportsIndex, Union
 
-from ...findings.finding import Finding, UnusableInput, error
+from ...findings.finding import Finding, error
 from ...findings.wording import with_noun
 from ...machines.cluster import Cluster
 from ...machines.node_group import CLUSTER_LABEL, NODE
@@ -17,7 +17,7 @@ from ...placements.placement_text import RankRange, runs_of
 from ...placements.run import Repeat, Run, Runs
 from ...placements.run_checks import why_not
 from ...record import dataclass
-from .strategy_arguments import Argument, Machines, cluster_of, labels, lists_of_ranks, read_ranks, refuse, takes, truth, whole_number
+from .strategy_arguments import Argument, Machines, cluster_of, labels, rank_lists, read_ranks, refusal, refuse, takes, truth, whole_number
 
 Labels = Union[str, Sequence[str], None]
 """Label of a node group, or labels in numbering order; None is the whole cluster."""
@@ -62,19 +62,18 @@ class PlacementStrategy(ABC):
         `runs`.
         """
         name = type(self).__name__
-        for preferred, alias, values in (
-            ("cluster", "num_gpus_per_node", (cluster, num_gpus_per_node)),
-            ("isolate_accelerator", "isolate_gpu", (isolate_accelerator, isolate_gpu)),
+        isolate = self.isolate_accelerator
+        for preferred, alias, value, older in (
+            ("cluster", "num_gpus_per_node", cluster, num_gpus_per_node),
+            ("isolate_accelerator", "isolate_gpu", isolate_accelerator, isolate_gpu),
         ):
-            if None not in values:
-                message = f"`{preferred}` and `{alias}` are one argument"
-                raise UnusableInput([error("PW119", name, message, help=f"give `{preferred}` alone")])
-        nodes = self.reach + 1 if self.counts_nodes else None
+            if value is not None and older is not None:
+                raise refusal(name, f"`{preferred}` and `{alias}` are one argument", f"give `{preferred}` alone")
         machines = num_gpus_per_node if cluster is None else cluster
-        resolved = cluster_of(name, machines, num_nodes_in_cluster, self.reach + 1, nodes)
-        isolate = isolate_gpu if isolate_accelerator is None else isolate_accelerator
-        isolated = self.isolate_accelerator if isolate is None else truth(name, "isolate_accelerator", isolate)
-        return placements(resolved, self.runs(resolved), isolated)
+        resolved = cluster_of(name, machines, num_nodes_in_cluster, self.reach + 1, self.counts_nodes)
+        if (stated := isolate_gpu if isolate_accelerator is None else isolate_accelerator) is not None:
+            isolate = truth(name, "isolate_accelerator", stated)
+        return placements(resolved, self.runs(resolved), isolate)
 
 
 def select_labels(strategy: str, cluster: Cluster, labels: Labels) -> tuple[str, ...]:
@@ -93,10 +92,11 @@ def need_hardware(strategy: str, cluster: Cluster, labels: tuple[str, ...]) -> N
     refuse([error("PW302", strategy, message, help="use NodePlacementStrategy") for message in bare])
     if not cluster.counted:
         message = "the numbers of accelerators of the nodes are unknown"
-        raise UnusableInput([error("PW119", strategy, message, help="describe the cluster, such as `2x8xH100`")])
+        raise refusal(strategy, message, "describe the cluster, such as `2x8xH100`")
 
 
 _BY_NODE = "NodePlacementStrategy"
+_IN_ORDER = "name the node groups in the order of their nodes"
 
 
 @takes(Argument("node_ranks", ("node_ids",), read_ranks), NODE_GROUP, ISOLATE)
@@ -128,7 +128,7 @@ class NodePlacementStrategy(PlacementStrategy):
 
     def __post_init__(self) -> None:
         if not self.node_ranks:
-            raise UnusableInput([error("PW119", _BY_NODE, "`node_ranks` is empty", help="name the node of at least one process")])
+            raise refusal(_BY_NODE, "`node_ranks` is empty", "name the node of at least one process")
 
     @property
     def reach(self) -> int:
@@ -141,19 +141,17 @@ class NodePlacementStrategy(PlacementStrategy):
         nodes = [(node, label) for label in labels for node in cluster.groups[label].node_ranks]
         if shared := sorted(node for node, count in Counter(node for node, _ in nodes).items() if count > 1):
             message = f"the node groups {', '.join(labels)} share the nodes {', '.join(map(str, shared))}"
-            raise UnusableInput([error("PW108", _BY_NODE, message, help="use groups without common nodes", witnesses=tuple(shared))])
+            raise refusal(_BY_NODE, message, "use groups without common nodes", "PW108", witnesses=tuple(shared))
         exist = f"node ranks 0-{len(nodes) - 1} exist" if nodes else "there are none"
-        outside = sorted({rank for rank in self.node_ranks if rank >= len(nodes)})
-        messages = [f"node rank {rank} is outside {', '.join(labels)}: {exist}" for rank in outside]
-        refuse([error("PW102", _BY_NODE, message, help="name nodes that exist") for message in messages])
+        where, outside = f"outside {', '.join(labels)}: {exist}", sorted({rank for rank in self.node_ranks if rank >= len(nodes)})
+        refuse([error("PW102", _BY_NODE, f"node rank {rank} is {where}", help="name nodes that exist") for rank in outside])
         runs: list[Run] = []
         for position, group in groupby(sorted(self.node_ranks)):
             node, label = nodes[position]
             first = runs[-1].ranks.stop if runs else 0
             if runs and runs[-1].node > node:
                 message = f"process {first} is on node {node}, but the process before it is on node {runs[-1].node}"
-                help_ = "name the node groups in the order of their nodes"
-                raise UnusableInput([error("PW210", _BY_NODE, message, help=help_, witnesses=(first,))])
+                raise refusal(_BY_NODE, message, _IN_ORDER, "PW210", witnesses=(first,))
             runs.append(Run(range(first, first + len(list(group))), node, NODE, 0, 0, 1, 0, label))
         return tuple(runs)
 
@@ -211,13 +209,13 @@ class PackedPlacementStrategy(PlacementStrategy):
         start, end = self.start_accelerator_id, self.end_accelerator_id
         if end < start:
             help_ = f"start at {end} and end at {start}"
-            raise UnusableInput([error("PW119", _PACKED, f"the accelerator ids {start}-{end} run backwards", help=help_)])
+            raise refusal(_PACKED, f"the accelerator ids {start}-{end} run backwards", help_)
         block, count = self.num_accelerators_per_process * self.stride, end - start + 1
         if rest := count % block:
             help_ = f"end at {end - rest if rest < count else start + block - 1}"
             parts = f"blocks of {block} ({self.num_accelerators_per_process} per process x stride {self.stride})"
             message = f"{with_noun(count, 'accelerator')} ({start}-{end}) cannot be divided into {parts}"
-            raise UnusableInput([error("PW119", _PACKED, message, help=help_, amount=rest)])
+            raise refusal(_PACKED, message, help_, amount=rest)
 
     @property
     def reach(self) -> int:
@@ -232,7 +230,7 @@ class PackedPlacementStrategy(PlacementStrategy):
         if self.end_accelerator_id >= numbering.size:
             exist = f"0-{numbering.size - 1} exist" if numbering.size else "there are none"
             message = f"accelerators {self.start_accelerator_id}-{self.end_accelerator_id} reach outside {', '.join(labels)}: {exist}"
-            raise UnusableInput([error("PW102", _PACKED, message, help="end at one that exists")])
+            raise refusal(_PACKED, message, "end at one that exists", "PW102")
         per_process = self.num_accelerators_per_process
         step = self.stride if per_process > 1 else 1
         block, rank, repeats = per_process * step, 0, []
@@ -241,7 +239,7 @@ class PackedPlacementStrategy(PlacementStrategy):
                 crossing, node, size = rank + count // block * step, stretch.node_rank, per_process * self.stride
                 message = f"process {crossing} would span several nodes: its block needs {size} accelerators, node {node} has {free} left"
                 help_ = f"start where a node starts, or use blocks that divide what a node has (now {size})"
-                raise UnusableInput([error("PW203", _PACKED, message, help=help_, witnesses=(crossing,), amount=size - free)])
+                raise refusal(_PACKED, message, help_, "PW203", witnesses=(crossing,), amount=size - free)
             kind = cluster.groups[stretch.label].kind
             # Without a stride all blocks of a node follow one pattern; with a stride only the
             # processes of a block do.
@@ -259,7 +257,7 @@ _FLEXIBLE = "FlexiblePlacementStrategy"
 
 
 @takes(
-    Argument("accelerator_id_lists", ("accelerator_ids_list", "gpu_ids_list", "hardware_ranks_list"), lists_of_ranks),
+    Argument("accelerator_id_lists", ("accelerator_ids_list", "gpu_ids_list", "hardware_ranks_list"), rank_lists),
     NODE_GROUP,
     ISOLATE,
 )
@@ -297,7 +295,7 @@ class FlexiblePlacementStrategy(PlacementStrategy):
 
     def __post_init__(self) -> None:
         if not self.accelerator_id_lists:
-            raise UnusableInput([error("PW119", _FLEXIBLE, "`accelerator_id_lists` is empty", help="list the ids of at least one process")])
+            raise refusal(_FLEXIBLE, "`accelerator_id_lists` is empty", "list the ids of at least one process")
         findings = list[Finding]()
         for position, ids in enumerate(self.accelerator_id_lists):
             name = f"accelerator_id_lists[{position}]"
@@ -320,20 +318,17 @@ class FlexiblePlacementStrategy(PlacementStrategy):
         need_hardware(_FLEXIBLE, cluster, labels)
         numbering = cluster.numbering(labels)
         exist = f"0-{numbering.size - 1} exist" if numbering.size else "there are none"
-        highest = ((position, max(ranks)) for position, ranks in enumerate(self.accelerator_id_lists))
-        outside = [(f"`accelerator_id_lists[{position}]` names {rank}", rank) for position, rank in highest if rank >= numbering.size]
-        where, help_ = f"which is outside {', '.join(labels)}: {exist}", "name ids that exist"
-        refuse([error("PW102", _FLEXIBLE, f"{names}, {where}", help=help_, witnesses=(rank,)) for names, rank in outside])
+        outside = [(position, max(ranks)) for position, ranks in enumerate(self.accelerator_id_lists) if max(ranks) >= numbering.size]
+        text = f"`accelerator_id_lists[{{}}]` names {{}}, which is outside {', '.join(labels)}: {exist}"
+        refuse([error("PW102", _FLEXIBLE, text.format(*at), help="name ids that exist", witnesses=at[1:]) for at in outside])
         ordered = sorted((sorted(ranks) for ranks in self.accelerator_id_lists), key=lambda ranks: ranks[0])
         is_solid = all(ranks[-1] - ranks[0] < len(ranks) for ranks in ordered)
         if is_solid and all(before[-1] < after[0] for before, after in zip(ordered, ordered[1:])):
             runs_by_text = runs_of((RankRange(ranks[0], ranks[-1] + 1, 1) for ranks in ordered), cluster, labels)
             if why_not(runs_by_text, in_order=True) in ("", "PW108"):
                 return runs_by_text
-        processes: list[_ProcessSeats] = []
-        for ranks in ordered:
-            positions = map(numbering.locate, ranks)
-            processes.append([((stretch.node_rank, index), stretch.label) for stretch, index in positions])
+        located = [[numbering.locate(rank) for rank in ranks] for ranks in ordered]
+        processes = [[((stretch.node_rank, index), stretch.label) for stretch, index in positions] for positions in located]
         refuse([*_faults(cluster, processes)])
         runs: list[Run] = []
         for label, members in groupby(enumerate(processes), key=lambda process: process[1][0][1]):
@@ -342,21 +337,16 @@ class FlexiblePlacementStrategy(PlacementStrategy):
         return tuple(runs)
 
 
-_ProcessSeats = list[tuple[Seat, str]]
-
-
-def _faults(cluster: Cluster, processes: list[_ProcessSeats]) -> Iterator[Finding]:
+def _faults(cluster: Cluster, processes: list[list[tuple[Seat, str]]]) -> Iterator[Finding]:
     last = 0
     for rank, process_seats in enumerate(processes):
         nodes = sorted({node for (node, _), _ in process_seats})
         kinds = sorted({cluster.groups[label].kind for _, label in process_seats})
-        if len(nodes) > 1:
-            message = f"process {rank} would span the nodes {', '.join(map(str, nodes))}"
-            yield error("PW203", _FLEXIBLE, message, help="list ranks of one node", witnesses=(rank,))
-        if len(kinds) > 1:
-            message = f"process {rank} would hold {' and '.join(kinds)}"
-            yield error("PW302", _FLEXIBLE, message, help="list ranks of one kind of hardware", witnesses=(rank,))
-        if nodes[0] < last:
-            message = f"process {rank} is on node {nodes[0]}, but the process before it is on node {last}"
-            yield error("PW210", _FLEXIBLE, message, help="name the node groups in the order of their nodes", witnesses=(rank,))
+        for code, is_wrong, fault, help_ in (
+            ("PW203", len(nodes) > 1, f"would span the nodes {', '.join(map(str, nodes))}", "list ranks of one node"),
+            ("PW302", len(kinds) > 1, f"would hold {' and '.join(kinds)}", "list ranks of one kind of hardware"),
+            ("PW210", nodes[0] < last, f"is on node {nodes[0]}, but the process before it is on node {last}", _IN_ORDER),
+        ):
+            if is_wrong:
+                yield error(code, _FLEXIBLE, f"process {rank} {fault}", help=help_, witnesses=(rank,))
         last = nodes[-1]

@@ -59,9 +59,12 @@ def _read(
 ) -> dict[str, Any]:
     findings, written_names, values = list[Finding](), dict[str, str](), dict[str, Any]()
     by_name = {name: argument for argument in arguments for name in (argument.name, *argument.aliases)}
+
+    def refuse_argument(message: str, help: str = "") -> None:
+        findings.append(error("PW119", strategy, message, help=help))
+
     if (count := len(positional)) > (most := len(arguments)):
-        message = f"{with_noun(count, 'value')} {are(count)} given, but there {are(most)} {with_noun(most, 'argument')}"
-        findings.append(_build_error(strategy, message))
+        refuse_argument(f"{with_noun(count, 'value')} {are(count)} given, but there {are(most)} {with_noun(most, 'argument')}")
     # Documentation of the first two generations lists the isolation in the position of the node group.
     by_position = (
         ("isolate_accelerator" if argument.name == "node_group" and isinstance(value, bool) else argument.name, value)
@@ -71,23 +74,25 @@ def _read(
         argument = by_name.get(name)
         if argument is None:
             close, known = nearest(name, by_name), ", ".join(f"`{argument.name}`" for argument in arguments)
-            findings.append(
-                _build_error(strategy, f"there is no argument `{name}`", f"write `{close}`" if close else f"pass one of {known}")
-            )
+            refuse_argument(f"there is no argument `{name}`", f"write `{close}`" if close else f"pass one of {known}")
         elif (earlier := written_names.setdefault(argument.name, name)) != name or argument.name in values:
             both = f"`{earlier}` and `{name}` are" if earlier != name else f"`{name}` is given twice:"
-            findings.append(_build_error(strategy, f"{both} one argument", f"give it once, as `{argument.name}`"))
+            refuse_argument(f"{both} one argument", f"give it once, as `{argument.name}`")
         else:
             values[argument.name] = None
             try:
                 values[argument.name] = argument.read(strategy, name, value)
             except UnusableInput as refused:
                 findings += refused.findings
-    for argument in arguments:
-        if argument.name in needed and argument.name not in values:
-            findings.append(_build_error(strategy, f"`{argument.name}` is missing", f"pass `{argument.name}=...`"))
+    for name in [argument.name for argument in arguments if argument.name in needed and argument.name not in values]:
+        refuse_argument(f"`{name}` is missing", f"pass `{name}=...`")
     refuse(findings)
     return values
+
+
+def refusal(strategy: str, message: str, help: str, code: str = "PW119", **amounts: Any) -> UnusableInput:
+    """Return the exception for one reason."""
+    return UnusableInput([error(code, strategy, message, help=help, **amounts)])
 
 
 def refuse(findings: Sequence[Finding]) -> None:
@@ -103,7 +108,7 @@ def whole_number(least: int) -> Callable[[str, str, object], int]:
         number = _index(value)
         if number is None or number < least:
             message = f"`{name}` is {_format(value)}, but it must be a whole number of at least {least}"
-            raise UnusableInput([_build_error(strategy, message, f"pass `{name}={least}` or more")])
+            raise refusal(strategy, message, f"pass `{name}={least}` or more")
         return number
 
     return read
@@ -113,17 +118,16 @@ def read_ranks(strategy: str, name: str, value: object) -> tuple[int, ...]:
     """Read a list of ranks; it may be empty."""
     if isinstance(value, (list, tuple)) and all(type(rank) is int and rank >= 0 for rank in value):
         return tuple(value)  # as long lists are
-    items = _items(strategy, name, value)
-    numbers = [_index(item) for item in items]
-    valid = tuple(number for number in numbers if number is not None and number >= 0)
-    if len(valid) < len(numbers):
-        wrong = next(item for item, number in zip(items, numbers) if number is None or number < 0)
-        message = f"`{name}` holds {_format(wrong)}, but a rank is a whole number of at least 0"
-        raise UnusableInput([_build_error(strategy, message, f"give `{name}` whole numbers")])
-    return valid
+    ranks = []
+    for item in _items(strategy, name, value):
+        if (rank := _index(item)) is None or rank < 0:
+            message = f"`{name}` holds {_format(item)}, but a rank is a whole number of at least 0"
+            raise refusal(strategy, message, f"give `{name}` whole numbers")
+        ranks.append(rank)
+    return tuple(ranks)
 
 
-def lists_of_ranks(strategy: str, name: str, value: object) -> tuple[tuple[int, ...], ...]:
+def rank_lists(strategy: str, name: str, value: object) -> tuple[tuple[int, ...], ...]:
     """Read a list of lists of ranks; raise UnusableInput with the faults of all lists."""
     lists, findings = [], list[Finding]()
     for position, item in enumerate(_items(strategy, name, value)):
@@ -139,7 +143,7 @@ def truth(strategy: str, name: str, value: object) -> bool:
     """Read True or False."""
     if isinstance(value, bool):
         return value
-    raise UnusableInput([_build_error(strategy, f"`{name}` is {_format(value)}, but it must be True or False", f"pass `{name}=True`")])
+    raise refusal(strategy, f"`{name}` is {_format(value)}, but it must be True or False", f"pass `{name}=True`")
 
 
 def labels(strategy: str, name: str, value: object) -> str | tuple[str, ...] | None:
@@ -155,7 +159,7 @@ def _items(strategy: str, name: str, value: object) -> list[object]:
             return list(value)
         except TypeError:  # a numpy array without dimensions counts as a Collection
             pass
-    raise UnusableInput([_build_error(strategy, f"`{name}` is {_format(value)}, but it must be a list", f"pass `{name}` as a list")])
+    raise refusal(strategy, f"`{name}` is {_format(value)}, but it must be a list", f"pass `{name}` as a list")
 
 
 def _index(value: object) -> int | None:
@@ -172,10 +176,6 @@ def _format(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _build_error(strategy: str, message: str, help: str = "") -> Finding:
-    return error("PW119", strategy, message, help=help)
-
-
 class OnMachines(Protocol):
     """Object with an attribute `machines`, such as the cluster object of RLinf's programs."""
 
@@ -188,30 +188,26 @@ Machines = Union[Cluster, OnMachines, AsDeclared, str, SupportsIndex]
 _HELP = "pass a Cluster, a shorthand such as `2x8xH100`, or `num_gpus_per_node=8`"
 
 
-def cluster_of(strategy: str, machines: Machines | None, nodes: SupportsIndex | None, accelerators: int, least: int | None) -> Cluster:
+def cluster_of(strategy: str, machines: Machines | None, nodes: SupportsIndex | None, most: int, counts_nodes: bool) -> Cluster:
     """Return the cluster; a number of accelerators per node is extended to enough nodes.
 
-    `nodes` fixes the number of nodes; else there are as many as `accelerators` need in all, or
-    `least` nodes if set. Raises UnusableInput (PW119).
+    `nodes` fixes the number of nodes; else there are enough for `most` accelerators, or `most` nodes
+    with `counts_nodes`. Raises UnusableInput (PW119).
     """
     machines = getattr(machines, "machines", machines)
-    if isinstance(machines, str):
-        try:
-            machines = read_shorthand(machines)
-        except ValueError as problem:
-            raise UnusableInput([error("PW119", strategy, str(problem), help=_HELP)]) from None
+    try:
+        machines = read_shorthand(machines) if isinstance(machines, str) else machines
+    except ValueError as problem:
+        raise refusal(strategy, str(problem), _HELP) from None
     if isinstance(machines, Cluster):
         if nodes is not None:
             message = f"`num_nodes_in_cluster` is {nodes}, but the cluster itself has {len(machines.nodes)}"
-            raise UnusableInput([error("PW119", strategy, message, help="leave `num_nodes_in_cluster` out")])
+            raise refusal(strategy, message, "leave `num_nodes_in_cluster` out")
         return machines
-    if machines is None:
-        raise UnusableInput([error("PW119", strategy, "no cluster is given", help=_HELP)])
     per_node, model = (machines.count, f"x{machines.model}") if isinstance(machines, AsDeclared) else (machines, "")
     if not isinstance(per_node, SupportsIndex):
-        raise UnusableInput([error("PW119", strategy, f"the cluster is {per_node!r:.60}, which is none", help=_HELP)])
-    accelerators_per_node = whole_number(1 if least is None else 0)(strategy, "num_gpus_per_node", per_node)
-    count = -(-accelerators // accelerators_per_node) if least is None else least
-    if nodes is not None:
-        count = whole_number(1)(strategy, "num_nodes_in_cluster", nodes)
-    return cluster_of(strategy, f"{count}x{accelerators_per_node}{model}", None, accelerators, least)
+        message = "no cluster is given" if machines is None else f"the cluster is {per_node!r:.60}, which is none"
+        raise refusal(strategy, message, _HELP)
+    has = whole_number(0 if counts_nodes else 1)(strategy, "num_gpus_per_node", per_node)
+    count = whole_number(1)(strategy, "num_nodes_in_cluster", nodes) if nodes is not None else most if counts_nodes else -(-most // has)
+    return cluster_of(strategy, f"{count}x{has}{model}", None, most, counts_nodes)

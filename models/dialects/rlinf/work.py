@@ -48,16 +48,15 @@ TRAINED = {Placer.MODEL_PARALLEL: ("actor", "critic"), Placer.MULTI_AGENT: ("act
 def sizes(mode: Mode) -> None:
     """Derive the sizes of trained, inference and rollout components."""
     roles = (role for role in TRAINED.get(mode.placer, ()) if mode.processes(role) and mode.backend(role) == MEGATRON)
-    divided = [(role, mode.degrees(role)) for role in roles]
-    for name, degrees in [*divided, *inference_replicas(mode)]:
-        processes, tp, pp, cp = mode.processes(name), degrees.tp, degrees.pp, degrees.cp
-        if not processes or tp is None or pp is None or cp is None:
+    for name, degrees in [*((role, mode.degrees(role)) for role in roles), *inference_replicas(mode)]:
+        processes, amounts = mode.processes(name), [amount for amount in (degrees.tp, degrees.pp, degrees.cp) if amount]
+        if not processes or len(amounts) < 3:
             continue
-        size = tp.value * pp.value * cp.value
-        mode.derive(name, REPLICA_SIZE, size, f"tp {tp.value} x pp {pp.value} x cp {cp.value}", tp, pp, cp)
+        tp, pp, cp = (amount.value for amount in amounts)
+        size = mode.derive(name, REPLICA_SIZE, tp * pp * cp, f"tp {tp} x pp {pp} x cp {cp}", *amounts)
         if processes % size == 0:
             replicas = f"{with_noun(processes, 'process')} // {size} a replica"
-            mode.derive(name, DATA_PARALLEL_SIZE, processes // size, replicas, tp, pp, cp)
+            mode.derive(name, DATA_PARALLEL_SIZE, processes // size, replicas, *amounts)
     if mode.packs:
         _engines(mode)
 

@@ -24,11 +24,11 @@ from ...problem import Problem
 from ...reading import Reading
 from ...text.edit import indent_of, line_end, plain_or_quoted, quotes_keys, without_entry
 from ...text.source import Source
-from ...text.tree import Entry, MapNode, find
+from ...text.tree import MapNode, find
 from ...times import times_with
 from ..dialect import UNCHANGED, Degrees
 from ..written import Values, check_places, edits_of, put, read_again, refuse_writing, text_of
-from .known import COST, KEY
+from .known import COST, KEY, names_of
 from .modes.state import SECTIONS, Extent, degree_keys, extent_of
 from .planning.hints import MEASURED_ON
 from .reader import read_with
@@ -57,7 +57,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     if planning.own and not isinstance(placed, MapNode):
         raise refuse_writing("", f"`{PLACED}` is written elsewhere")
     entries = placed if isinstance(placed, MapNode) else MapNode((), source.root.span)
-    in_file = {name for entry in entries for name in _names(entry)}
+    in_file = {name for entry in entries for name in names_of(entry)}
     idle = _find_not_started(problem, assignment)
     added = [name for name in assignment.runs if name not in known or known[name].runs is None]
     lines: dict[str, Line] = {name: _line(name, known.get(name), problem, assignment.of(name)) for name in added if name not in idle}
@@ -104,28 +104,23 @@ def _relabel(runs: Sequence[Run], labels: tuple[str, ...] = _WHOLE) -> Sequence[
     return [replace(run, node_group=labels[0]) for run in runs] if len(labels) == 1 else runs
 
 
-def _extent(problem: Problem, runs: Sequence[Run], labels: tuple[str, ...]) -> Extent:
-    return extent_of(_relabel(runs, labels), problem.cluster, labels)
-
-
 def _line(name: str, component: Component | None, problem: Problem, runs: Sequence[Run]) -> Line:
+    def extent_in(labels: tuple[str, ...]) -> Extent:
+        return extent_of(_relabel(runs, labels), problem.cluster, labels)
+
     if not name or "," in name or name != name.strip():
         raise refuse_writing(name, f"`{name}` cannot be a key of `component_placement`")
     if component and component.contiguous and problem.job.capabilities.packs:
         named, labels = component.node_groups, _WHOLE
         if problem.kind(component) != ACCELERATOR:
             labels = labels_used(runs, named)
-        elif problem.job.planning.own and len(named) == 1 and _extent(problem, runs, named) == _extent(problem, runs, _WHOLE):
+        elif problem.job.planning.own and len(named) == 1 and extent_in(named) == extent_in(_WHOLE):
             labels = named  # the file's own group, whose ranks equal the cluster's
-        extent = _extent(problem, runs, labels)
+        extent = extent_in(labels)
         text = "all" if extent.size == problem.cluster.numbering(labels).size > 1 else str(extent)
     else:
         labels, text = best_text(name, runs, problem.cluster, component.node_groups if component else ())
     return plain_or_quoted(text) if labels == _WHOLE else {NODE_GROUP: ",".join(labels), "placement": text}
-
-
-def _names(entry: Entry) -> list[str]:
-    return [name.strip() for name in entry.key.text.split(",")]
 
 
 def rewrite(source: Source, placed: MapNode, lines: Mapping[str, Line]) -> list[Edit]:
@@ -136,7 +131,7 @@ def rewrite(source: Source, placed: MapNode, lines: Mapping[str, Line]) -> list[
     edits = []
     separator = ", " if placed.flow else line_end(source.text) + indent_of(placed.entries[0].key.span if placed.entries else placed.span)
     for entry in placed:
-        key, end, names = entry.key.span, entry.value.span.end_in_use, _names(entry)
+        key, end, names = entry.key.span, entry.value.span.end_in_use, names_of(entry)
         by_line: dict[str, list[str]] = {}
         for name in names:
             if (line := lines.get(name)) is not None:
