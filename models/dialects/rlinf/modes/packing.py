@@ -109,9 +109,8 @@ def fits_whole(mode: Mode, name: str, count: int, shape: ProcessShape, tp: Amoun
         packed = f"processes of {shape.per_process}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
         message = f"the {with_noun(count, 'accelerator')} of `{name}` cannot be packed in {packed}: {rest} {are(rest)} left"
         notes, help = (tp.text,) if tp and tp.scalar else (), f"give it {_format_near(count, shape.block)} accelerators"
-        mode.error(DEGREE, name, message, help, f"no multiple of {shape.block}", notes=notes)
-        if shape.stride > 1:  # the tp of the actor
-            mode.notes.findings[-1] = replace(mode.notes.findings[-1], premises=("actor",))
+        premises = ("actor",) if shape.stride > 1 else ()  # its tp
+        mode.error(DEGREE, name, message, help, f"no multiple of {shape.block}", notes=notes, premises=premises)
     return not rest
 
 

@@ -6,6 +6,7 @@ rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
 from typing import Mapping, Sequence
 
@@ -35,7 +36,6 @@ from ..known import (
     MEGATRON,
     MULTI_AGENT,
     SETTING,
-    TaskFacts,
     before,
     list_words,
     names,
@@ -218,7 +218,10 @@ class Mode(Facts):
     written : name -> span in `component_placement`, unreadable components included.
     owner : span of `component_placement`, else of `cluster`.
     merged : components, relations and open degrees as the hints state them.
+    packs : True if processes are packed into contiguous ranges, so process ranks are not written.
+    reason, placed_by : the placement class that makes the demands, and a note that names it.
     planned : components whose ranks are chosen by their times.
+    plans_both : True if a plan decides how actor and rollout share accelerators.
     profiled : True if the file has times, so that ranks may be chosen.
     choices : parallel degrees that hints leave open to a plan.
     relations : relations of the hints, and those that the mode demands.
@@ -236,8 +239,12 @@ class Mode(Facts):
         super().__init__(notes, settings)
         self.cluster, self.written, self.owner = cluster, written, owner
         self.task = task_of(notes, settings)
-        self.placer = placer_of(settings, self.task)
+        self.placer, self.facts = placer_of(settings, self.task), task_facts(self.task)
+        self.packs = self.placer is not Placer.HYBRID
+        self.reason = f"RLinf's {self.placer.value}"
+        self.placed_by = (f"{self.reason} places the components",)
         self.merged, self.planned, self.profiled = merged, planned, profiled
+        self.plans_both = {"actor", "rollout"} <= planned
         self.components = {component.name: component for component in merged.components}
         self.choices: Mapping[str, tuple[Parallel, ...]] = merged.choices if profiled else {}
         self.relations: list[Relation] = list(merged.relations)
@@ -269,50 +276,15 @@ class Mode(Facts):
         return ("train",) * trains + ("eval",) * bool(only or (interval is not None and interval.value > 0))
 
     @property
-    def facts(self) -> TaskFacts:
-        """Facts about the task."""
-        return task_facts(self.task)
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Names of all components in the file, unreadable ones included."""
-        return frozenset((*self.written, *self.components))
-
-    @property
-    def packs(self) -> bool:
-        """True if processes are packed into contiguous ranges, so process ranks are not written."""
-        return self.placer is not Placer.HYBRID
-
-    @property
     def shaped(self) -> frozenset[str]:
         """Components with degrees fixed by the settings of the job."""
         hinted = (component for component in self.merged.components if not (component.timed and component.name in self.choices))
         changed = (component for component in hinted if self.components.get(component.name, component).parallel != component.parallel)
         return frozenset(component.name for component in changed)
 
-    @property
-    def reason(self) -> str:
-        """Name of the placement class that makes the demands of the mode."""
-        return f"RLinf's {self.placer.value}"
-
-    @property
-    def placed_by(self) -> tuple[str, ...]:
-        """Note that names the placement class."""
-        return (f"{self.reason} places the components",)
-
-    @property
-    def plans_both(self) -> bool:
-        """True if a plan decides how actor and rollout share accelerators."""
-        return {"actor", "rollout"} <= self.planned
-
     def until(self, name: str) -> bool:
         """Return True if the release at hand is older than the named release."""
         return self.notes.choice is not None and self.notes.choice.until(name)
-
-    def accelerators_of(self, name: str) -> int | None:
-        """Return the number of accelerators of a component with explicit ranks, else None."""
-        component = self.components.get(name)
-        return Assignment({name: component.runs}).count_held(name) if component and component.runs else None
 
     def processes(self, name: str) -> int | None:
         """Return the number of processes of a component with explicit ranks, else None."""
@@ -332,10 +304,11 @@ class Mode(Facts):
 
     def error(
         self, code: str, name: str, message: str, help: str = "", label: str = "",
-        at: Span | None = None, edit: Edit | None = None, notes: tuple[str, ...] = (),
+        at: Span | None = None, edit: Edit | None = None, notes: tuple[str, ...] = (), premises: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
-        """Add an error about a component, by default at its ranks."""
+        """Add an error about a component, by default at its ranks; `premises`: by whose ranks it is judged."""
         self.notes.error(code, name, message, at or self.place(name), label, help, edit, *notes)
+        self.notes.findings[-1] = replace(self.notes.findings[-1], premises=premises)
 
     def warn(
         self, code: str, name: str, message: str, help: str = "", label: str = "", at: Span | None = None, notes: tuple[str, ...] = ()
@@ -384,8 +357,8 @@ class Mode(Facts):
 
     def count(self, name: str) -> int | None:
         """Return the number of explicit accelerators of a component, None if open."""
-        extent = self.extent(name)
-        return extent.count if extent else None
+        component = self.find_placed(name)
+        return Assignment({name: component.runs or ()}).count_held(name) if component else None
 
     def is_open(self, name: str) -> bool:
         """Return True if the component is left to solve."""
