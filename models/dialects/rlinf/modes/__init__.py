@@ -17,13 +17,12 @@ from itertools import combinations
 from typing import Callable, Mapping
 
 from ....component import COLOCATED, DISJOINT, IN_ORDER, SUBSET
-from ....configuration.notes import Notes, is_unknown
+from ....configuration.notes import is_unknown
 from ....configuration.settings import Settings
 from ....findings.finding import Severity
-from ....findings.span import Edit, Span
+from ....findings.span import Edit
 from ....findings.wording import with_noun
 from ....job import HintedJob
-from ....machines.cluster import Cluster
 from ....parallel import UNDIVIDED
 from ....planning.arrangement import ProcessShape
 from ....releases.release import Range
@@ -35,7 +34,7 @@ from .packing import IGNORED, engine_degrees, fits_in, fits_whole, pack, packed_
 from .plans import arrangements, check_engine_weights, check_inference_weights, clear_degrees, sections_of_inference, shapes_of_choices
 from .state import Extent, Mode, Placer, degrees_in_section, placer_of, placing_tp
 
-__all__ = ["Mode", "Placer", "read_mode", "with_own_degrees"]
+__all__ = ["Mode", "Placer", "apply_mode", "with_own_degrees"]
 
 
 def _model_parallel(mode: Mode) -> None:
@@ -256,12 +255,9 @@ def with_own_degrees(settings: Settings, merged: HintedJob, is_planned: bool) ->
     return replace(merged, components=components, choices=choices)
 
 
-def read_mode(
-    notes: Notes, settings: Settings, cluster: Cluster, written: dict[str, Span], owner: Span, merged: HintedJob,
-    planned: frozenset[str], profiled: bool,
-) -> Mode:  # fmt: skip
-    """Return the components by the rules of the task's placement class; see `Mode`."""
-    mode = Mode(notes, settings, cluster, written, owner, merged, planned, profiled)
+def apply_mode(mode: Mode) -> None:
+    """Apply the rules of the task's placement class to the components; see `Mode`."""
+    notes, settings = mode.notes, mode.settings
     if mode.placer is Placer.MODEL_PARALLEL:
         drop_critics(mode)
     wrong = {finding.subject for finding in notes.findings if finding.severity is Severity.ERROR}
@@ -273,13 +269,12 @@ def read_mode(
         if not any(finding.severity is Severity.ERROR for finding in notes.findings):
             message = f"the cluster has no accelerators, on which {mode.reason} places all components"
             mode.error("PW114", "cluster", message, "name machines that have some: `--cluster x8`", "no accelerators", mode.owner)
-        return mode
+        return
     if mode.packs:
         need_components(mode, *mode.facts.needs)
     _APPLY[mode.placer](mode)
     if mode.ways or not mode.packs:
         mode.shapes = shapes_of_choices(mode)
-    return mode
 
 
 TRAINED = ("actor", "rollout")
