@@ -306,7 +306,10 @@ class Mode(Facts):
         self, code: str, name: str, message: str, help: str = "", label: str = "",
         at: Span | None = None, edit: Edit | None = None, notes: tuple[str, ...] = (), premises: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
-        """Add an error about a component, by default at its ranks; `premises`: by whose ranks it is judged."""
+        """Add an error about a component, by default at its ranks.
+
+        `premises` are components by whose ranks it is judged.
+        """
         self.notes.error(code, name, message, at or self.place(name), label, help, edit, *notes)
         self.notes.findings[-1] = replace(self.notes.findings[-1], premises=premises)
 

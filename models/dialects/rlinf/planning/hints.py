@@ -137,7 +137,7 @@ def with_phases_of_idle(
 
 
 def is_started(settings: Settings, name: str, placed: Collection[str]) -> bool:
-    """Return True if a program may start an inference component, where actor and rollout are apart."""
+    """Return True if programs start an inference component with actor and rollout apart."""
     if name == CRITICS_INFERENCE:
         return "critic" in placed and bool(settings.flag("critic.use_critic_model", PLANS))
     return name in INFERRING and infers(settings)
