@@ -100,9 +100,9 @@ def _has_room_apart(mode: Mode) -> bool:
     needs = {name: component.least for name, component in mode.components.items() if mode.on_accelerators(name)}
     needs |= {name: _amounts(mode, name, apart=True)[0] for name in ("actor", "rollout") if name in needs}
     for relation in mode.merged.relations:
-        *others, last = relation.components
-        if relation.implies in (COLOCATED, SUBSET):  # the others are on the accelerators of the last
-            least = max(needs.pop(name, 0) for name in others)
+        *guests, last = relation.components
+        if relation.implies in (COLOCATED, SUBSET):  # the guests are on its accelerators
+            least = max(needs.pop(name, 0) for name in guests)
             needs[last] = max(needs.get(last, 0), least if relation.implies == COLOCATED else 0)
     return sum(needs.values()) <= sum(node.free(ACCELERATOR).bit_count() for node in mode.cluster.nodes)
 
