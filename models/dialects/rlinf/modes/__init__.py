@@ -23,7 +23,6 @@ from ....findings.finding import Severity
 from ....findings.span import Edit
 from ....findings.wording import with_noun
 from ....job import HintedJob
-from ....parallel import UNDIVIDED
 from ....planning.arrangement import ProcessShape
 from ....releases.release import Range
 from ....text.nearest import nearest
@@ -74,14 +73,10 @@ def _pack_trained(mode: Mode, name: str) -> None:
 def _actor(mode: Mode) -> None:
     """Pack the actor: its tensor parallel group must fit; Megatron needs whole replicas."""
     backend, count, degrees = mode.backend("actor"), mode.count("actor"), mode.degrees("actor")
-    component = mode.components.get("actor") if backend == FSDP and mode.profiled else None
-    if component:  # tp of an fsdp actor divides nothing
-        mode.components["actor"] = replace(component, parallel=UNDIVIDED)
-    _pack_trained(mode, "actor")
-    # A plan keeps the stated tp, which may be a choice.
-    if component and component.timed and mode.is_open("actor"):
-        chosen = degrees.parallel if "actor" in mode.choices else None
-        mode.components["actor"] = replace(mode.components["actor"], parallel=chosen or component.parallel)
+    component = mode.components.get("actor")
+    # A plan keeps the stated tp of fsdp, which may be a choice.
+    keeps = backend == FSDP and component is not None and component.timed and mode.is_open("actor") and "actor" in mode.choices
+    pack(mode, "actor", ProcessShape(), degrees.parallel if backend == MEGATRON or keeps else None)
     if backend == MEGATRON:
         _count_samples(mode, "actor")
     raise_minimum(mode, "actor", degrees.tp)

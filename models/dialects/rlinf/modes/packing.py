@@ -18,7 +18,7 @@ from ....placements.run import Runs
 from ....planning.arrangement import ProcessShape
 from ....quantity import times
 from ...checks import divisors
-from ..known import DEGREE
+from ..known import DEGREE, FSDP
 from ..strategies import PackedPlacementStrategy
 from .state import Extent, Mode
 
@@ -206,7 +206,8 @@ def _apply_hints(mode: Mode, component: Component, shape: ProcessShape, parallel
         parallel=parallel or component.parallel,
     )  # fmt: skip
     steps = (max(shaped.unit, shaped.step), *mode.steps_of(name))
-    if shaped.least == shaped.most and all(shaped.least % multiple for multiple in steps):
+    divides = name != "actor" or not mode.profiled or mode.backend(name) != FSDP
+    if divides and shaped.least == shaped.most and all(shaped.least % multiple for multiple in steps):
         amount, step = shaped.least, min(steps)
         message = f"`{name}` asks for {with_noun(amount, 'accelerator')}, but the settings of the job need a multiple of {step}"
         mode.error(DEGREE, name, message, f"ask for {_format_near(amount, step)}", f"no multiple of {step}", shaped.span("amount"))
