@@ -31,7 +31,7 @@ from ..known import CRITICS, CRITICS_INFERENCE, DEGREE, FOLDER, FSDP, IDLE, INFE
 from .arrangement import APART, Arrangement, arrangement, check_arrangement, check_engine_tp, check_inference, relate
 from .packing import IGNORED, engine_degrees, fits_in, fits_whole, pack, packed_runs, raise_minimum, shape_of_rollout
 from .plans import arrangements, check_engine_weights, check_inference_weights, clear_degrees, sections_of_inference, shapes_of_choices
-from .state import Extent, Mode, Placer, degrees_in_section, placer_of, placing_tp
+from .state import Mode, Placer, degrees_in_section, placer_of, placing_tp, text_of
 
 __all__ = ["Mode", "Placer", "apply_mode", "with_own_degrees"]
 
@@ -61,8 +61,9 @@ def _model_parallel(mode: Mode) -> None:
     if current is Arrangement.AUTO:  # all in order over the cluster; the file has the initial shares
         mode.relate(IN_ORDER, *filter(None, ("actor", "rollout", mode.first_of(*INFERRING))))
         actor, total = mode.extent("actor"), mode.cluster.total()
-        if actor and actor.count < total:
-            message = f"in auto mode RLinf starts `actor` on all {with_noun(total, 'accelerator')}, with {actor} as its share at the start"
+        if actor and (mode.count("actor") or 0) < total:
+            share = text_of(actor)
+            message = f"in auto mode RLinf starts `actor` on all {with_noun(total, 'accelerator')}, with {share} as its share at the start"
             mode.notes.info(IGNORED, "actor", message, mode.place("actor"), "at the start")
 
 
@@ -94,17 +95,17 @@ def _rollout(mode: Mode, current: Arrangement) -> ProcessShape | None:
     shares = current is Arrangement.COLLOCATED
     if count is not None and not fits_in(mode, "rollout", rollout.tp, count, mode.tp("actor")):
         return None
-    if current is Arrangement.AUTO and extent is not None and mode.settings.flag("cluster.use_pre_process_policy", DEGREE):
+    if current is Arrangement.AUTO and extent and count and mode.settings.flag("cluster.use_pre_process_policy", DEGREE):
         actors = mode.count("actor") or 0
         if rollout.tp and not fits_whole(mode, "actor", actors, ProcessShape(rollout.tp.value), rollout.tp):
             return None
-        shape = shape_of_rollout(mode, False, extent.count + actors)
-        whole = Extent(0, extent.last, extent.last + 1)
+        shape = shape_of_rollout(mode, False, count + actors)
+        whole = range(extent.stop)
         if shape is None or not packed_runs(mode, mode.components["rollout"], whole, shape):
             return None
-        if not extent.count % shape.block:
+        if not count % shape.block:
             return shape
-        message = f"in auto mode RLinf starts `rollout` on 0-{extent.last}, as its share {extent} is no whole engines"
+        message = f"in auto mode RLinf starts `rollout` on 0-{whole[-1]}, as its share {text_of(extent)} is no whole engines"
         mode.notes.info(IGNORED, "rollout", message, mode.place("rollout"), "at the start")
         return None
     if shares and rollout.pp and rollout.pp.value > 1:
@@ -180,7 +181,7 @@ def _multi_agent(mode: Mode) -> None:
         shape = shape_of_rollout(mode, True, count)
     pack(mode, "rollout", shape, engine_degrees(mode, shape))
     reward = mode.extent("reward")
-    if reward is None or reward.solid:  # with holes it does not match the actor's accelerators
+    if reward is None or len(reward) == mode.count("reward"):  # with holes it does not match the actor's accelerators
         pack(mode, "reward", ProcessShape())
     _judge(mode, shape)
 
@@ -204,11 +205,11 @@ def _judge(mode: Mode, shape: ProcessShape | None) -> None:
         return
     need_components(mode, JUDGE)
     extent = mode.extent(JUDGE)
-    if extent and shape and not fits_whole(mode, JUDGE, extent.size, shape):
+    if extent and shape and not fits_whole(mode, JUDGE, len(extent), shape):
         shape = None
     for key in ("tensor_parallel_size", "pipeline_parallel_size", "dp_size"):
         degree = mode.settings.whole(f"{JUDGE}.{key}", DEGREE)
-        if extent and degree and shape and not fits_whole(mode, JUDGE, extent.size, ProcessShape(degree.value), degree):
+        if extent and degree and shape and not fits_whole(mode, JUDGE, len(extent), ProcessShape(degree.value), degree):
             shape = None
     pack(mode, JUDGE, shape, fills=True)
 

@@ -353,8 +353,8 @@ class Mode(Facts):
         component = self.on_accelerators(name)
         return component if component and component.runs else None
 
-    def extent(self, name: str) -> Extent | None:
-        """Return the explicit, known ranks of a component, else None."""
+    def extent(self, name: str) -> range | None:
+        """Return the explicit, known ranks of a component, from the first to the last, else None."""
         component = self.find_placed(name)
         return extent_of(component.runs or (), self.cluster, component.numbered_in) if component else None
 
@@ -390,37 +390,17 @@ class Mode(Facts):
         return ranks or self.written.get(name) or self.owner
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """Resource ranks of a component: `count` ranks from `first` to `last`."""
-
-    first: int
-    last: int
-    count: int
-
-    @property
-    def size(self) -> int:
-        """Number of ranks from the first to the last."""
-        return self.last - self.first + 1
-
-    @property
-    def solid(self) -> bool:
-        """True if the ranks have no holes."""
-        return self.count == self.size
-
-    def __str__(self) -> str:
-        return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
+def extent_of(runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> range:
+    """Return the ranks of runs in the numbering of their node groups, from the first to the last."""
+    starts = cluster.numbering(labels).first_in
+    held = [(starts[run.node, run.node_group], run.mask) for run in runs]
+    first = min(start + (mask & -mask).bit_length() - 1 for start, mask in held)
+    return range(first, max(start + mask.bit_length() for start, mask in held))
 
 
-def extent_of(runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Extent:
-    """Return the extent of runs in the numbering of their node groups."""
-    starts, masks_by_node = cluster.numbering(labels).first_in, dict[tuple[int, str], int]()
-    for run in runs:
-        key = (run.node, run.node_group)
-        masks_by_node[key] = masks_by_node.get(key, 0) | run.mask
-    first = min(starts[key] + (mask & -mask).bit_length() - 1 for key, mask in masks_by_node.items())
-    last = max(starts[key] + mask.bit_length() - 1 for key, mask in masks_by_node.items())
-    return Extent(first, last, sum(mask.bit_count() for mask in masks_by_node.values()))
+def text_of(extent: range) -> str:
+    """Return an extent as RLinf reads it, such as `0-7`."""
+    return str(extent.start) if len(extent) == 1 else f"{extent.start}-{extent.stop - 1}"
 
 
 def masks(component: Component | None) -> Mapping[tuple[int, str], int]:
