@@ -292,6 +292,8 @@ def need_components(mode: Mode, *names: str) -> None:
             partner = next((mode.components[known] for known in TRAINED if known != name and mode.find_placed(known)), None)
             ranks = partner.span("placement") if partner and not partner.spans.get("node_group") else None
             help = f"add a line for `{name}`, such as `{name}: {mode.notes.document.excerpt(ranks) if ranks else 'all'}`"
+            if name == "rollout" and mode.first_of(*INFERRING, CRITICS_INFERENCE):
+                help = "add a line for `rollout`, with ranks of its own"
             message = f"`{name}` is not placed, but RLinf needs {list_words(names)}"
             mode.error(SETTING, name, message, help, f"no `{name}`", mode.owner, notes=mode.placed_by)
 
