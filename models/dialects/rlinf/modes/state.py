@@ -354,7 +354,7 @@ class Mode(Facts):
         return component if component and component.runs else None
 
     def extent(self, name: str) -> range | None:
-        """Return the explicit, known ranks of a component, from the first to the last, else None."""
+        """Return the first to the last explicit, known rank of a component, else None."""
         component = self.find_placed(name)
         return extent_of(component.runs or (), self.cluster, component.numbered_in) if component else None
 
@@ -391,7 +391,7 @@ class Mode(Facts):
 
 
 def extent_of(runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> range:
-    """Return the ranks of runs in the numbering of their node groups, from the first to the last."""
+    """Return the first to the last rank of runs, as their node groups number them."""
     starts = cluster.numbering(labels).first_in
     held = [(starts[run.node, run.node_group], run.mask) for run in runs]
     first = min(start + (mask & -mask).bit_length() - 1 for start, mask in held)
