@@ -28,7 +28,7 @@ WHAT = "environments"
 
 def environments(mode: Mode) -> None:
     """Add the shares and relations of an embodied job."""
-    if "env" not in mode.names:
+    if "env" not in {*mode.written, *mode.components}:
         return
     phases_of_job, stages = mode.phases, mode.settings.whole("rollout.pipeline_stage_num", SHARES, 1)
     if not phases_of_job or stages is None:

@@ -42,7 +42,7 @@ def _samples(facts: Facts) -> Number | None:
 
 
 def _rollout_accelerators(facts: Mode) -> Number | None:
-    count = facts.accelerators_of("rollout")
+    count = facts.count("rollout")
     return None if count is None else Number(count, f"the {with_noun(count, 'accelerator')} of rollout")
 
 

@@ -27,7 +27,7 @@ from .checks import check_settings, is_whole, missing_keys
 from .components import accelerators_per_node, component_placement, names_in, read_components
 from .known import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled, release_of
 from .machines import machines_of, warn_of_hidden
-from .modes import Mode, read_mode, with_own_degrees
+from .modes import Mode, apply_mode, with_own_degrees
 from .modes.plans import undivided_components
 from .node_groups import read_node_groups
 from .planning.hints import PlannedPart, hints_of_started, split_measured_on, with_phases_of_idle
@@ -92,10 +92,11 @@ class RlinfReader(Skeleton):
         if cluster is None:
             return None
         merged = self._merge_hints(cluster, placed is not None)
-        mode = read_mode(
+        mode = Mode(
             self.notes, self.settings, cluster, names_in(placed), (placed or section).span, merged, frozenset(self.planned.own),
             self.is_profiled,
         )  # fmt: skip
+        apply_mode(mode)
         self._work(mode)
         check_keys(self.notes, self.settings, root, missing_keys(mode), is_whole(mode))
         self._note_missing(root, bool(mode.task) or self.settings.at("runner.task_type") is not None)

@@ -29,7 +29,8 @@ from ...times import times_with
 from ..dialect import UNCHANGED, Degrees
 from ..written import Values, check_places, edits_of, put, read_again, refuse_writing, text_of
 from .known import COST, KEY, names_of
-from .modes.state import SECTIONS, Extent, degree_keys, extent_of
+from .modes.state import SECTIONS, degree_keys, extent_of
+from .modes.state import text_of as text_of_ranks
 from .planning.hints import MEASURED_ON
 from .reader import read_with
 
@@ -105,7 +106,7 @@ def _relabel(runs: Sequence[Run], labels: tuple[str, ...] = _WHOLE) -> Sequence[
 
 
 def _line(name: str, component: Component | None, problem: Problem, runs: Sequence[Run]) -> Line:
-    def extent_in(labels: tuple[str, ...]) -> Extent:
+    def extent_in(labels: tuple[str, ...]) -> range:
         return extent_of(_relabel(runs, labels), problem.cluster, labels)
 
     if not name or "," in name or name != name.strip():
@@ -117,7 +118,7 @@ def _line(name: str, component: Component | None, problem: Problem, runs: Sequen
         elif problem.job.planning.own and len(named) == 1 and extent_in(named) == extent_in(_WHOLE):
             labels = named  # the file's own group, whose ranks equal the cluster's
         extent = extent_in(labels)
-        text = "all" if extent.size == problem.cluster.numbering(labels).size > 1 else str(extent)
+        text = "all" if len(extent) == problem.cluster.numbering(labels).size > 1 else text_of_ranks(extent)
     else:
         labels, text = best_text(name, runs, problem.cluster, component.node_groups if component else ())
     return plain_or_quoted(text) if labels == _WHOLE else {NODE_GROUP: ",".join(labels), "placement": text}

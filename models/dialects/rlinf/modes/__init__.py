@@ -17,16 +17,13 @@ from itertools import combinations
 from typing import Callable, Mapping
 
 from ....component import COLOCATED, DISJOINT, IN_ORDER, SUBSET
-from ....configuration.notes import Notes, is_unknown
+from ....configuration.notes import is_unknown
 from ....configuration.settings import Settings
 from ....findings.finding import Severity
-from ....findings.span import Edit, Span
+from ....findings.span import Edit
 from ....findings.wording import with_noun
 from ....job import HintedJob
-from ....machines.cluster import Cluster
-from ....parallel import UNDIVIDED
 from ....planning.arrangement import ProcessShape
-from ....problem import AMOUNT
 from ....releases.release import Range
 from ....text.nearest import nearest
 from ....text.tree import MapNode
@@ -34,9 +31,9 @@ from ..known import CRITICS, CRITICS_INFERENCE, DEGREE, FOLDER, FSDP, IDLE, INFE
 from .arrangement import APART, Arrangement, arrangement, check_arrangement, check_engine_tp, check_inference, relate
 from .packing import IGNORED, engine_degrees, fits_in, fits_whole, pack, packed_runs, raise_minimum, shape_of_rollout
 from .plans import arrangements, check_engine_weights, check_inference_weights, clear_degrees, sections_of_inference, shapes_of_choices
-from .state import Extent, Mode, Placer, degrees_in_section, placer_of, placing_tp
+from .state import Mode, Placer, degrees_in_section, placer_of, placing_tp, text_of
 
-__all__ = ["Mode", "Placer", "read_mode", "with_own_degrees"]
+__all__ = ["Mode", "Placer", "apply_mode", "with_own_degrees"]
 
 
 def _model_parallel(mode: Mode) -> None:
@@ -64,8 +61,9 @@ def _model_parallel(mode: Mode) -> None:
     if current is Arrangement.AUTO:  # all in order over the cluster; the file has the initial shares
         mode.relate(IN_ORDER, *filter(None, ("actor", "rollout", mode.first_of(*INFERRING))))
         actor, total = mode.extent("actor"), mode.cluster.total()
-        if actor and actor.count < total:
-            message = f"in auto mode RLinf starts `actor` on all {with_noun(total, 'accelerator')}, with {actor} as its share at the start"
+        if actor and (mode.count("actor") or 0) < total:
+            share = text_of(actor)
+            message = f"in auto mode RLinf starts `actor` on all {with_noun(total, 'accelerator')}, with {share} as its share at the start"
             mode.notes.info(IGNORED, "actor", message, mode.place("actor"), "at the start")
 
 
@@ -76,14 +74,10 @@ def _pack_trained(mode: Mode, name: str) -> None:
 def _actor(mode: Mode) -> None:
     """Pack the actor: its tensor parallel group must fit; Megatron needs whole replicas."""
     backend, count, degrees = mode.backend("actor"), mode.count("actor"), mode.degrees("actor")
-    component = mode.components.get("actor") if backend == FSDP and mode.profiled else None
-    if component:  # tp of an fsdp actor divides nothing
-        mode.components["actor"] = replace(component, parallel=UNDIVIDED)
-    _pack_trained(mode, "actor")
-    # A plan keeps the stated tp, which may be a choice.
-    if component and component.timed and mode.is_open("actor"):
-        chosen = degrees.parallel if "actor" in mode.choices else None
-        mode.components["actor"] = replace(mode.components["actor"], parallel=chosen or component.parallel)
+    component = mode.components.get("actor")
+    # A plan keeps the stated tp of fsdp, which may be a choice.
+    keeps = backend == FSDP and component is not None and component.timed and mode.is_open("actor") and "actor" in mode.choices
+    pack(mode, "actor", ProcessShape(), degrees.parallel if backend == MEGATRON or keeps else None)
     if backend == MEGATRON:
         _count_samples(mode, "actor")
     raise_minimum(mode, "actor", degrees.tp)
@@ -101,17 +95,17 @@ def _rollout(mode: Mode, current: Arrangement) -> ProcessShape | None:
     shares = current is Arrangement.COLLOCATED
     if count is not None and not fits_in(mode, "rollout", rollout.tp, count, mode.tp("actor")):
         return None
-    if current is Arrangement.AUTO and extent is not None and mode.settings.flag("cluster.use_pre_process_policy", DEGREE):
+    if current is Arrangement.AUTO and extent and count and mode.settings.flag("cluster.use_pre_process_policy", DEGREE):
         actors = mode.count("actor") or 0
         if rollout.tp and not fits_whole(mode, "actor", actors, ProcessShape(rollout.tp.value), rollout.tp):
             return None
-        shape = shape_of_rollout(mode, False, extent.count + actors)
-        whole = Extent(0, extent.last, extent.last + 1)
+        shape = shape_of_rollout(mode, False, count + actors)
+        whole = range(extent.stop)
         if shape is None or not packed_runs(mode, mode.components["rollout"], whole, shape):
             return None
-        if not extent.count % shape.block:
+        if not count % shape.block:
             return shape
-        message = f"in auto mode RLinf starts `rollout` on 0-{extent.last}, as its share {extent} is no whole engines"
+        message = f"in auto mode RLinf starts `rollout` on 0-{whole[-1]}, as its share {text_of(extent)} is no whole engines"
         mode.notes.info(IGNORED, "rollout", message, mode.place("rollout"), "at the start")
         return None
     if shares and rollout.pp and rollout.pp.value > 1:
@@ -187,7 +181,7 @@ def _multi_agent(mode: Mode) -> None:
         shape = shape_of_rollout(mode, True, count)
     pack(mode, "rollout", shape, engine_degrees(mode, shape))
     reward = mode.extent("reward")
-    if reward is None or reward.solid:  # with holes it does not match the actor's accelerators
+    if reward is None or len(reward) == mode.count("reward"):  # with holes it does not match the actor's accelerators
         pack(mode, "reward", ProcessShape())
     _judge(mode, shape)
 
@@ -211,11 +205,11 @@ def _judge(mode: Mode, shape: ProcessShape | None) -> None:
         return
     need_components(mode, JUDGE)
     extent = mode.extent(JUDGE)
-    if extent and shape and not fits_whole(mode, JUDGE, extent.size, shape):
+    if extent and shape and not fits_whole(mode, JUDGE, len(extent), shape):
         shape = None
     for key in ("tensor_parallel_size", "pipeline_parallel_size", "dp_size"):
         degree = mode.settings.whole(f"{JUDGE}.{key}", DEGREE)
-        if extent and degree and shape and not fits_whole(mode, JUDGE, extent.size, ProcessShape(degree.value), degree):
+        if extent and degree and shape and not fits_whole(mode, JUDGE, len(extent), ProcessShape(degree.value), degree):
             shape = None
     pack(mode, JUDGE, shape, fills=True)
 
@@ -257,12 +251,9 @@ def with_own_degrees(settings: Settings, merged: HintedJob, is_planned: bool) ->
     return replace(merged, components=components, choices=choices)
 
 
-def read_mode(
-    notes: Notes, settings: Settings, cluster: Cluster, written: dict[str, Span], owner: Span, merged: HintedJob,
-    planned: frozenset[str], profiled: bool,
-) -> Mode:  # fmt: skip
-    """Return the components by the rules of the task's placement class; see `Mode`."""
-    mode = Mode(notes, settings, cluster, written, owner, merged, planned, profiled)
+def apply_mode(mode: Mode) -> None:
+    """Apply the rules of the task's placement class to the components; see `Mode`."""
+    notes, settings = mode.notes, mode.settings
     if mode.placer is Placer.MODEL_PARALLEL:
         drop_critics(mode)
     wrong = {finding.subject for finding in notes.findings if finding.severity is Severity.ERROR}
@@ -274,13 +265,12 @@ def read_mode(
         if not any(finding.severity is Severity.ERROR for finding in notes.findings):
             message = f"the cluster has no accelerators, on which {mode.reason} places all components"
             mode.error("PW114", "cluster", message, "name machines that have some: `--cluster x8`", "no accelerators", mode.owner)
-        return mode
+        return
     if mode.packs:
         need_components(mode, *mode.facts.needs)
     _APPLY[mode.placer](mode)
     if mode.ways or not mode.packs:
         mode.shapes = shapes_of_choices(mode)
-    return mode
 
 
 TRAINED = ("actor", "rollout")
@@ -296,14 +286,8 @@ def need_components(mode: Mode, *names: str) -> None:
     for name in names:
         if mode.has(name):
             continue
-        strange = nearest(name, [candidate for candidate in mode.components if candidate not in mode.written])
         if mode.notes.partial:
             mode.notes.unsure(SETTING, name, f"`{name}` is not placed in this file; it may come from `defaults`", True, FOLDER)
-        elif strange is not None:
-            message = f"the hints name `{strange}`, which RLinf does not know, and not `{name}`, which it needs"
-            span = mode.components[strange].span(AMOUNT) or mode.owner
-            help = f"write `{name}` instead of `{strange}`"
-            mode.error(SETTING, strange, message, help, f"of `{strange}`", span, notes=mode.placed_by)
         else:
             partner = next((mode.components[known] for known in TRAINED if known != name and mode.find_placed(known)), None)
             ranks = partner.span("placement") if partner and not partner.spans.get("node_group") else None

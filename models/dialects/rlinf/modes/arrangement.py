@@ -65,45 +65,31 @@ def arrangement(mode: Mode) -> Arrangement:
 
 def _arrangement_by_hints(mode: Mode) -> Arrangement:
     """Return the arrangement allowed by hints, task, components and sizes; by default apart."""
-    with_actor, with_rollout = _find_colocated(mode, "actor"), _find_colocated(mode, "rollout")
-    if "rollout" in with_actor or "critic" in with_actor | with_rollout:
+    merged = [(relation.implies, set(relation.components)) for relation in mode.merged.relations]
+    if any(kind == COLOCATED and len({"actor", "rollout", "critic"} & names) > 1 for kind, names in merged):
         return Arrangement.COLLOCATED
-    hinted = {relation.implies for relation in mode.merged.relations if set(relation.components) == {"actor", "rollout"}}
+    hinted = {kind for kind, names in merged if names == {"actor", "rollout"}}
     if DISJOINT in hinted or mode.task == "coding_online_rl" or mode.first_of(*INFERRING, CRITICS_INFERENCE):
         return Arrangement.DISAGGREGATED
-    ranges = [_amounts(mode, name, False) for name in ("actor", "rollout")]
-    may_be_equal = max(least for least, _ in ranges) <= min(most for _, most in ranges)
-    if SUBSET not in hinted and not may_be_equal:
+    actor, rollout = (_amounts(mode, name) for name in ("actor", "rollout"))
+    if SUBSET not in hinted and max(actor[0], rollout[0]) > min(actor[1], rollout[1]):
         return Arrangement.DISAGGREGATED
     if SUBSET in hinted or inference_needed(mode) or find_refused_apart(mode) or not _has_room_apart(mode):
         return Arrangement.COLLOCATED
-    actor, rollout = mode.degrees("actor"), mode.degrees("rollout")
-    is_same = actor.tp and rollout.tp and rollout.pp and actor.tp.value <= rollout.tp.value and rollout.pp.value == 1
+    workers, engines = mode.degrees("actor"), mode.degrees("rollout")
+    is_same = workers.tp and engines.tp and engines.pp and workers.tp.value <= engines.tp.value and engines.pp.value == 1
     return Arrangement.EITHER if is_same and not mode.has("critic") else Arrangement.DISAGGREGATED
 
 
-def _find_colocated(mode: Mode, name: str) -> set[str]:
-    """Return the components that the hints colocate with `name`, directly or through others."""
-    group, before = {name}, 0
-    while len(group) > before:
-        before = len(group)
-        for relation in mode.merged.relations:
-            if relation.implies == COLOCATED and group & set(relation.components):
-                group |= set(relation.components)
-    return group
-
-
-def _amounts(mode: Mode, name: str, apart: bool) -> tuple[int, int]:
+def _amounts(mode: Mode, name: str, apart: bool = False) -> tuple[int, int]:
     """Return the fewest and the most accelerators of actor or rollout, in whole replicas."""
     component, degrees = mode.on_accelerators(name) or Component(name), mode.degrees(name)
-    if component.runs is not None:
-        amount = mode.count(name) or 0
-        return amount, amount
-    tp, step, least, most = (degrees.tp.value if degrees.tp else 1), 1, component.least, component.most
+    tp, pp = (size.value if size else 1 for size in (degrees.tp, degrees.pp))
+    step, least, most = 1, component.least, component.most
     if name == "actor" and mode.backend("actor") == MEGATRON and degrees.parallel:
         step = degrees.parallel.replica
     elif name == "rollout":
-        step = tp * (degrees.pp.value if degrees.pp and apart else 1)
+        step = tp * pp if apart else tp
         if "processes" in component.spans and "accelerators" not in component.spans:
             least, most = (count // component.per_process * step for count in (least, most))
     return max(-(-least // step) * step, tp), most
@@ -111,13 +97,13 @@ def _amounts(mode: Mode, name: str, apart: bool) -> tuple[int, int]:
 
 def _has_room_apart(mode: Mode) -> bool:
     """Return True if the accelerators suffice for all components apart, by count alone."""
-    inner = {relation.components[0] for relation in mode.merged.relations if relation.kind == SUBSET}
-    needs: dict[frozenset[str], int] = {}
-    for name, component in mode.components.items():
-        if mode.on_accelerators(name):
-            least = _amounts(mode, name, True)[0] if name in ("actor", "rollout") else mode.count(name) or component.least
-            group = frozenset(_find_colocated(mode, name))
-            needs[group] = max(needs.get(group, 0), least if not group & inner else 0)
+    needs = {name: component.least for name, component in mode.components.items() if mode.on_accelerators(name)}
+    needs |= {name: _amounts(mode, name, apart=True)[0] for name in ("actor", "rollout") if name in needs}
+    for relation in mode.merged.relations:
+        *guests, last = relation.components
+        if relation.implies in (COLOCATED, SUBSET):  # the guests are on its accelerators
+            least = max(needs.pop(name, 0) for name in guests)
+            needs[last] = max(needs.get(last, 0), least if relation.implies == COLOCATED else 0)
     return sum(needs.values()) <= sum(node.free(ACCELERATOR).bit_count() for node in mode.cluster.nodes)
 
 

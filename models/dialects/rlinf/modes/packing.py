@@ -18,9 +18,9 @@ from ....placements.run import Runs
 from ....planning.arrangement import ProcessShape
 from ....quantity import times
 from ...checks import divisors
-from ..known import DEGREE
+from ..known import DEGREE, FSDP
 from ..strategies import PackedPlacementStrategy
-from .state import Extent, Mode
+from .state import Mode, text_of
 
 IGNORED, HINTS = "PW124", "PW121"
 """Codes of ignored settings, and of hints that contradict the settings of the job."""
@@ -109,9 +109,8 @@ def fits_whole(mode: Mode, name: str, count: int, shape: ProcessShape, tp: Amoun
         packed = f"processes of {shape.per_process}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
         message = f"the {with_noun(count, 'accelerator')} of `{name}` cannot be packed in {packed}: {rest} {are(rest)} left"
         notes, help = (tp.text,) if tp and tp.scalar else (), f"give it {_format_near(count, shape.block)} accelerators"
-        mode.error(DEGREE, name, message, help, f"no multiple of {shape.block}", notes=notes)
-        if shape.stride > 1:  # the tp of the actor
-            mode.notes.findings[-1] = replace(mode.notes.findings[-1], premises=("actor",))
+        premises = ("actor",) if shape.stride > 1 else ()  # its tp
+        mode.error(DEGREE, name, message, help, f"no multiple of {shape.block}", notes=notes, premises=premises)
     return not rest
 
 
@@ -153,7 +152,7 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
             report(HINTS if is_hint else IGNORED, name, message, help, at=at, notes=mode.placed_by)
         return
     _check_group(mode, component)
-    extent = mode.extent(name)
+    extent, held = mode.extent(name), mode.count(name) or 0
     if extent is None:
         if mode.is_open(name):
             mode.components[name] = _apply_hints(mode, component, shape, parallel) if shape else replace(component, contiguous=True)
@@ -161,31 +160,32 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
             _check_degrees(mode, component, parallel)
             mode.components[name] = replace(component, parallel=parallel or component.parallel)
         return
-    if not extent.solid and not fills:
+    amount, text = len(extent), text_of(extent)
+    if held < amount and not fills:
         mode.components[name] = replace(component, contiguous=True)
         return
-    if not extent.solid:
-        message = f"RLinf places `{name}` on all of {extent}, not on the {with_noun(extent.count, 'rank')} that {are(extent.count)} written"
-        mode.warn(IGNORED, name, message, f"write `{extent}`, if that is meant", f"becomes {extent}")
+    if held < amount:
+        message = f"RLinf places `{name}` on all of {text}, not on the {with_noun(held, 'rank')} that {are(held)} written"
+        mode.warn(IGNORED, name, message, f"write `{text}`, if that is meant", f"becomes {text}")
     if shape is None:
         mode.components[name] = replace(component, contiguous=not fills)
         return
     if mode.profiled:
         _check_degrees(mode, component, parallel)
-    runs, amount = packed_runs(mode, component, extent, shape), extent.size
+    runs = packed_runs(mode, component, extent, shape)
     written, count = Assignment({name: component.runs or ()}).world_size(name), amount // shape.per_process
-    if count != written != extent.count:
+    if count != written != held:
         message = f"the process ranks of `{name}` give {with_noun(written, 'process')}, but RLinf starts {count}"
-        mode.warn(IGNORED, name, message, f"write `{extent}` alone", with_noun(count, "process"), notes=mode.placed_by)
+        mode.warn(IGNORED, name, message, f"write `{text}` alone", with_noun(count, "process"), notes=mode.placed_by)
     mode.components[name] = replace(
         component, least=amount, most=amount, per_process=shape.per_process, parallel=parallel or component.parallel,
         contiguous=True, stride=shape.stride, runs=runs, fixes={},
     )  # fmt: skip
 
 
-def packed_runs(mode: Mode, component: Component, extent: Extent, shape: ProcessShape) -> Runs | None:
+def packed_runs(mode: Mode, component: Component, extent: range, shape: ProcessShape) -> Runs | None:
     """Return packed runs of a range; None (noted) if RLinf refuses them."""
-    strategy = PackedPlacementStrategy(extent.first, extent.last, shape.per_process, shape.stride, component.numbered_in)
+    strategy = PackedPlacementStrategy(extent[0], extent[-1], shape.per_process, shape.stride, component.numbered_in)
     try:
         return strategy.runs(mode.cluster)
     except UnusableInput as refused:
@@ -207,7 +207,8 @@ def _apply_hints(mode: Mode, component: Component, shape: ProcessShape, parallel
         parallel=parallel or component.parallel,
     )  # fmt: skip
     steps = (max(shaped.unit, shaped.step), *mode.steps_of(name))
-    if shaped.least == shaped.most and all(shaped.least % multiple for multiple in steps):
+    divides = name != "actor" or not mode.profiled or mode.backend(name) != FSDP
+    if divides and shaped.least == shaped.most and all(shaped.least % multiple for multiple in steps):
         amount, step = shaped.least, min(steps)
         message = f"`{name}` asks for {with_noun(amount, 'accelerator')}, but the settings of the job need a multiple of {step}"
         mode.error(DEGREE, name, message, f"ask for {_format_near(amount, step)}", f"no multiple of {step}", shaped.span("amount"))

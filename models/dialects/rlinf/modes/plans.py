@@ -71,8 +71,7 @@ def check_engine_weights(mode: Mode) -> None:
     else:
         message = f"the weights of `actor` (tp {step}, {actor_count} accelerators) do not reach all {rollout_count} of `rollout`"
         help = f"give `rollout` a multiple of {step} accelerators, at most {actor_count} or whole times as many"
-    mode.error(DEGREE, "rollout", message, help, notes=(LATE,))
-    mode.notes.findings[-1] = replace(mode.notes.findings[-1], premises=("actor", "rollout"))  # judged by the ranks of both
+    mode.error(DEGREE, "rollout", message, help, notes=(LATE,), premises=("actor", "rollout"))
 
 
 def _megatron_inference(mode: Mode) -> list[tuple[str, str]]:
@@ -113,8 +112,7 @@ def check_inference_weights(mode: Mode) -> None:
         if count < needs:
             message = f"the first {needs} ranks of `{name}` (tp x pp) get weights from as many of `{role}`, which has {count}"
             help = f"give `{role}` at least {with_noun(needs, 'accelerator')}, or lower the degrees of `{name}`"
-            mode.error(DEGREE, name, message, help, f"{needs} needed", notes=(LATE,))
-            mode.notes.findings[-1] = replace(mode.notes.findings[-1], premises=(role, name))
+            mode.error(DEGREE, name, message, help, f"{needs} needed", notes=(LATE,), premises=(role, name))
 
 
 def least_for_inference(mode: Mode) -> dict[str, int]:

@@ -6,6 +6,7 @@ rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
 from typing import Mapping, Sequence
 
@@ -35,7 +36,6 @@ from ..known import (
     MEGATRON,
     MULTI_AGENT,
     SETTING,
-    TaskFacts,
     before,
     list_words,
     names,
@@ -218,7 +218,10 @@ class Mode(Facts):
     written : name -> span in `component_placement`, unreadable components included.
     owner : span of `component_placement`, else of `cluster`.
     merged : components, relations and open degrees as the hints state them.
+    packs : True if processes are packed into contiguous ranges, so process ranks are not written.
+    reason, placed_by : the placement class that makes the demands, and a note that names it.
     planned : components whose ranks are chosen by their times.
+    plans_both : True if a plan decides how actor and rollout share accelerators.
     profiled : True if the file has times, so that ranks may be chosen.
     choices : parallel degrees that hints leave open to a plan.
     relations : relations of the hints, and those that the mode demands.
@@ -236,8 +239,12 @@ class Mode(Facts):
         super().__init__(notes, settings)
         self.cluster, self.written, self.owner = cluster, written, owner
         self.task = task_of(notes, settings)
-        self.placer = placer_of(settings, self.task)
+        self.placer, self.facts = placer_of(settings, self.task), task_facts(self.task)
+        self.packs = self.placer is not Placer.HYBRID
+        self.reason = f"RLinf's {self.placer.value}"
+        self.placed_by = (f"{self.reason} places the components",)
         self.merged, self.planned, self.profiled = merged, planned, profiled
+        self.plans_both = {"actor", "rollout"} <= planned
         self.components = {component.name: component for component in merged.components}
         self.choices: Mapping[str, tuple[Parallel, ...]] = merged.choices if profiled else {}
         self.relations: list[Relation] = list(merged.relations)
@@ -269,50 +276,15 @@ class Mode(Facts):
         return ("train",) * trains + ("eval",) * bool(only or (interval is not None and interval.value > 0))
 
     @property
-    def facts(self) -> TaskFacts:
-        """Facts about the task."""
-        return task_facts(self.task)
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Names of all components in the file, unreadable ones included."""
-        return frozenset((*self.written, *self.components))
-
-    @property
-    def packs(self) -> bool:
-        """True if processes are packed into contiguous ranges, so process ranks are not written."""
-        return self.placer is not Placer.HYBRID
-
-    @property
     def shaped(self) -> frozenset[str]:
         """Components with degrees fixed by the settings of the job."""
         hinted = (component for component in self.merged.components if not (component.timed and component.name in self.choices))
         changed = (component for component in hinted if self.components.get(component.name, component).parallel != component.parallel)
         return frozenset(component.name for component in changed)
 
-    @property
-    def reason(self) -> str:
-        """Name of the placement class that makes the demands of the mode."""
-        return f"RLinf's {self.placer.value}"
-
-    @property
-    def placed_by(self) -> tuple[str, ...]:
-        """Note that names the placement class."""
-        return (f"{self.reason} places the components",)
-
-    @property
-    def plans_both(self) -> bool:
-        """True if a plan decides how actor and rollout share accelerators."""
-        return {"actor", "rollout"} <= self.planned
-
     def until(self, name: str) -> bool:
         """Return True if the release at hand is older than the named release."""
         return self.notes.choice is not None and self.notes.choice.until(name)
-
-    def accelerators_of(self, name: str) -> int | None:
-        """Return the number of accelerators of a component with explicit ranks, else None."""
-        component = self.components.get(name)
-        return Assignment({name: component.runs}).count_held(name) if component and component.runs else None
 
     def processes(self, name: str) -> int | None:
         """Return the number of processes of a component with explicit ranks, else None."""
@@ -332,10 +304,14 @@ class Mode(Facts):
 
     def error(
         self, code: str, name: str, message: str, help: str = "", label: str = "",
-        at: Span | None = None, edit: Edit | None = None, notes: tuple[str, ...] = (),
+        at: Span | None = None, edit: Edit | None = None, notes: tuple[str, ...] = (), premises: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
-        """Add an error about a component, by default at its ranks."""
+        """Add an error about a component, by default at its ranks.
+
+        `premises` are components by whose ranks it is judged.
+        """
         self.notes.error(code, name, message, at or self.place(name), label, help, edit, *notes)
+        self.notes.findings[-1] = replace(self.notes.findings[-1], premises=premises)
 
     def warn(
         self, code: str, name: str, message: str, help: str = "", label: str = "", at: Span | None = None, notes: tuple[str, ...] = ()
@@ -377,15 +353,15 @@ class Mode(Facts):
         component = self.on_accelerators(name)
         return component if component and component.runs else None
 
-    def extent(self, name: str) -> Extent | None:
-        """Return the explicit, known ranks of a component, else None."""
+    def extent(self, name: str) -> range | None:
+        """Return the first to the last explicit, known rank of a component, else None."""
         component = self.find_placed(name)
         return extent_of(component.runs or (), self.cluster, component.numbered_in) if component else None
 
     def count(self, name: str) -> int | None:
         """Return the number of explicit accelerators of a component, None if open."""
-        extent = self.extent(name)
-        return extent.count if extent else None
+        component = self.find_placed(name)
+        return Assignment({name: component.runs or ()}).count_held(name) if component else None
 
     def is_open(self, name: str) -> bool:
         """Return True if the component is left to solve."""
@@ -414,37 +390,17 @@ class Mode(Facts):
         return ranks or self.written.get(name) or self.owner
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """Resource ranks of a component: `count` ranks from `first` to `last`."""
-
-    first: int
-    last: int
-    count: int
-
-    @property
-    def size(self) -> int:
-        """Number of ranks from the first to the last."""
-        return self.last - self.first + 1
-
-    @property
-    def solid(self) -> bool:
-        """True if the ranks have no holes."""
-        return self.count == self.size
-
-    def __str__(self) -> str:
-        return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
+def extent_of(runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> range:
+    """Return the first to the last rank of runs, as their node groups number them."""
+    starts = cluster.numbering(labels).first_in
+    held = [(starts[run.node, run.node_group], run.mask) for run in runs]
+    first = min(start + (mask & -mask).bit_length() - 1 for start, mask in held)
+    return range(first, max(start + mask.bit_length() for start, mask in held))
 
 
-def extent_of(runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Extent:
-    """Return the extent of runs in the numbering of their node groups."""
-    starts, masks_by_node = cluster.numbering(labels).first_in, dict[tuple[int, str], int]()
-    for run in runs:
-        key = (run.node, run.node_group)
-        masks_by_node[key] = masks_by_node.get(key, 0) | run.mask
-    first = min(starts[key] + (mask & -mask).bit_length() - 1 for key, mask in masks_by_node.items())
-    last = max(starts[key] + mask.bit_length() - 1 for key, mask in masks_by_node.items())
-    return Extent(first, last, sum(mask.bit_count() for mask in masks_by_node.values()))
+def text_of(extent: range) -> str:
+    """Return an extent as RLinf reads it, such as `0-7`."""
+    return str(extent.start) if len(extent) == 1 else f"{extent.start}-{extent.stop - 1}"
 
 
 def masks(component: Component | None) -> Mapping[tuple[int, str], int]:

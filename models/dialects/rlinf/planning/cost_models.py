@@ -62,11 +62,8 @@ class RlinfEmbodied(Stream):
     def refuses(self, question: PlanningProblem, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel."""
         last = question.tasks[-1].component
-        return (
-            ""
-            if all(last in members for members in find_timed_sets(question, blocks))
-            else f"RLinf's tool keeps `{last}` on all accelerators"
-        )
+        is_kept = all(last in members for members in find_timed_sets(question, blocks))
+        return "" if is_kept else f"RLinf's tool keeps `{last}` on all accelerators"
 
 
 def find_timed_sets(question: PlanningProblem, blocks: Blocks) -> set[frozenset[str]]:

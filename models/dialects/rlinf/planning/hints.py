@@ -136,18 +136,21 @@ def with_phases_of_idle(
     return tuple(components.values())
 
 
-def is_separate(settings: Settings, name: str, placed: Collection[str], timed: Collection[str]) -> bool:
-    """Return True if inference is a component although unplaced: actor and rollout are apart."""
+def is_started(settings: Settings, name: str, placed: Collection[str]) -> bool:
+    """Return True if programs start an inference component with actor and rollout apart."""
     if name == CRITICS_INFERENCE:
         return "critic" in placed and bool(settings.flag("critic.use_critic_model", PLANS))
-    return name in INFERRING and infers(settings) and not set(INFERRING) & {*placed, *timed}
+    return name in INFERRING and infers(settings)
+
+
+def is_separate(settings: Settings, name: str, placed: Collection[str], timed: Collection[str]) -> bool:
+    """Return True if inference is a component although unplaced: actor and rollout are apart."""
+    return is_started(settings, name, placed) and (name == CRITICS_INFERENCE or not set(INFERRING) & {*placed, *timed})
 
 
 def unstarted_inference(settings: Settings, placed: Collection[str], hinted: Collection[str]) -> list[str]:
     """Return inference components with hinted seconds that no program starts."""
-    unplaced = [name for name in INFERENCE if name in hinted and name not in placed]
-    unplaced = [name for name in unplaced if name == CRITICS_INFERENCE or not infers(settings)]
-    return [name for name in unplaced if not is_separate(settings, name, placed, ())]
+    return [name for name in INFERENCE if name in hinted and name not in placed and not is_started(settings, name, placed)]
 
 
 def infers(settings: Settings) -> bool:

@@ -21,7 +21,7 @@ from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.span import Span
 from ....hints.seconds import duration
-from ....planning.workload import SECOND
+from ....planning.workload import SECOND, Measured
 from ....quantity import Advised
 from ....record import dataclass
 from ....text.tree import MapNode, Scalar
@@ -102,16 +102,12 @@ class Fitted(NamedTuple):
     explained: float
 
 
-def fit(points: Mapping[int, Fraction]) -> Fitted | None:
+@lru_cache(maxsize=64)  # planning reads a file many times, with the same points
+def fit(points: tuple[tuple[int, Fraction], ...]) -> Fitted | None:
     """Return the best of power, exponential, logarithm and parabola; None for a single point.
 
     The curve with the largest explained variance wins; on a tie the first.
     """
-    return _fit(tuple(points.items()))
-
-
-@lru_cache(maxsize=64)  # planning reads a file many times, with the same points
-def _fit(points: tuple[tuple[int, Fraction], ...]) -> Fitted | None:
     xs, ys, curves = [x for x, _ in points], [float(y) for _, y in points], dict[str, Curve]()
     if len(xs) < 2:
         return None
@@ -166,7 +162,6 @@ def _linear(points: Sequence[tuple[int, Fraction]], basis: Sequence[Callable[[in
     return lambda x: float(sum((factor * Fraction(function(x)) for factor, function in zip(factors, basis)), Fraction()))
 
 
-MEASURED = ""
 MEGATRON_FORMULA = "RLinf's formula for Megatron"
 """Formula that RLinf's tool uses for any trained or probability-computing component.
 
@@ -174,15 +169,8 @@ See `formula_of`.
 """
 
 
-class ProfileRow(NamedTuple):
-    """Time of an iteration in ns, with its formula (`MEASURED`: none)."""
-
-    nanoseconds: int
-    formula: str = MEASURED
-
-
-Table = Mapping[int, ProfileRow]
-"""Accelerators -> time; other counts are infeasible."""
+Table = Mapping[int, Measured]
+"""Accelerators -> time of an iteration; other counts are infeasible."""
 
 
 class Batch(NamedTuple):
@@ -220,8 +208,8 @@ def trained_table(nanoseconds: int, measured: int, replica: int, total: int, bat
         if count < measured:
             slower = Fraction(measured, count)
             gain = 1 + min(Fraction(9, 10), max(slower / 10, Fraction(1, 10)))
-            table[count] = ProfileRow(round(nanoseconds * slower / gain), formula)
-    return {**table, measured: ProfileRow(nanoseconds)}
+            table[count] = Measured(count, round(nanoseconds * slower / gain), assumed=formula)
+    return {**table, measured: Measured(measured, nanoseconds)}
 
 
 def generated_table(nanoseconds: int, measured: int, engine: int, running: int, batch: Batch) -> Table:
@@ -235,8 +223,8 @@ def generated_table(nanoseconds: int, measured: int, engine: int, running: int, 
     table = {}
     for count in range(engine, measured, engine):
         slower = 1 if count // engine * capacity >= batch.samples else Fraction(measured, count)
-        table[count] = ProfileRow(round(nanoseconds * slower), "RLinf's formula for rollout")
-    return {**table, measured: ProfileRow(nanoseconds)}
+        table[count] = Measured(count, round(nanoseconds * slower), assumed="RLinf's formula for rollout")
+    return {**table, measured: Measured(measured, nanoseconds)}
 
 
 def simulated_table(profile: Mapping[int, Fraction], environments: int, total: int, even: bool) -> Table:
@@ -246,14 +234,14 @@ def simulated_table(profile: Mapping[int, Fraction], environments: int, total: i
     have equally many; else the time of the smaller share counts. More environments per accelerator
     than measured are infeasible; between measurements a curve is used.
     """
-    table, curve = dict[int, ProfileRow](), None
+    table, curve = dict[int, Measured](), None
     for count in range(1, min(total, environments) + 1):
         share = environments // count
         if (even and environments % count) or share > max(profile):
             continue
         if share in profile:
-            table[count] = ProfileRow(round(profile[share] * SECOND))
-        elif (curve := curve or fit(profile)) is not None and (seconds := curve.curve(share)) > 0:
+            table[count] = Measured(count, round(profile[share] * SECOND))
+        elif (curve := curve or fit(tuple(profile.items()))) is not None and (seconds := curve.curve(share)) > 0:
             formula = f"a curve {curve.family} through the measured ones, as RLinf fits it"
-            table[count] = ProfileRow(max(1, round(seconds * SECOND)), formula)
+            table[count] = Measured(count, max(1, round(seconds * SECOND)), assumed=formula)
     return table

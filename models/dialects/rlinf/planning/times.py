@@ -14,7 +14,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Callable, Collection, Mapping, Sequence
+from typing import Callable, Collection, Iterator, Mapping, Sequence
 
 from ....component import Component, Parallel
 from ....configuration.notes import Notes
@@ -105,8 +105,8 @@ class TimedFile:
                 table = partial(trained_table, cost, measured, total=total, batch=batch, formula=formula)
             both_degrees = degrees_by_arrangement(settings, name) or ()
             candidates = dict.fromkeys([*both_degrees, *((own_degrees, *choices[name]) if name in choices else ())])
-            rows = [row for parallel in candidates for row in _read_measurements(table(parallel.replica), parallel)]
-            times[name] = TimedComponent(tuple(rows if candidates else _read_measurements(table(own_degrees.replica))), TABLE)
+            rows = [row for parallel in candidates for row in _rows(table(parallel.replica), parallel)]
+            times[name] = TimedComponent(tuple(rows if candidates else _rows(table(own_degrees.replica))), TABLE)
         return times
 
     def _embodied_times(self) -> dict[str, TimedComponent] | None:
@@ -122,7 +122,7 @@ class TimedFile:
                 table = trained_table(self.profile.costs[name], measured, 1, self.size(name), Batch(1, 1, 1), formula)
             else:
                 continue
-            times[name] = TimedComponent(tuple(_read_measurements(table)), TABLE)
+            times[name] = TimedComponent(tuple(_rows(table)), TABLE)
         return times
 
     def _choices(self) -> dict[str, tuple[Parallel, ...]]:
@@ -200,8 +200,8 @@ def batch_of(settings: Settings) -> Batch | None:
     return Batch(prompts.value, group.value, updates.value) if prompts and group and updates else None
 
 
-def _read_measurements(table: Table, parallel: Parallel | None = None) -> list[Measured]:
-    return [Measured(count, row.nanoseconds, "", parallel, assumed=row.formula) for count, row in sorted(table.items())]
+def _rows(table: Table, parallel: Parallel | None = None) -> Iterator[Measured]:
+    return (replace(table[count], parallel=parallel) for count in sorted(table))
 
 
 def environments(settings: Settings) -> Amount | None:

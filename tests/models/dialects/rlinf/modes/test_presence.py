@@ -19,6 +19,12 @@ def test_actor_rollout_and_reward_are_placed(job: Job, missing: str) -> None:
     assert [(finding.code, finding.subject) for finding in found(reading)] == [("PW123", missing)]
 
 
+def test_a_missing_rollout_beside_inference_is_not_told_to_share(job: Job) -> None:
+    reading = job({"actor,reward": "0-3", "inference": "4-5"}, algorithm__recompute_logprobs=True)
+    (help_,) = [finding.help for finding in found(reading) if finding.subject == "rollout"]
+    assert help_ == "add a line for `rollout`, with ranks of its own"
+
+
 @pytest.mark.parametrize("settings", [{"actor__model": None}, {"rollout": [1]}, {"rollout": "x"}])
 def test_sections_are_maps(job: Job, settings: dict[str, object]) -> None:
     assert codes(job(TOGETHER, algorithm__recompute_logprobs=True, **settings)) == {"PW105"}

@@ -19,7 +19,7 @@ from placewright.models.dialects.rlinf.planning.tables import fit
     ],
 )
 def test_points_of_a_law_are_found_to_be_of_that_law(family: str, law: object) -> None:
-    found = fit({x: Fraction(law(x)) for x in (4, 8, 16, 32, 48)})  # type: ignore[operator]
+    found = fit(tuple({x: Fraction(law(x)) for x in (4, 8, 16, 32, 48)}.items()))  # type: ignore[operator]
     assert found is not None
     assert found.family == family
     assert found.explained == pytest.approx(1)
@@ -28,7 +28,7 @@ def test_points_of_a_law_are_found_to_be_of_that_law(family: str, law: object) -
 
 def test_no_curve_of_its_family_comes_closer_to_the_points() -> None:
     points = {4: Fraction("0.6"), 8: Fraction("1.01"), 16: Fraction("2.12"), 32: Fraction("3.72"), 64: Fraction("15.3")}
-    found = fit(points)
+    found = fit(tuple(points.items()))
     assert found is not None and found.family == "a e^(b x)"
 
     def left(factor: float, rate: float) -> float:
@@ -41,12 +41,12 @@ def test_no_curve_of_its_family_comes_closer_to_the_points() -> None:
 
 
 def test_a_single_point_has_no_curve_and_equal_points_have_a_flat_one() -> None:
-    assert fit({8: Fraction(3)}) is None
-    flat = fit({8: Fraction(3), 16: Fraction(3), 32: Fraction(3)})
+    assert fit(tuple({8: Fraction(3)}.items())) is None
+    flat = fit(tuple({8: Fraction(3), 16: Fraction(3), 32: Fraction(3)}.items()))
     assert flat is not None and flat.curve(24) == pytest.approx(3)
 
 
 def test_counts_from_zero_have_no_power_and_no_logarithm() -> None:
-    found = fit({0: Fraction(1), 10: Fraction(2), 20: Fraction(5)})
+    found = fit(tuple({0: Fraction(1), 10: Fraction(2), 20: Fraction(5)}.items()))
     assert found is not None and found.family in ("a e^(b x)", "a x^2 + b x + c")
     assert found.curve(0) == pytest.approx(1, abs=0.2)
