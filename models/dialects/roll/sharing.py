@@ -117,7 +117,6 @@ class ModeChecks(RollChecks):
                 self.setup.relations.append(Relation(kind, (component.name, second.key), component.spans.get("placement"), REASON))
 
     def _check_part(self, train: Role, infer: Role) -> None:
-        """Check training on a part of inference: whole workers go on, the others give way."""
         within = f"{train.key} ({write_ranks(train.devices.ranges)}) is within {infer.key} ({write_ranks(infer.devices.ranges)})"
         going_on = f"part of {infer.key} goes on generating"
         workers, async_ratio = infer.world_size, self.ratio
@@ -146,7 +145,6 @@ class ModeChecks(RollChecks):
         return f"set `{key}: {fits}`, {otherwise}", self.settings.becomes(key, str(fits))
 
     def _check_freed_workers(self, train: Role, critic: Role | None, infer: Role) -> None:
-        """Check that ROLL counts all GPUs. A worker must be left, and all freed workers come back."""
         tp, pp = (self.settings.whole(infer.config(f"{name}_parallel_size"), MODES, 1, exact=True) for name in ("tensor", "pipeline"))
         # The mode takes an unset degree for 1.
         if infer.world_size is None or not infer.num_gpus_per_worker or not infer.is_engine or not tp or not pp:
@@ -183,7 +181,6 @@ class ModeChecks(RollChecks):
             self.notes.warn(MODES, infer.key, message, (critic or infer).place, "part of a worker", help, None, why, NEVER)
 
     def _check_colocated(self, train: Role, infer: Role, shared: int) -> None:
-        """Check partial sharing of GPUs: ROLL compares counts, and works in turn only."""
         reward, async_ratio = self.setup.role(AGENTIC_REWARD), self.ratio
         trains, infers, rewards = train.devices.distinct, infer.devices.distinct, reward.devices.distinct if reward else 0
         both = f"{train.key} and {infer.key} share {with_noun(shared, 'GPU')}"
@@ -249,17 +246,11 @@ MOST_TRIED = 24
 """Limit on the candidate starts of a role: edges of occupied ranges."""
 
 
-def _place(id_: int, per_node: int) -> str:
-    return f"GPU {id_ % per_node} of node {id_ // per_node}"
-
-
 def _adds_no_sharing(role: Role, ids: Ids, neighbors: Sequence[Role]) -> bool:
-    """Return True if the ids cause no new sharing with a role."""
     return not any(common(neighbor.devices, ids) and not common(neighbor.devices, role.devices) for neighbor in neighbors)
 
 
 def _write_ids(role: Role, ids: range) -> Edit | None:
-    """Return the edit of a role's ids; None if the text stands elsewhere."""
     value = role.mapping
     return Edit(value.span, in_flow_map(range_text(ids))) if isinstance(value, Scalar) and value.origin is None else None
 
@@ -340,14 +331,14 @@ class TransferChecks(RollChecks):
         return False
 
     def _check_pairs(self, train: Role, infer: Role) -> None:
-        """Check that every rank hands its weights to a worker on its own GPU."""
         trains, infers, per_worker = train.devices.listed, infer.devices.listed, infer.num_gpus_per_worker
         shift = train.devices.lowest - infer.devices.lowest
         mismatches = differing(train.devices, infer.devices, shift)
         if not mismatches:
             return
         rank, at = mismatches[0], mismatches[0] + shift
-        source, target = (_place(id_, self.setup.per_node) for id_ in (trains[rank], infers[at]))
+        places = (divmod(id_, self.setup.per_node) for id_ in (trains[rank], infers[at]))
+        source, target = (f"GPU {gpu} of node {node}" for node, gpu in places)
         message = f"rank {rank} of {train.key} ({source}) sends weights to worker {at // per_worker} of {infer.key} ({target})"
         why = [f"{len(mismatches)} ranks send to another GPU"] if len(mismatches) > 1 else []
         # A worker of sglang sees all GPUs of the worker.
@@ -365,7 +356,6 @@ class TransferChecks(RollChecks):
         self.notes.findings[-1] = replace(self.notes.findings[-1], premises=(train.key, infer.key))
 
     def _check_reached(self, train: Role, infer: Role) -> None:
-        """Check that every inference worker gets weights, from its ranks or from rank 0."""
         trains, infers, per_worker = train.devices, infer.devices, infer.num_gpus_per_worker
         first, last = (trains.lowest - infers.lowest) // per_worker, (trains.highest - infers.highest) // per_worker
         workers = infers.count // per_worker
@@ -451,7 +441,6 @@ class TransferChecks(RollChecks):
         return TransferSide(role.devices, parallel.tp.value, parallel.pp.value, parallel.cp.value) if parallel else None
 
     def _check_divided(self, teacher: Role, student: Role, sends: int, receives: int, is_shifted: bool) -> None:
-        """Check that every student rank has a teacher rank, a wrong one if `is_shifted`."""
         fails = receives > sends and not is_shifted
         more, fewer, role = (receives, sends, student) if receives > sends else (sends, receives, teacher)
         lost = "some logits go nowhere" if sends > receives else "some get logits of other samples" if is_shifted else "some get no logits"

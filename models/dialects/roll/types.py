@@ -92,7 +92,6 @@ class TypeChecks(RollChecks):
                 self.notes.warn("PW104", role, message, entry.key.span, "not a key", help, edit, IGNORED)
 
     def _misfits(self, place: Misfit, prefix: str) -> Iterator[Misfit]:
-        """Yield the misfits of a value. The classes of a pipeline have a `prefix`."""
         path, value, kind, *_ = place
         name, arguments = _parts(kind)
         if _is_open(value):
@@ -170,5 +169,4 @@ class TypeChecks(RollChecks):
 
 
 def _is_open(value: Value) -> bool:
-    """Return True if a value is unknown, or has an unresolved part."""
     return is_unknown(value) or (isinstance(value, Scalar) and "${" in value.text)
