@@ -85,10 +85,10 @@ def _below(role: str, key: str) -> str:
 
 
 def _check(role: str, demand: Demand) -> Check:
-    source, left = demand["source"], demand.get("left")
+    source, left, code = demand["source"], demand.get("left"), demand.get("code", REFUSED)
     given: dict[str, Any] = {name: demand[name].replace("{role}", role) for name in ("message", "help") if name in demand}
     if left is not None:
-        given["left"] = lambda facts: facts.of(facts.settings.whole(_below(role, left), REFUSED, demand.get("default", 1), least=-(10**9)))
+        given["left"] = lambda facts: facts.of(facts.settings.whole(_below(role, left), code, demand.get("default", 1), least=-(10**9)))
     if demand.get("right") == "workers":
         given["right"] = _count_workers
     if "key" in demand:
@@ -96,7 +96,7 @@ def _check(role: str, demand: Demand) -> Check:
     if "keys" in demand:
         given["keys"] = [_below(role, key) for key in demand["keys"]]
     source = source if source.startswith("Megatron") else f"ROLL, {source}"
-    return check_of(demand, **{"code": demand.get("code", REFUSED), "source": source, "when": getattr(names, demand["when"]), **given})
+    return check_of(demand, **{"code": code, "source": source, "when": getattr(names, demand["when"]), **given})
 
 
 def _count_workers(facts: RoleFacts) -> Number | None:

@@ -12,10 +12,9 @@ from ...findings.span import Edit
 from ...findings.wording import are, with_noun
 from ...ranks import merge, without, write_ranks
 from ...record import dataclass
-from ...text.edit import in_flow_map
-from ...text.tree import Scalar
 from ..checks import Divides, Number
 from . import names
+from .device_mapping import ids_edit
 from .ids import Ids, common, differing, positions, range_text
 from .job import Role, RoleFacts, RollChecks, number
 from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AGENTIC_REWARD, AT_LOAD, CRITICS, NEVER, REFERENCES, SGLANG, VLLM
@@ -250,11 +249,6 @@ def _adds_no_sharing(role: Role, ids: Ids, neighbors: Sequence[Role]) -> bool:
     return not any(common(neighbor.devices, ids) and not common(neighbor.devices, role.devices) for neighbor in neighbors)
 
 
-def _write_ids(role: Role, ids: range) -> Edit | None:
-    value = role.mapping
-    return Edit(value.span, in_flow_map(range_text(ids))) if isinstance(value, Scalar) and value.origin is None else None
-
-
 MOST_RANKS = 512
 """Limit on ranks of either side for trials of all shifts; our own."""
 BACKEND, USUAL, NCCL = "logits_transfer_backend", "ipc+nccl", "nccl-only"
@@ -349,7 +343,7 @@ class TransferChecks(RollChecks):
         help, edit = f"write the ids of {train.key} and {infer.key} in ascending order, each once", None
         if len(wrong) == 1 and wrong[0].devices.solid and wrong[0].devices.count == wrong[0].devices.distinct:
             better = wrong[0].devices.ranges[0]
-            help, edit = f"give {wrong[0].key} `{range_text(better)}`", _write_ids(wrong[0], better)
+            help, edit = f"give {wrong[0].key} `{range_text(better)}`", ids_edit(self.notes, wrong[0], Ids.join(better))[1]
         tell, when = (self.notes.error, names.AT_UPDATE) if fails else (self.notes.warn, NEVER)
         why += [] if fails else ["this is slow, but not refused"]
         tell(PAIRS, train.key, message, train.place, f"rank {rank} is on id {trains[rank]}", help, edit, *why, when)
@@ -381,7 +375,7 @@ class TransferChecks(RollChecks):
                 partners = [partner for partner in broken if partner is not role]
                 # Users may apply the edit alone.
                 alone = _adds_no_sharing(role, Ids.join(new_ranges[position]), partners)
-                fix = Fix(f"give {text}", _write_ids(role, new_ranges[position]) if alone else None)
+                fix = Fix(f"give {text}", ids_edit(self.notes, role, Ids.join(new_ranges[position]))[1] if alone else None)
             component = self.setup.components[role.key]
             self.setup.components[role.key] = replace(component, fixes={**component.fixes, SOLID: fix})
 
