@@ -47,18 +47,15 @@ class ModeChecks(RollChecks):
 
     def check_asynchronous(self) -> None:
         """Check the ratio, `generate_opt_level`, and the separate GPUs of generation."""
-        async_ratio = self.ratio if self.pipeline.ppo and self.setup.since("0.1.3") else None
-        if not async_ratio:
-            return
-        settings = self.settings
-        if self.pipeline.agentic or async_ratio < 0:
+        settings, async_ratio = self.settings, self.ratio if self.pipeline.ppo and self.setup.since("0.1.3") else None
+        if async_ratio is None or async_ratio <= 0 or self.pipeline.agentic:
             return
         if async_ratio < 1:
             message = f"`{RATIO}: {async_ratio:g}` is neither 0 nor at least 1, which the rlvr pipelines demand"
             at, help = settings.at(RATIO) or settings.top, "write `1`, or `0` to generate and train in turn"
             self.notes.error(MODES, ACTOR_INFER, message, at, "below 1", help, settings.becomes(RATIO, "1"), AT_LOAD)
         infer = self.setup.role(ACTOR_INFER)
-        for role in self.setup.all(ACTOR_TRAIN, CRITICS, names.REWARDS, REFERENCES) if infer is not None else ():
+        for role in self.setup.all(ACTOR_TRAIN, CRITICS, names.REWARDS, REFERENCES):
             if infer is not None and (both := common(infer.devices, role.devices)):
                 message = f"{infer.key} and {role.key} share {with_noun(sum(map(len, both)), 'GPU')}, but `{RATIO}` is {async_ratio:g}"
                 help = f"give {role.key} other GPUs, or write `{RATIO}: 0`"
