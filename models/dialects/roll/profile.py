@@ -188,7 +188,7 @@ def releases_with(strategy: str) -> tuple[Release, ...]:
 
 
 def releases_with_key(key: str, part: str = "") -> tuple[Release, ...]:
-    """Return the releases whose worker blocks of a part have a key; without a part, whose Megatron strategies take it."""
+    """Return the releases that have a key of a part, by default of Megatron."""
     profiles = map(_profile, read_releases(RELEASES))
     return tuple(profile.release for profile in profiles if key in (profile.keys_of(part) if part else profile.megatron_keys))
 
