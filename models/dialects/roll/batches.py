@@ -135,7 +135,6 @@ class BatchChecks(RollChecks):
                 self._check_updates(batch, answers, step)
 
     def _step(self) -> int:
-        """Return the step of prompt counts for all checks together."""
         multiple = 1
         for role in self.setup.list_declared(ACTOR_TRAIN):
             batches = self.batches_of(role)
@@ -166,7 +165,7 @@ class BatchChecks(RollChecks):
             over = Number(ranks, f"the {with_noun(ranks, 'data parallel rank')} of {role.key}")
             Divides(
                 code=UNEVEN_SHARES, source="ROLL, roll/utils/config_utils.py", when=AT_LOAD, left=batch, right=over,
-                suggest=nearest(batch.value, step), message="{left} over {right} leaves {rest} over",
+                suggest=multiples_near(batch.value, step), message="{left} over {right} leaves {rest} over",
             ).run(facts)  # fmt: skip
 
     def _share(
@@ -191,7 +190,6 @@ class BatchChecks(RollChecks):
                 self._share(role, batch, "samples", parallel.parallel.replica, AFTER_ROLLOUT, answers.value, size, name)
 
     def _check_updates(self, batch: Amount, answers: Amount, step: int) -> None:
-        """Check that the samples of every rank form whole updates. Otherwise the first step fails."""
         samples = batch.value * answers.value
         prompts = f"{with_noun(batch.value, 'prompt')}{'' if batch.scalar else ' by default'}"
         left = Number(samples, with_noun(samples, "sample"), batch, f"{prompts} x {with_noun(answers.value, 'answer')}")
@@ -200,7 +198,7 @@ class BatchChecks(RollChecks):
                 Divides(
                     code=BATCH_NUMBERS, source="ROLL, roll/pipeline/base_worker.py", when=AFTER_ROLLOUT, left=left,
                     right=Number(batches.of_all, f"updates of {batches.role.key} ({batches.of_all} each)", batches.per_device, batches.product),
-                    suggest=nearest(batch.value, step), message="{left} {are} no whole {right}",
+                    suggest=multiples_near(batch.value, step), message="{left} {are} no whole {right}",
                 ).run(RoleFacts(self.setup, batches.role))  # fmt: skip
 
     def _is_dynamic(self, role: Role) -> bool:
@@ -220,7 +218,6 @@ class BatchChecks(RollChecks):
     # (DPOPipeline.__init__); roll/pipeline/distill/distill_pipeline.py.
 
     def _check_preferences(self) -> None:
-        """Check that the reference takes at most the pairs of a training step at once."""
         train, reference = self.setup.role(ACTOR_TRAIN), self.setup.role(REFERENCES)
         if train is None or reference is None or {train.key, reference.key} & self.setup.short:
             return
@@ -238,7 +235,6 @@ class BatchChecks(RollChecks):
         self.notes.error(BATCH_NUMBERS, reference.key, message, at, label, help, edit, *why)
 
     def _check_teacher_batches(self) -> None:
-        """Check that every data parallel rank of the teacher gets samples of the student's step."""
         teacher, batches = self.setup.role(names.TEACHERS), self.batches_of(self.setup.role(names.STUDENTS))
         ranks = data_parallel(self.setup, teacher) if teacher is not None else None
         if teacher is not None and batches is not None and ranks and not self.setup.short:
@@ -331,7 +327,6 @@ class BatchChecks(RollChecks):
         return self.amount(f"{env}.{name}", "agentic.EnvManagerConfig", least)
 
     def _check_groups(self, env: str, total: Amount, group: Amount, groups: Amount, is_settled: bool) -> None:
-        """Check whole groups per batch, and whole rounds of environments per validation batch."""
         step, text = group.value, f"the {with_noun(group.value, 'environment')} of a group"
         note = f"environments of a group: `{group.name}`"
         if env == VAL_ENV:
@@ -344,11 +339,10 @@ class BatchChecks(RollChecks):
             facts = Facts(self.notes, self.settings, env)
             Divides(
                 code=BATCH_NUMBERS, source=_CONFIG, when=AT_LOAD, releases=DIVIDE[env], left=total, right=Number(step, text, group, note),
-                suggest=nearest(total.value, step), edits=is_settled,
+                suggest=multiples_near(total.value, step), edits=is_settled,
             ).run(facts)  # fmt: skip
 
     def _check_rounds(self, env: str, total: Amount, environments: int) -> None:
-        """Check that the trajectories per environment suffice; ROLL computes negative ones itself."""
         most = self._size(env, "max_traj_per_env", ANY)
         async_ratio = number(self.settings, "async_generation_ratio", BATCH_NUMBERS, 0)
         if most is None or async_ratio is None or most.value < 0:
@@ -386,7 +380,6 @@ class BatchChecks(RollChecks):
         return False
 
     def _check_tags(self, env: str, tags: Sequence[Value]) -> None:
-        """Check that `custom_envs` has every environment that gets groups."""
         known = self.settings.at("custom_envs")
         for tag in tags if isinstance(known, MapNode) and not self.notes.partial else ():
             if isinstance(tag, Scalar) and tag.value == tag.text and isinstance(known, MapNode) and known.get(tag.text) is None:
@@ -396,7 +389,6 @@ class BatchChecks(RollChecks):
                 self.notes.error(MODES, env, message, tag, "not in `custom_envs`", help_, Edit(tag.span, close) if close else None, AT_LOAD)
 
     def _check_adjusted(self, batch: Amount) -> None:
-        """Warn if ROLL copies or drops trajectories to make a batch even for all roles."""
         sizes = self._list_samples() if not self.setup.short else None
         mode = self.settings.word("batch_adjust_mode", BATCH_NUMBERS)
         if sizes is None or mode is None or (mode or "copy") not in WAYS or not self._one_sample_each():
@@ -406,10 +398,10 @@ class BatchChecks(RollChecks):
         if left:
             does = WAYS[mode or "copy"].format(missing=size - left, left=left, size=size)
             message = f"{batch.text} is no multiple of the {with_noun(size, 'sample')} that the roles take at once"
-            help = f"set `{batch.name}` to {' or '.join(map(str, nearest(batch.value, size)))}"
-            takers = (name for name, taken in sizes if taken > 1)
+            help = f"set `{batch.name}` to {' or '.join(map(str, multiples_near(batch.value, size)))}"
+            takers, at = (name for name, taken in sizes if taken > 1), batch.span or self.settings.top
             why = (f"in every step ROLL {does}", *takers, f"where every trajectory is one sample; {NEVER}")
-            self.notes.warn(BATCH_NUMBERS, ACTOR_TRAIN, message, batch.span or self.setup.top, f"no multiple of {size}", help, None, *why)
+            self.notes.warn(BATCH_NUMBERS, ACTOR_TRAIN, message, at, f"no multiple of {size}", help, None, *why)
 
     def _list_samples(self) -> list[tuple[str, int]] | None:
         """Return (text, samples taken at once) per role; None if any is unknown."""
@@ -433,8 +425,3 @@ class BatchChecks(RollChecks):
         managers = [self.settings.at(f"custom_envs.{entry.key.text}.env_manager_cls") for entry in environments]
         written = [manager for manager in managers if manager is not None]
         return all(isinstance(manager, Scalar) and str(manager.value).endswith(".TrajEnvManager") for manager in written)
-
-
-def nearest(value: int, step: int) -> list[int]:
-    """Return the positive multiples of a step below and above a number."""
-    return multiples_near(max(value, 0), step)

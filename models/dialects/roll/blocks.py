@@ -39,14 +39,6 @@ class Switch(NamedTuple):
     span: Span
 
 
-def is_configured(settings: Settings, key: str) -> bool:
-    """Return True if a block has devices or a model.
-
-    Source: ROLL, WorkerConfig.is_configured.
-    """
-    return settings.has(f"{key}.{names.DEVICES}") or settings.has(f"{key}.model_args.model_name_or_path")
-
-
 # Worker blocks of a configuration: started ones first, in ROLL's order.
 
 
@@ -126,10 +118,11 @@ class ConfigurationBlocks(RollChecks):
     def _references(self) -> list[str]:
         """Return the teachers as references, if any; else the reference.
 
-        Source: PPOConfig.reference_configs.
+        Source: PPOConfig.reference_configs, WorkerConfig.is_configured.
         """
-        declared = self._find_blocks(TEACHERS) if TEACHERS in self.known else []
-        teachers = [key for key in declared if "." in key or self.teachers_refer or is_configured(self.settings, key)]
+        declared, shows = self._find_blocks(TEACHERS) if TEACHERS in self.known else [], (names.DEVICES, "model_args.model_name_or_path")
+        known = self.teachers_refer
+        teachers = [key for key in declared if known or "." in key or any(self.settings.has(f"{key}.{shown}") for shown in shows)]
         if not teachers or self.pipeline.lora_reference:
             return [TEACHERS if self.teachers_refer else REFERENCES]
         return teachers

@@ -12,17 +12,16 @@ from functools import partial
 from typing import Any
 
 from ...findings.wording import with_noun
-from ...releases.release import Range
 from ...text.nearest import nearest
 from ...text.tree import MapNode
-from ..checks import Check, Equals, Facts, Number, run_checks
+from ..checks import Check, Facts, Number, run_checks
 from ..demands import Demand, check_of, is_for
 from . import names
 from .job import Role, RoleFacts, RollSetup
-from .names import ACTOR_TRAIN, AT_CREATION, CONFIG, IN_WORKERS, REWARDS, RLVR, VLLM
+from .names import ACTOR_TRAIN, AT_CREATION, REWARDS, RLVR
 from .profile import fact_file
 
-MATCHES, REFUSED = "PW403", "PW123"
+REFUSED = "PW123"
 _OWN = "roll.pipeline.base_worker."
 """Module of ROLL's own workers, which are also the default."""
 _MODELS, _RUNS = ("pretrain", "student_pretrain"), ("exp_name", "output_dir", "logging_dir", "save_steps", "track_with")
@@ -32,7 +31,7 @@ _MODELS, _RUNS = ("pretrain", "student_pretrain"), ("exp_name", "output_dir", "l
 def check_demands(setup: RollSetup) -> None:
     """Add what the pipeline, the workers and the strategies of the started roles refuse.
 
-    Of a configuration with unread parts, only the sizes of engines are judged.
+    Of a configuration with unread parts, only `partial` demands are judged.
     """
     is_whole = setup.notes.proves and all(any(map(setup.settings.has, keys)) for keys in (_MODELS, _RUNS))
     known = (demand for demand in fact_file("demands") if not setup.notes.partial or demand.get("partial"))
@@ -42,8 +41,7 @@ def check_demands(setup: RollSetup) -> None:
             _check("", demand).run(Facts(setup.notes, setup.settings, demand.get("subject", "")))
     for role in setup.roles:
         if role.created and role.key in setup.components:
-            checks = [_check(role.key, demand) for demand in stated if _is_for(setup, role, demand)]
-            run_checks((*([_ENGINES] if role.strategy == VLLM else []), *checks), RoleFacts(setup, role))
+            run_checks((_check(role.key, demand) for demand in stated if _is_for(setup, role, demand)), RoleFacts(setup, role))
     _check_domains(setup)
 
 
@@ -54,7 +52,6 @@ def _is_for_pipeline(setup: RollSetup, demand: Demand) -> bool:
 
 
 def _is_for(setup: RollSetup, role: Role | None, demand: Demand) -> bool:
-    """Return True if a demand is for the role, or for the job."""
     settings, own = setup.settings, demand.get("own", True)
     if demand.get("job", False) is not (role is None):
         return False
@@ -71,7 +68,6 @@ def _is_for(setup: RollSetup, role: Role | None, demand: Demand) -> bool:
 
 
 def _check_domains(setup: RollSetup) -> None:
-    """Check that every domain of the data has a reward: ROLL looks up its workers by that name."""
     settings = setup.settings
     domains, rewards = settings.at(f"{ACTOR_TRAIN}.data_args.domain_interleave_probs"), settings.at(REWARDS)
     if setup.pipeline.config != RLVR or not setup.pipeline.updates_models or setup.notes.partial or not isinstance(domains, MapNode):
@@ -89,32 +85,21 @@ def _below(role: str, key: str) -> str:
 
 
 def _check(role: str, demand: Demand) -> Check:
-    """Build the check of a demand on a role, or on the job."""
-    source, left = demand["source"], demand.get("left")
+    source, left, code = demand["source"], demand.get("left"), demand.get("code", REFUSED)
     given: dict[str, Any] = {name: demand[name].replace("{role}", role) for name in ("message", "help") if name in demand}
     if left is not None:
-        given["left"] = lambda facts: facts.of(facts.settings.whole(_below(role, left), REFUSED, demand.get("default", 1), least=-(10**9)))
+        given["left"] = lambda facts: facts.of(facts.settings.whole(_below(role, left), code, demand.get("default", 1), least=-(10**9)))
+    if demand.get("right") == "workers":
+        given["right"] = _count_workers
     if "key" in demand:
         given["key"] = _below(role, demand["key"])
     if "keys" in demand:
         given["keys"] = [_below(role, key) for key in demand["keys"]]
     source = source if source.startswith("Megatron") else f"ROLL, {source}"
-    return check_of(demand, **{"code": demand.get("code", REFUSED), "source": source, "when": getattr(names, demand["when"]), **given})
+    return check_of(demand, **{"code": code, "source": source, "when": getattr(names, demand["when"]), **given})
 
 
-def _world(facts: Facts) -> Number | None:
-    world = facts.role.world_size if isinstance(facts, RoleFacts) and facts.role.on_devices else None
+def _count_workers(facts: RoleFacts) -> Number | None:
+    world = facts.role.world_size if facts.role.on_devices else None
     note = "each worker is one data parallel rank"
     return None if world is None else Number(world, f"{facts.subject} has {with_noun(world, 'worker')}", note=note)
-
-
-def _ranks(facts: Facts) -> Number | None:
-    ranks = facts.of(facts.settings.whole(f"{facts.subject}.{CONFIG}data_parallel_size", MATCHES, exact=True))
-    return ranks if ranks is not None and ranks.value > 1 else None
-
-
-_ENGINES = Equals(
-    code=MATCHES, source="ROLL, roll/distributed/strategy/vllm_strategy.py", when=IN_WORKERS, releases=Range(since="0.2.0"), left=_ranks,
-    right=_world, message="{left}, but {right}",
-)  # fmt: skip
-"""Demand of vLLM on the number of its engines."""

@@ -174,15 +174,10 @@ class RollSetup:
         """Classes, keys and defaults of the selected release."""
         return profile_of(self.notes.choice)
 
-    @property
-    def top(self) -> Span:
-        """Fallback span of a finding."""
-        return self.settings.top
-
     def span_of(self, path: str) -> Span:
         """Return the span of the value at a path, or the fallback."""
         value = self.settings.at(path)
-        return value.span if value is not None else self.top
+        return value.span if value is not None else self.settings.top
 
 
 class RollChecks:

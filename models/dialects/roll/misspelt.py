@@ -214,7 +214,7 @@ class KeyChecks(RollChecks):
         known, name, choice = self.setup.profile.keys_of(role.part), entry.key.text, self.notes.choice
         if name in known:
             return
-        close, had = nearest(name, sorted(known)), releases_with_key(role.part, name)
+        close, had = nearest(name, sorted(known)), releases_with_key(name, role.part)
         only = f" in {choice.release.name}, only in {spans_of(had)}" if had and choice else ""
         message = f"`{role.key}` has no key `{name}`{only}"
         is_meant = close and (block.get(close) is not None or not had)

@@ -200,7 +200,6 @@ class DeviceReservation(RollChecks):
         return Cluster(Nodes([numbered_nodes(Node(0, "", accelerators(self.per_node, self.model)), self.needed)]))
 
     def _judge_shown(self) -> None:
-        """Refuse a script that shows Ray fewer devices than a node that is needed has."""
         shown, at = _read_shell_machine(self.notes).accelerators, _read_shell_machine(self.notes).accelerators_span
         if shown is not None and shown < self.per_node and self.has - 1 < self.needed <= self.has:
             message = f"the script shows Ray {with_noun(shown, 'device')} of this node, but ROLL uses only nodes of {self.per_node}"

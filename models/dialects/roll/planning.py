@@ -113,7 +113,6 @@ class Chosen:
         return problem if isinstance(problem, str) else problem.job
 
     def _read_together(self, degrees: Mapping[str, Parallel]) -> Found:
-        """Read the file with all degrees together, as some fail only in isolation."""
         root = _with_degrees(self.opened.root, degrees)
         if isinstance(root, str):
             return None, f"the strategy of `{root}` cannot express them"
@@ -202,7 +201,6 @@ class RollOpening:
         return reading, problem, Chosen(self.tried, opened, cluster, judged) if judged.problem is not None else None
 
     def _unread(self, reading: Reading) -> Iterator[Finding]:
-        """Yield a warning about unchecked, missing texts of `defaults`."""
         if not self.document.partial:
             return
         subjects = dict.fromkeys(note.subject for note in reading.unchecked)
@@ -217,7 +215,6 @@ class RollOpening:
         return isinstance(ratio, Scalar) and isinstance(ratio.value, (int, float)) and ratio.value > 0
 
     def _keep_apart(self, problem: Problem) -> Iterator[Relation]:
-        """Keep the accelerators of asynchronous rollout disjoint from all other roles."""
         open_ = [component for component in problem.components if component.runs is None and problem.kind(component) == ACCELERATOR]
         generating = [component for component in open_ if role_of(component) == ROLLOUT] if self._is_asynchronous else []
         for rollout, neighbor in product(generating, open_):
@@ -240,7 +237,6 @@ def _choices(problem: Problem) -> dict[str, tuple[Parallel, ...]]:
 
 
 def _find_refusals(problem: Problem, chosen: Chosen) -> Iterator[Finding]:
-    """Yield the findings of `report_all_refused` if no choice is left."""
     choices, root = _choices(problem), chosen.opened.root
     unsaid = [name for name, degrees in choices.items() if all(degree_numbers(root, name, parallel) is None for parallel in degrees)]
     for some in [{name: choices[name]} for name in unsaid] or [choices]:

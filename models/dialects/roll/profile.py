@@ -187,14 +187,10 @@ def releases_with(strategy: str) -> tuple[Release, ...]:
     return tuple(release for release in table if any(table.holds(known, release) for known in ranges))
 
 
-def releases_with_key(part: str, key: str) -> tuple[Release, ...]:
-    """Return the releases whose worker blocks of a part have a key."""
-    return tuple(release for release in read_releases(RELEASES) if key in _profile(release).keys_of(part))
-
-
-def releases_with_argument(key: str) -> tuple[Release, ...]:
-    """Return the releases whose Megatron strategies take a key."""
-    return tuple(release for release in read_releases(RELEASES) if key in _profile(release).megatron_keys)
+def releases_with_key(key: str, part: str = "") -> tuple[Release, ...]:
+    """Return the releases that have a key of a part, by default of Megatron."""
+    profiles = map(_profile, read_releases(RELEASES))
+    return tuple(profile.release for profile in profiles if key in (profile.keys_of(part) if part else profile.megatron_keys))
 
 
 def _ranges_of(strategy: str) -> list[Range]:

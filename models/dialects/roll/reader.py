@@ -130,7 +130,6 @@ class _RollReader(Reader):
         return Problem(setup.cluster, job)
 
     def _judge(self, setup: RollSetup) -> None:
-        """Add the pipeline's demands on the roles, and the batches of their processes."""
         StrategyChecks(setup).check()
         check_demands(setup)
         modes, transfers = ModeChecks(setup), TransferChecks(setup)
@@ -153,7 +152,6 @@ class _RollReader(Reader):
                     self.notes.unsure("PW102", role.key, why)
 
     def _with_hints(self, setup: RollSetup, components: tuple[Component, ...]) -> HintedJob:
-        """Add the hints to the components, with the strategy's devices per worker."""
         block = self.hints()
         draft = self.with_hints(None if block is None else self._drop_unknown_roles(block, setup.roles), setup.cluster, components)
         sizes = {role.key: role.num_gpus_per_worker for role in setup.roles}

@@ -150,7 +150,6 @@ class RoleWorkers(RollChecks):
     # -- on devices
 
     def _per_worker(self, role: Role) -> Amount | None:
-        """Return the devices per worker; None if unknown."""
         path = role.path(PER_WORKER)
         if role.strategy is None:
             return None
@@ -181,7 +180,6 @@ class RoleWorkers(RollChecks):
         return Amount(number, path, value) if isinstance(value, Scalar) and type(number) is int else None
 
     def _replaces(self, role: Role, written: Amount | None, number: int, why: str) -> None:
-        """Warn if ROLL replaces a written number with another."""
         if written is not None and written.value != number:
             message = f"`{written.name}` is {written.value}, but ROLL replaces it with {number}: {why}"
             at, edit = written.scalar or role.span, written.becomes(number)
@@ -281,7 +279,6 @@ class RoleWorkers(RollChecks):
         return replace(role, world_size=workers, world_span=groups.span or role.span)
 
     def _check_no_devices(self, role: Role) -> None:
-        """Refuse a `device_mapping` of environments: ROLL compares its characters with device ids."""
         value, owner = self.settings.at(role.path(DEVICES)), self.settings.at(role.key)
         entry = owner.entry(DEVICES) if isinstance(owner, MapNode) else None
         if isinstance(value, Scalar) and isinstance(value.value, str) and not is_unknown(value):

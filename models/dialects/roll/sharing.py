@@ -12,10 +12,9 @@ from ...findings.span import Edit
 from ...findings.wording import are, with_noun
 from ...ranks import merge, without, write_ranks
 from ...record import dataclass
-from ...text.edit import in_flow_map
-from ...text.tree import Scalar
 from ..checks import Divides, Number
 from . import names
+from .device_mapping import ids_edit
 from .ids import Ids, common, differing, positions, range_text
 from .job import Role, RoleFacts, RollChecks, number
 from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AGENTIC_REWARD, AT_LOAD, CRITICS, NEVER, REFERENCES, SGLANG, VLLM
@@ -48,18 +47,15 @@ class ModeChecks(RollChecks):
 
     def check_asynchronous(self) -> None:
         """Check the ratio, `generate_opt_level`, and the separate GPUs of generation."""
-        async_ratio = self.ratio if self.pipeline.ppo and self.setup.since("0.1.3") else None
-        if not async_ratio:
-            return
-        settings = self.settings
-        if self.pipeline.agentic or async_ratio < 0:
+        settings, async_ratio = self.settings, self.ratio if self.pipeline.ppo and self.setup.since("0.1.3") else None
+        if async_ratio is None or async_ratio <= 0 or self.pipeline.agentic:
             return
         if async_ratio < 1:
             message = f"`{RATIO}: {async_ratio:g}` is neither 0 nor at least 1, which the rlvr pipelines demand"
             at, help = settings.at(RATIO) or settings.top, "write `1`, or `0` to generate and train in turn"
             self.notes.error(MODES, ACTOR_INFER, message, at, "below 1", help, settings.becomes(RATIO, "1"), AT_LOAD)
         infer = self.setup.role(ACTOR_INFER)
-        for role in self.setup.all(ACTOR_TRAIN, CRITICS, names.REWARDS, REFERENCES) if infer is not None else ():
+        for role in self.setup.all(ACTOR_TRAIN, CRITICS, names.REWARDS, REFERENCES):
             if infer is not None and (both := common(infer.devices, role.devices)):
                 message = f"{infer.key} and {role.key} share {with_noun(sum(map(len, both)), 'GPU')}, but `{RATIO}` is {async_ratio:g}"
                 help = f"give {role.key} other GPUs, or write `{RATIO}: 0`"
@@ -117,7 +113,6 @@ class ModeChecks(RollChecks):
                 self.setup.relations.append(Relation(kind, (component.name, second.key), component.spans.get("placement"), REASON))
 
     def _check_part(self, train: Role, infer: Role) -> None:
-        """Check training on a part of inference: whole workers go on, the others give way."""
         within = f"{train.key} ({write_ranks(train.devices.ranges)}) is within {infer.key} ({write_ranks(infer.devices.ranges)})"
         going_on = f"part of {infer.key} goes on generating"
         workers, async_ratio = infer.world_size, self.ratio
@@ -146,7 +141,6 @@ class ModeChecks(RollChecks):
         return f"set `{key}: {fits}`, {otherwise}", self.settings.becomes(key, str(fits))
 
     def _check_freed_workers(self, train: Role, critic: Role | None, infer: Role) -> None:
-        """Check that ROLL counts all GPUs. A worker must be left, and all freed workers come back."""
         tp, pp = (self.settings.whole(infer.config(f"{name}_parallel_size"), MODES, 1, exact=True) for name in ("tensor", "pipeline"))
         # The mode takes an unset degree for 1.
         if infer.world_size is None or not infer.num_gpus_per_worker or not infer.is_engine or not tp or not pp:
@@ -183,7 +177,6 @@ class ModeChecks(RollChecks):
             self.notes.warn(MODES, infer.key, message, (critic or infer).place, "part of a worker", help, None, why, NEVER)
 
     def _check_colocated(self, train: Role, infer: Role, shared: int) -> None:
-        """Check partial sharing of GPUs: ROLL compares counts, and works in turn only."""
         reward, async_ratio = self.setup.role(AGENTIC_REWARD), self.ratio
         trains, infers, rewards = train.devices.distinct, infer.devices.distinct, reward.devices.distinct if reward else 0
         both = f"{train.key} and {infer.key} share {with_noun(shared, 'GPU')}"
@@ -249,19 +242,8 @@ MOST_TRIED = 24
 """Limit on the candidate starts of a role: edges of occupied ranges."""
 
 
-def _place(id_: int, per_node: int) -> str:
-    return f"GPU {id_ % per_node} of node {id_ // per_node}"
-
-
 def _adds_no_sharing(role: Role, ids: Ids, neighbors: Sequence[Role]) -> bool:
-    """Return True if the ids cause no new sharing with a role."""
     return not any(common(neighbor.devices, ids) and not common(neighbor.devices, role.devices) for neighbor in neighbors)
-
-
-def _write_ids(role: Role, ids: range) -> Edit | None:
-    """Return the edit of a role's ids; None if the text stands elsewhere."""
-    value = role.mapping
-    return Edit(value.span, in_flow_map(range_text(ids))) if isinstance(value, Scalar) and value.origin is None else None
 
 
 MOST_RANKS = 512
@@ -340,14 +322,14 @@ class TransferChecks(RollChecks):
         return False
 
     def _check_pairs(self, train: Role, infer: Role) -> None:
-        """Check that every rank hands its weights to a worker on its own GPU."""
         trains, infers, per_worker = train.devices.listed, infer.devices.listed, infer.num_gpus_per_worker
         shift = train.devices.lowest - infer.devices.lowest
         mismatches = differing(train.devices, infer.devices, shift)
         if not mismatches:
             return
         rank, at = mismatches[0], mismatches[0] + shift
-        source, target = (_place(id_, self.setup.per_node) for id_ in (trains[rank], infers[at]))
+        places = (divmod(id_, self.setup.per_node) for id_ in (trains[rank], infers[at]))
+        source, target = (f"GPU {gpu} of node {node}" for node, gpu in places)
         message = f"rank {rank} of {train.key} ({source}) sends weights to worker {at // per_worker} of {infer.key} ({target})"
         why = [f"{len(mismatches)} ranks send to another GPU"] if len(mismatches) > 1 else []
         # A worker of sglang sees all GPUs of the worker.
@@ -358,14 +340,13 @@ class TransferChecks(RollChecks):
         help, edit = f"write the ids of {train.key} and {infer.key} in ascending order, each once", None
         if len(wrong) == 1 and wrong[0].devices.solid and wrong[0].devices.count == wrong[0].devices.distinct:
             better = wrong[0].devices.ranges[0]
-            help, edit = f"give {wrong[0].key} `{range_text(better)}`", _write_ids(wrong[0], better)
+            help, edit = f"give {wrong[0].key} `{range_text(better)}`", ids_edit(self.notes, wrong[0], Ids.join(better))[1]
         tell, when = (self.notes.error, names.AT_UPDATE) if fails else (self.notes.warn, NEVER)
         why += [] if fails else ["this is slow, but not refused"]
         tell(PAIRS, train.key, message, train.place, f"rank {rank} is on id {trains[rank]}", help, edit, *why, when)
         self.notes.findings[-1] = replace(self.notes.findings[-1], premises=(train.key, infer.key))
 
     def _check_reached(self, train: Role, infer: Role) -> None:
-        """Check that every inference worker gets weights, from its ranks or from rank 0."""
         trains, infers, per_worker = train.devices, infer.devices, infer.num_gpus_per_worker
         first, last = (trains.lowest - infers.lowest) // per_worker, (trains.highest - infers.highest) // per_worker
         workers = infers.count // per_worker
@@ -391,7 +372,7 @@ class TransferChecks(RollChecks):
                 partners = [partner for partner in broken if partner is not role]
                 # Users may apply the edit alone.
                 alone = _adds_no_sharing(role, Ids.join(new_ranges[position]), partners)
-                fix = Fix(f"give {text}", _write_ids(role, new_ranges[position]) if alone else None)
+                fix = Fix(f"give {text}", ids_edit(self.notes, role, Ids.join(new_ranges[position]))[1] if alone else None)
             component = self.setup.components[role.key]
             self.setup.components[role.key] = replace(component, fixes={**component.fixes, SOLID: fix})
 
@@ -451,7 +432,6 @@ class TransferChecks(RollChecks):
         return TransferSide(role.devices, parallel.tp.value, parallel.pp.value, parallel.cp.value) if parallel else None
 
     def _check_divided(self, teacher: Role, student: Role, sends: int, receives: int, is_shifted: bool) -> None:
-        """Check that every student rank has a teacher rank, a wrong one if `is_shifted`."""
         fails = receives > sends and not is_shifted
         more, fewer, role = (receives, sends, student) if receives > sends else (sends, receives, teacher)
         lost = "some logits go nowhere" if sends > receives else "some get logits of other samples" if is_shifted else "some get no logits"

@@ -19,7 +19,7 @@ from ...text.tree import MapNode, Scalar
 from ..checks import AtLeast, Divides, Number, divisors
 from .job import Role, RoleFacts, RollChecks, RollSetup, amount_of
 from .names import CONFIG, DEEPSPEED, DEGREE_KEYS, FSDP2, IGNORED, IN_WORKERS, MEGATRON, PER_WORKER, SGLANG, STRATEGY, VLLM
-from .profile import fact_file, releases_with_argument
+from .profile import fact_file, releases_with_key
 from .roles import REWRITTEN
 
 DIVIDES, MATCHES, HINTS = "PW208", "PW403", "PW121"
@@ -91,7 +91,6 @@ def _divide(facts: RoleFacts, groups: Number) -> None:
 
 
 def _check_meshes(facts: RoleFacts, role_degrees: StrategyDegrees) -> None:
-    """Check the mesh sizes of FSDP2, and the ranks against meshes and expert groups."""
     fsdp, experts = _mesh_sizes(facts.setup, facts.role)
     ranks, ulysses = facts.role.devices.count, role_degrees.cp.value
     whole = fsdp is not None and _holds_ulysses(facts, role_degrees, fsdp)
@@ -106,7 +105,6 @@ def _check_meshes(facts: RoleFacts, role_degrees: StrategyDegrees) -> None:
 
 
 def _mesh_sizes(setup: RollSetup, role: Role) -> tuple[Amount | None, tuple[Amount, Amount] | None]:
-    """Return `fsdp_size`, and (`ep_size`, `efsdp_size`) if there are experts."""
     fsdp = setup.settings.whole(role.config("fsdp_size"), DIVIDES, 1, least=0, exact=True)
     ep, efsdp = (setup.settings.whole(role.config(name), DIVIDES, 1, exact=True) for name in ("ep_size", "efsdp_size"))
     return fsdp, (ep, efsdp) if ep and efsdp and ep.value > 1 else None
@@ -277,7 +275,7 @@ class StrategyChecks(RollChecks):
             close = None if name in known else _correct_argument(role, name, known)
             if name in known or not (close or role.by_megatron):
                 continue
-            had, only = releases_with_argument(name) if role.by_megatron else (), ""
+            had, only = releases_with_key(name) if role.by_megatron else (), ""
             if had and self.notes.choice:
                 close, only = None, f" in {self.notes.choice.release.name}, only in {spans_of(had)}"
             help, edit = f"move it below `additional_configs` if Megatron's TransformerConfig has `{name}`", None

@@ -92,7 +92,6 @@ class TypeChecks(RollChecks):
                 self.notes.warn("PW104", role, message, entry.key.span, "not a key", help, edit, IGNORED)
 
     def _misfits(self, place: Misfit, prefix: str) -> Iterator[Misfit]:
-        """Yield the misfits of a value. The classes of a pipeline have a `prefix`."""
         path, value, kind, *_ = place
         name, arguments = _parts(kind)
         if _is_open(value):
@@ -100,10 +99,8 @@ class TypeChecks(RollChecks):
         if not self._fits(value, kind, prefix):
             yield place
         elif name in _EITHER:
-            possible = [argument for argument in arguments if self._fits(value, argument, prefix)]
-            inner = next((argument for argument in possible if self._fits(value, argument, prefix, inside=True)), None)
-            if possible:
-                yield from self._misfits(place._replace(kind=inner or possible[-1]), prefix)
+            possible = (argument for argument in arguments if self._fits(value, argument, prefix))
+            yield from min((list(self._misfits(place._replace(kind=argument), prefix)) for argument in possible), key=len, default=())
         elif isinstance(value, ListNode) and arguments:
             for position, item in enumerate(value.items):
                 yield from self._misfits(Misfit(f"{path}.{position}", item, arguments[0]), prefix)
@@ -118,16 +115,14 @@ class TypeChecks(RollChecks):
         """Return the class of a type in ROLL's own files; "" for any other type."""
         return next((known for known in (f"{prefix}.{name}", name) if self.setup.profile.keys(known)), "")
 
-    def _fits(self, value: Value, kind: ast.expr, prefix: str, inside: bool = False) -> bool:
-        """Return True if a value has a type. With `inside`, so has what a map holds."""
+    def _fits(self, value: Value, kind: ast.expr, prefix: str) -> bool:
+        """Return True if a value, whatever it holds, has a type."""
         name, arguments = _parts(kind)
         if name in _EITHER:
             is_null = name == "Optional" and isinstance(value, Scalar) and value.is_null
             return is_null or any(self._fits(value, argument, prefix) for argument in arguments)
         if isinstance(value, MapNode):
-            items = [entry.value for entry in value] if inside and len(arguments) == 2 else []
-            is_map = name in (*_MAPS, "Any") or bool(self._class_of(name, prefix))
-            return is_map and all(self._fits(item, arguments[1], prefix) for item in items)
+            return name in (*_MAPS, "Any") or bool(self._class_of(name, prefix))
         if isinstance(value, ListNode):
             return name in (*_LISTS, "Any")
         number = number_of(self.notes, value)
@@ -170,5 +165,4 @@ class TypeChecks(RollChecks):
 
 
 def _is_open(value: Value) -> bool:
-    """Return True if a value is unknown, or has an unresolved part."""
     return is_unknown(value) or (isinstance(value, Scalar) and "${" in value.text)

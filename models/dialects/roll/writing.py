@@ -127,7 +127,6 @@ class _RollWriter:
         return keys
 
     def _numbering(self) -> tuple[int, int]:
-        """Return (accelerators per node, nodes) of ROLL's numbering; refuse uneven nodes."""
         components, nodes = self.problem.components, self.problem.cluster.nodes
         used = [run.node for component in components for run in component.runs or () if run.kind == ACCELERATOR]
         is_open = any(component.runs is None for component in components)
@@ -169,7 +168,6 @@ class _RollWriter:
         return block | batch | {names.DEVICES: text_of(ids)}
 
     def _device_ids(self, component: Component, runs: Sequence[Run]) -> tuple[Ids, int]:
-        """Return (ids in rank order, accelerators per process)."""
         name = component.name
         if {run.kind for run in runs} != {ACCELERATOR}:
             self.refuse(name, f"`{name}` is on hardware, but ROLL places on accelerators and CPUs only", "leave it out")
@@ -182,7 +180,6 @@ class _RollWriter:
         return Ids.join(*process_ids), sizes[0]
 
     def _strategy(self, component: Component, part: str, per_process: int) -> tuple[Data, int]:
-        """Return (strategy and devices per worker, accelerators of a worker)."""
         name, original, backend, is_trained = component.name, component.parallel, component.backend, part in _TRAINS
         divided = dict[str, object]()
         config, parallel, size = dict[str, object](), Parallel(), 1
@@ -233,7 +230,6 @@ class _RollWriter:
         return {names.WORLD_SIZE: count} if part == REWARDS else _environments(count)
 
     def _hints(self, component: Component) -> Data:
-        """Return the hints that ROLL's own keys do not express."""
         hints = other_hints_to_data(self.problem, component, dict(self.keys), self.losses)
         hints = {key: value for key, value in hints.items() if key not in ("parallel", "role")}
         kind = self.problem.kind(component)
@@ -248,7 +244,6 @@ class _RollWriter:
     # -- the job as a whole
 
     def _job(self) -> Data:
-        """Return the keys that decide which roles start, and that make batches even."""
         pipeline, parts = self.pipeline, set(self.parts.values())
         data: Data = {"num_nodes": self.nodes, "num_gpus_per_node": max(self.per_node, 1)}
         if pipeline.ppo and pipeline.updates_models:
@@ -287,7 +282,6 @@ def _pipeline(parts: set[str]) -> str:
 
 
 def _environments(groups: int) -> Data:
-    """Return keys of environments, a single environment per worker."""
     return {"num_env_groups": groups, "group_size": 1, "max_env_num_per_worker": 1, "tags": ["env"], "num_groups_partition": [groups]}
 
 
