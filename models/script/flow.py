@@ -250,36 +250,27 @@ class ControlFlow(Expander):
         self.state.assign(name, value)
 
     def _while(self, node: Node, body: Sequence[Node], place: Place) -> None:
-        """Interpret `while`, `until` or `for ((`, turn by turn as long as the condition is known."""
-        signs = [child for child in node.children if child.type in ("((", ";", "))")][:4]
-        header = (
-            [(sign.end_byte, following.start_byte) for sign, following in zip(signs, signs[1:])]
-            if signs[:1] and signs[0].type == "(("
-            else []
-        )
-        if header:
-            self.sum_of(header[0])
+        """Interpret `while` or `until` turn by turn while the condition is known, `for ((` once."""
+        if node.type == "c_style_for_statement":
+            end = next((child.start_byte for child in node.children if child.type == "))"), node.end_byte)
+            assigned = set(ASSIGNED.findall(self.script.text[node.start_byte : end]))
+            self._run_loop_once(body, place, _OFTEN, lambda: self.state.unsure(assigned, place, _OFTEN))
+            return
         for _ in range(MAX_TURNS):
-            before, truth = dict(self.state.variables), self.sum_of(header[1]) if header else self._loop_condition(node)
+            before, truth = dict(self.state.variables), self._loop_condition(node)
             if self.state.ended or not truth.value:
                 break
             with self._within(truth):
                 self.statements(body)
-            if self._has_left() or self.broken:
-                return
-            if header:
-                self.sum_of(header[2])
-            if before == self.state.variables:
+            if self._has_left() or self.broken or before == self.state.variables:
                 return
         if truth.value is not False and not self.state.ended:
-            assigned = {name for place in header for name in ASSIGNED.findall(self.script.text[slice(*place)])}
-            begin = lambda: self.state.unsure(assigned, place, _OFTEN)  # noqa: E731
-            self._run_loop_once(body, place, truth.why or f"the loop has more than {MAX_TURNS} turns", begin)
+            self._run_loop_once(body, place, truth.why or f"the loop has more than {MAX_TURNS} turns")
 
     def sum_of(self, inside: Place) -> Truth:
-        """Evaluate `((...))`, or a part of `for ((a; b; c))`; an empty one holds."""
-        text, shown = self.text(self.script.parts(*inside, True)), self.script.show(inside)
-        return evaluate_sum(text, self.script.origin.place(*inside), self, shown) if shown else HOLDS
+        """Evaluate `((...))`."""
+        text = self.text(self.script.parts(*inside, True))
+        return evaluate_sum(text, self.script.origin.place(*inside), self, self.script.show(inside))
 
     def _loop_condition(self, node: Node) -> Truth:
         """Evaluate the condition of `while` or `until`."""

@@ -232,8 +232,7 @@ class Follower(ControlFlow):
             return None
         start, end = self.script.range(name)
         if kinds[-1] == "process_substitution":
-            inner = Script(self.script.text[start + 2 : end - 1], self.script.origin.cut(start + 2, end - 1), self.script.time)
-            self.state.put(INPUT, join([self.capture(inner), WordText.of("\n", (0, 0))]) if kinds[-2] == "<" else None)
+            self.state.put(INPUT, None)  # its commands are not followed
             return None if kinds[-2] == "<" else (NOWHERE, False)
         file = self.text(self.script.parts(start, end))
         if kinds[-2] == "<":
@@ -307,8 +306,6 @@ class Follower(ControlFlow):
     def _builtin(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
         """Apply a builtin to the state; return how it ends."""
         state, plain = self.state, [word.plain for word in words]
-        if name == "getopts" and (count := state.scalar("#", place)) and count.plain == "0":
-            return Truth.of(False, count)
         if name == "let":
             return [evaluate_sum(word, place, self, word.plain[:40]) for word in words or [WordText()]][-1]
         if name in _ASSIGNING and (name != "printf" or "-v" in plain):

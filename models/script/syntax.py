@@ -36,9 +36,6 @@ _PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9]|[@*#?$!-]", re.ASCII)
 _HEAD = re.compile(r"(#(?=[\w@*]))?([A-Za-z_]\w*|[0-9]+|[@*#?$!-])", re.ASCII)
 _OPERATOR = re.compile(r":?[-=+?]|##?|%%?|//?|\^\^?|,,?|:")
 _LINE_END = re.compile(r";|(?=[ \t\n])[ \t]*(?:\\\n[ \t]*)*(?:#[^\n]*)?\n")
-_ESCAPES = {"n": "\n", "t": "\t"}
-_ESCAPED = re.compile(r"(?:[^\\]|\\[nt\\'\"])*")
-"""Text of `$'...'` with escapes that are followed."""
 _GAP = re.compile(r"(?:[ \t\n]|\\\n)+|#[^\n]*")
 
 
@@ -345,10 +342,6 @@ class Script:
             return Inner(kind, (start + 1 + width, close + 1 - width), (start, close + 1), quoted), close + 1
         if after == "[" or (after == "'" and not quoted):
             close = self._within(start + 2, "]" if after == "[" else "'", after == "'", depth)[1]
-            inside = text[start + 2 : close]
-            if after == "'" and _ESCAPED.fullmatch(inside):
-                plain = re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), inside)
-                return Literal(plain, (start, close + 1), True), close + 1
             return Parameter("", (start, close + 1), quoted), close + 1
         name = _PARAMETER.match(text, start + 1, end)
         if name is None:  # `$"..."` is a text in quotes
