@@ -261,7 +261,6 @@ class Expander(ABC):
     # -- parameters
 
     def _parameter(self, part: Parameter) -> WordText:
-        """Expand a parameter. Raises NotComputed."""
         place = self._place(part)
         if not part.name:
             raise NotComputed(f"`{self.script.show(part.place)}` is of a form that is not followed")
@@ -324,7 +323,6 @@ class Expander(ABC):
         return None, names
 
     def _apply_operator(self, value: WordText, part: Parameter) -> WordText:
-        """Apply the operator of a parameter to a value. Raises NotComputed."""
         sign, arguments, place = part.operator, part.arguments, self._place(part)
         if not value.known:
             raise NotComputed(value.why_unknown)

@@ -328,7 +328,6 @@ class Script:
         return tuple(parts), position
 
     def _dollar(self, start: int, end: int, quoted: bool, depth: int) -> tuple[Part, int]:
-        """Return the part at a dollar, and its end."""
         text, after = self.text, self.text[start + 1 : start + 2]
         if after == "{":
             return self._read_braced(start, quoted, depth)
@@ -350,7 +349,6 @@ class Script:
         return Parameter(name[0], (start, name.end()), quoted), name.end()
 
     def _read_braced(self, start: int, quoted: bool, depth: int) -> tuple[Parameter, int]:
-        """Return the parameter at `${...}`, and its end."""
         text, head = self.text, _HEAD.match(self.text, start + 2)
         position, index = head.end() if head else start + 2, None
         if head and text.startswith("[", position):
