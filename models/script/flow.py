@@ -264,7 +264,7 @@ class ControlFlow(Expander):
         return evaluate_sum(text, self.script.origin.place(*inside), self, self.script.show(inside))
 
     def _run_loop_once(self, body: Sequence[Node], place: Place, why: str, values: Mapping[str, WordText] = _NO_VALUES) -> None:
-        """Interpret a loop body with an unknown number of turns, which gives variables values at first."""
+        """Interpret a loop body with an unknown number of turns, with values set at first."""
         before = dict(self.state.variables)
 
         def turn() -> Truth:
