@@ -344,7 +344,6 @@ def quote(text: str) -> str:
 
 
 def _quotes_at(script: str, position: int) -> str:
-    """Return the quotes around an offset of a script."""
     node = Script.of(script).root.descendant_for_byte_range(position, position)
     while node is not None and node.type != "command_substitution":
         if node.type in ("raw_string", "string", "translated_string") and node.start_byte < position < node.end_byte:

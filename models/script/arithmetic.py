@@ -1,8 +1,8 @@
 """Bash arithmetic on whole numbers of 64 bits, as in `$((a * 8))`.
 
 The grammar is Python's where it agrees with bash's (the Bash Reference Manual, 6.5); the text is
-parsed, never evaluated. Within another expression, an assignment, `!` and `a ? b : c` are out of
-scope, and so are operators on bits beside comparisons.
+parsed, never evaluated. Out of scope: an assignment within another expression, `!`, `a ? b : c`,
+powers and operators on bits.
 """
 
 from __future__ import annotations
@@ -14,22 +14,15 @@ from typing import Callable
 
 MAX_LENGTH = 512
 _NOT_FOLLOWED = "it is no arithmetic expression that is followed"
-_LETTERS = re.compile(r"(?:[0-9]+\b|0[xX][0-9a-fA-F]+\b|[A-Za-z_]\w*\b|[\s+\-*/%()<>=&|!^])*", re.ASCII)
-_STEP = re.compile(
-    r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:(?P<twice>\+\+|--)\s*|(?P<sign>[-+*/%&|^]|<<|>>|)=(?!=)(?P<amount>.*))", re.ASCII | re.DOTALL
-)
+_LETTERS = re.compile(r"(?:[0-9]+\b|0[xX][0-9a-fA-F]+\b|[A-Za-z_]\w*\b|[\s+\-*/%()<>=!]|&&|\|\|)*", re.ASCII)
+_STEP = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:(?P<twice>\+\+|--)\s*|(?P<sign>[-+*/%]|)=(?!=)(?P<amount>.*))", re.ASCII | re.DOTALL)
 _STEP_FIRST = re.compile(r"\s*(?P<twice>\+\+|--)\s*(?P<name>[A-Za-z_]\w*)(?P<sign>)(?P<amount>)\s*", re.ASCII)
-_CHOICE = re.compile(r"([^?:]+)\?([^?:]+):([^?:]+)")
-_BITS = re.compile(r"(?<![&|])[&|^](?![&|])")
-_COMPARISON = re.compile(r"[=!<>]=|(?<!<)<(?!<)|(?<!>)>(?!>)")
 _OPERATE: dict[type[ast.AST], Callable[[int, int], int]] = {
     ast.Add: operator.add, ast.UAdd: operator.add, ast.Sub: operator.sub, ast.USub: operator.sub, ast.Mult: operator.mul,
     ast.Div: lambda left, right: abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1),
     ast.Mod: lambda left, right: abs(left) % abs(right) * (-1 if left < 0 else 1),
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
-    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
-    ast.LShift: lambda left, right: left << (right & 63), ast.RShift: lambda left, right: left >> (right & 63),
-    ast.Pow: lambda left, right: pow(left, right, 1 << 64) if right >= 0 else 1 // 0,
+    ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
 
 
@@ -48,7 +41,7 @@ def calculate(text: str, lookup: Callable[[str], int], assign: Callable[[str, in
 
 
 def _step(text: str, lookup: Callable[[str], int], assign: Callable[[str, int], None]) -> int:
-    """Compute `i++`, `++i`, `a += sum`, `a ? b : c` or a sum."""
+    """Compute `i++`, `++i`, `a += sum` or a sum."""
     if match := _STEP.fullmatch(text) or _STEP_FIRST.fullmatch(text):
         name, sign = match["name"], match["twice"][0] if match["twice"] else match["sign"]
         amount = 1 if match["twice"] else _step(match["amount"], lookup, assign)
@@ -56,16 +49,12 @@ def _step(text: str, lookup: Callable[[str], int], assign: Callable[[str, int], 
         after = _compute(f"({before}) {sign} ({amount})", lookup) if sign else amount
         assign(name, after)
         return before if match["twice"] and match.start("twice") > match.start("name") else after
-    if match := _CHOICE.fullmatch(text):
-        condition, first, second = match.groups()
-        return _compute(first if _compute(condition, lookup) else second, lookup)
     return _compute(text, lookup)
 
 
 def _compute(text: str, lookup: Callable[[str], int]) -> int:
     """Compute a sum. Raises NotComputed, and SyntaxError and its like for another text."""
-    mixed = _BITS.search(text) and _COMPARISON.search(text)
-    if len(text) > MAX_LENGTH or not _LETTERS.fullmatch(text) or "++" in text or "--" in text or mixed:
+    if len(text) > MAX_LENGTH or not _LETTERS.fullmatch(text) or "++" in text or "--" in text:
         raise NotComputed(_NOT_FOLLOWED)
     written = text.replace("&&", " and ").replace("||", " or ")
     return _value(ast.parse(f"({written})" if text.strip() else "0", mode="eval").body, lookup)
@@ -77,7 +66,7 @@ def _value(node: ast.AST, lookup: Callable[[str], int]) -> int:
         return _wrap(node.value)
     if isinstance(node, ast.Name):
         return lookup(node.id)
-    if isinstance(node, ast.UnaryOp) and not (isinstance(node.operand, ast.BinOp) and isinstance(node.operand.op, ast.Pow)):
+    if isinstance(node, ast.UnaryOp):
         return _wrap(_OPERATE[type(node.op)](0, _value(node.operand, lookup)))
     if isinstance(node, ast.BoolOp):
         values = (_value(operand, lookup) for operand in node.values)

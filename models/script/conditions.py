@@ -129,7 +129,6 @@ def _single(test: Sequence[Operand], expander: Expander) -> Truth:
 
 
 def _compare(left: WordText, sign: str, operand: Operand, expander: Expander) -> Truth:
-    """Evaluate a comparison of two words. Raises NotComputed."""
     right = operand.text
     if not left.known or not right.known:
         return Truth.of(None, left, right, why=left.why_unknown or right.why_unknown)
@@ -153,7 +152,6 @@ def _unless_unset(value: bool, *texts: WordText) -> Truth:
 
 
 def _nonempty(text: WordText) -> Truth:
-    """Return the truth of "the text is not empty"."""
     if text.known or any(piece.text for piece in text.pieces if not piece.unknown):
         return Truth.of(bool(text.plain), text)
     return Truth.of(None, text, why=text.why_unknown)

@@ -156,7 +156,6 @@ def _choose_programs(script: InterpretedScript, composer: Composer) -> list[Star
 
 
 def _report_no_program(script: InterpretedScript) -> Finding:
-    """Build the error for a script that starts no program with settings."""
     source, span = script.source, script.source.whole()
     message = f"`{source.name}` starts no program with settings"
     help_ = "a script starts one with words such as `python3 -m MODULE key=value`"
@@ -180,7 +179,6 @@ def _report_no_program(script: InterpretedScript) -> Finding:
 
 
 def _document(script: InterpretedScript, started: StartedProgram, number: int, count: int) -> Document:
-    """Build the configuration of a started program."""
     source, launch, composer, words = script.source, started.launch, started.composer, started.arguments
     words.refuse_positional(started.name)
     command, lost = source.span(*launch.started.place), _lost_arguments(launch, script)
@@ -235,7 +233,6 @@ def _compose_command(
     source: Source, words: Arguments, program: Program, composer: Composer, again: Callable[[Source], Document],
     main: Source | None = None, added: Added | None = None,
 ) -> Document:  # fmt: skip
-    """Compose the settings of a command, with its program."""
     program = replace(program, config_path=words.option("config-path"), config_name=words.option("config-name"))
     document = composer.compose_program(source, main, words.settings, words.environment, added)
     return replace(document, program=program, reasons=words.reasons, assumed=words.assumed, compose=again)

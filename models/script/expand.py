@@ -261,7 +261,6 @@ class Expander(ABC):
     # -- parameters
 
     def _parameter(self, part: Parameter) -> WordText:
-        """Expand a parameter. Raises NotComputed."""
         place = self._place(part)
         if not part.name:
             raise NotComputed(f"`{self.script.show(part.place)}` is of a form that is not followed")
@@ -324,7 +323,6 @@ class Expander(ABC):
         return None, names
 
     def _apply_operator(self, value: WordText, part: Parameter) -> WordText:
-        """Apply the operator of a parameter to a value. Raises NotComputed."""
         sign, arguments, place = part.operator, part.arguments, self._place(part)
         if not value.known:
             raise NotComputed(value.why_unknown)
@@ -333,14 +331,11 @@ class Expander(ABC):
             return value.cut(*_strip(value.plain, sign, self.pattern(arguments[0])))
         if sign[0] == "/":
             old, new = (self.text(argument) for argument in (*arguments, ())[:2])
-            pattern, anchor = self.pattern(arguments[0]), old.plain[:1] if not arguments[0] or not arguments[0][0].quoted else ""
-            if "*" in pattern.replace("[*]", "") or "\\" in old.plain or (anchor in ("#", "%") and len(old.plain) > 1):
+            pattern, is_anchored = self.pattern(arguments[0]), old.plain[:1] in ("#", "%") and not arguments[0][0].quoted
+            if "*" in pattern.replace("[*]", "") or "\\" in old.plain or is_anchored:
                 raise NotComputed("replacing what a pattern fits is not followed")
             if not new.known:
                 raise NotComputed(new.why_unknown)
-            if old.plain in ("#", "%"):
-                whole = new.plain + value.plain if old.plain == "#" else value.plain + new.plain
-                return derive(whole, [value, new], place)
             text, count = re.subn(translate(pattern)[:-2], lambda _: new.plain, value.plain, count=sign == "/")
             if count > MAX_WORDS:
                 raise NotComputed("replacing more than a few thousand times is not followed")
@@ -357,10 +352,8 @@ class Expander(ABC):
         texts = self.state.elements(part.name, place)
         if not part.operator:
             return texts
-        if part.takes_default:
-            raise NotComputed("a default for a whole list is not followed")
         if part.operator != ":":
-            return [self._apply_operator(text, part) for text in texts]
+            raise NotComputed("an operator on a whole list is not followed")
         numbers = [int(self.calculate(self.text(argument), place).plain) for argument in part.arguments]
         start = numbers[0] - (part.name in "@*")  # arguments count from 1
         if start < 0 or min(numbers) < 0:

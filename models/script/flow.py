@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MAX_TURNS = 100
 """Largest number of turns of a loop, or of branches of a condition."""
 UNKNOWN = Truth(None, "it depends on how a command ends")
+_NO_VALUES: Mapping[str, WordText] = {}
 _OFTEN = "it depends on how often a loop was gone through"
 _Branch = tuple[Callable[[], Truth], Sequence["Node"]]
 
@@ -119,7 +120,6 @@ class ControlFlow(Expander):
         return truth
 
     def _list(self, node: Node) -> Truth:
-        """Interpret `a && b` or `a || b`."""
         nodes = [child for child in node.named_children if child.type != "comment"]
         truth = self.statement(nodes[0])
         return self._continue(truth, "||" not in [child.type for child in node.children], nodes[1]) if len(nodes) > 1 else truth
@@ -135,12 +135,10 @@ class ControlFlow(Expander):
                 following = self.statement(node)
         return truth.both(following) if is_and else truth.either(following)
 
-    def _pipeline(self, node: Node) -> Truth:
+    def _pipeline(self, node: Node, before: WordText | None = None) -> Truth:
         """Interpret `a | b`: each command in a subshell, which reads what the one before prints."""
-        return self._pipe(node.named_children, self.state.text_of(INPUT))
-
-    def _pipe(self, nodes: Sequence[Node], text: WordText | None) -> Truth:
-        for child in nodes:
+        text = before or self.state.text_of(INPUT)
+        for child in node.named_children:
             shell = self.fork()
             shell.state.put(INPUT, text)
             shell.state.put(OUTPUT, WordText())
@@ -153,7 +151,6 @@ class ControlFlow(Expander):
         return self.statement(node.named_children[-1]).negate()
 
     def _if(self, node: Node) -> Truth:
-        """Interpret `if` with all further conditions."""
         branches, inner = list[_Branch](), ("elif_clause", "else_clause")
         for clause in [node, *(child for child in node.children if child.type in inner)]:
             kinds = [child.type for child in clause.children]
@@ -163,7 +160,6 @@ class ControlFlow(Expander):
         return self._branch(branches, self.script.place(node))
 
     def _branch(self, branches: Sequence[_Branch], place: Place) -> Truth:
-        """Interpret the first branch with a true condition. Raises LimitExceeded."""
         if not branches:
             return HOLDS
         if len(branches) > MAX_TURNS:
@@ -183,7 +179,6 @@ class ControlFlow(Expander):
             return self._branch(rest, place) if self.went_past else ended
 
     def _case(self, node: Node) -> Truth:
-        """Interpret the first `case` arm with a matching pattern."""
         branches, place = list[_Branch](), self.script.place(node)
         items = [child for child in node.children if child.type == "case_item"]
         for item in items:
@@ -213,7 +208,6 @@ class ControlFlow(Expander):
     # -- loops
 
     def _loop(self, node: Node) -> Truth:
-        """Interpret a loop; return how it ends."""
         before, outer, place = dict(self.state.variables), self.broken, self.script.place(node)
         self.broken = False
         body = node.child_by_field_name("body")
@@ -236,62 +230,46 @@ class ControlFlow(Expander):
         if len(words) > MAX_TURNS:
             words = [WordText.unknown(f"${name}", place, f"the loop has more than {MAX_TURNS} turns")]
         for word in words:
-            begin = partial(self.assign, name, word)
             if word.known:
-                begin()
+                self.state.assign(name, word)
                 self.statements(body)
             else:
-                self._run_loop_once(body, place, f"it depends on a loop over what is not known: {word.why_unknown}", begin)
+                why = f"it depends on a loop over what is not known: {word.why_unknown}"
+                self._run_loop_once(body, place, why, {name: word})
             if self._has_left():
                 break
 
-    def assign(self, name: str, value: WordText) -> None:
-        """Assign a variable in the current state."""
-        self.state.assign(name, value)
-
     def _while(self, node: Node, body: Sequence[Node], place: Place) -> None:
-        """Interpret `while`, `until` or `for ((`, turn by turn as long as the condition is known."""
-        signs = [child for child in node.children if child.type in ("((", ";", "))")][:4]
-        header = (
-            [(sign.end_byte, following.start_byte) for sign, following in zip(signs, signs[1:])]
-            if signs[:1] and signs[0].type == "(("
-            else []
-        )
-        if header:
-            self.sum_of(header[0])
+        """Interpret `while` or `until` turn by turn while the condition is known, `for ((` once."""
+        if node.type == "c_style_for_statement":
+            end = next((child.start_byte for child in node.children if child.type == "))"), node.end_byte)
+            assigned = ASSIGNED.findall(self.script.text[node.start_byte : end])
+            self._run_loop_once(body, place, _OFTEN, {name: WordText.unknown(f"${name}", place, _OFTEN) for name in assigned})
+            return
         for _ in range(MAX_TURNS):
-            before, truth = dict(self.state.variables), self.sum_of(header[1]) if header else self._loop_condition(node)
+            before, truth = dict(self.state.variables), self.statements(node.children_by_field_name("condition"))
+            truth = truth.negate() if node.children[0].type == "until" else truth
             if self.state.ended or not truth.value:
                 break
             with self._within(truth):
                 self.statements(body)
-            if self._has_left() or self.broken:
-                return
-            if header:
-                self.sum_of(header[2])
-            if before == self.state.variables:
+            if self._has_left() or self.broken or before == self.state.variables:
                 return
         if truth.value is not False and not self.state.ended:
-            assigned = {name for place in header for name in ASSIGNED.findall(self.script.text[slice(*place)])}
-            begin = lambda: self.state.unsure(assigned, place, _OFTEN)  # noqa: E731
-            self._run_loop_once(body, place, truth.why or f"the loop has more than {MAX_TURNS} turns", begin)
+            self._run_loop_once(body, place, truth.why or f"the loop has more than {MAX_TURNS} turns")
 
     def sum_of(self, inside: Place) -> Truth:
-        """Evaluate `((...))`, or a part of `for ((a; b; c))`; an empty one holds."""
-        text, shown = self.text(self.script.parts(*inside, True)), self.script.show(inside)
-        return evaluate_sum(text, self.script.origin.place(*inside), self, shown) if shown else HOLDS
+        """Evaluate `((...))`."""
+        text = self.text(self.script.parts(*inside, True))
+        return evaluate_sum(text, self.script.origin.place(*inside), self, self.script.show(inside))
 
-    def _loop_condition(self, node: Node) -> Truth:
-        """Evaluate the condition of `while` or `until`."""
-        truth = self.statements(node.children_by_field_name("condition"))
-        return truth.negate() if node.children[0].type == "until" else truth
-
-    def _run_loop_once(self, body: Sequence[Node], place: Place, why: str, begin: Callable[[], None] = lambda: None) -> None:
-        """Interpret a loop body with an unknown number of turns."""
+    def _run_loop_once(self, body: Sequence[Node], place: Place, why: str, values: Mapping[str, WordText] = _NO_VALUES) -> None:
+        """Interpret a loop body with an unknown number of turns, with values set at first."""
         before = dict(self.state.variables)
 
         def turn() -> Truth:
-            begin()
+            for name, value in values.items():
+                self.state.assign(name, value)
             truth = self.statements(body)
             self._has_left()
             return truth

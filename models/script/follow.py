@@ -101,7 +101,6 @@ class Follower(ControlFlow):
         return evaluate_test(operands, shown, self)
 
     def _test(self, words: Sequence[WordText], shown: str) -> Truth:
-        """Evaluate `[ words ]` of expanded words."""
         return evaluate_test([Operand(word.plain, word) for word in words], shown, self)
 
     def _function(self, node: Node) -> Truth:
@@ -214,7 +213,7 @@ class Follower(ControlFlow):
             start = self.state.text_of(file) if appends else WordText()
             self.state.put(file, None if start is None or text is None else join([start, text]))
         if pipe is not None:
-            return self._pipe(pipe.named_children, text)
+            return self._pipeline(pipe, text)
         for sign, part in zip(parts, parts[1:]):
             truth = self._continue(truth, sign.type == "&&", part) if sign.type in ("&&", "||") else truth
         return truth
@@ -232,8 +231,7 @@ class Follower(ControlFlow):
             return None
         start, end = self.script.range(name)
         if kinds[-1] == "process_substitution":
-            inner = Script(self.script.text[start + 2 : end - 1], self.script.origin.cut(start + 2, end - 1), self.script.time)
-            self.state.put(INPUT, join([self.capture(inner), WordText.of("\n", (0, 0))]) if kinds[-2] == "<" else None)
+            self.state.put(INPUT, None)  # its commands are not followed
             return None if kinds[-2] == "<" else (NOWHERE, False)
         file = self.text(self.script.parts(start, end))
         if kinds[-2] == "<":
@@ -305,10 +303,7 @@ class Follower(ControlFlow):
         return HOLDS if name in _SUCCEEDING else Truth(None, why)
 
     def _builtin(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
-        """Apply a builtin to the state; return how it ends."""
         state, plain = self.state, [word.plain for word in words]
-        if name == "getopts" and (count := state.scalar("#", place)) and count.plain == "0":
-            return Truth.of(False, count)
         if name == "let":
             return [evaluate_sum(word, place, self, word.plain[:40]) for word in words or [WordText()]][-1]
         if name in _ASSIGNING and (name != "printf" or "-v" in plain):
@@ -388,7 +383,6 @@ class Follower(ControlFlow):
         self.state.ended = "exit" if replaces else self.state.ended
 
     def _environment(self) -> Mapping[str, WordText]:
-        """Return the variables that a program is given."""
         values = ((name, self.state.variables.get(name)) for name in self.state.exported)
         return {name: text for name, text in values if isinstance(text, WordText)}
 

@@ -174,7 +174,6 @@ def _behind(started: Started) -> LaunchCommand | None:
 
 
 def _interpreter(words: Sequence[WordText]) -> int | None:
-    """Return the index of the interpreter or torchrun."""
     module = next((at for at, word in enumerate(words) if word.known), 0)
     if module and len(words) > module + 1 and words[module].plain == "-m":
         return module - 1  # `$PYTHON -m module`

@@ -93,7 +93,6 @@ def _count_granted(launch: LaunchCommand) -> _Number | None:
 
 
 def _split_number(number: _Number | None, source: Source) -> tuple[int | None, Span | None]:
-    """Return a number with its span."""
     value, place = number or (None, None)
     return value, source.span(*place) if value is not None and place is not None else None
 

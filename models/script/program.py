@@ -85,7 +85,6 @@ class StartedProgram:
         return self.launch.name if self.launch.program.known else self._below_roots(self.launch.name)
 
     def _below_roots(self, path: str) -> str:
-        """Remove a readable folder from the front of a path."""
         for root in self._search.roots:
             path = path.removeprefix(root + os.sep)
         return path
@@ -133,7 +132,6 @@ class StartedProgram:
         return bool(self.arguments.settings or self.arguments.findings) or self._option("name") is not None
 
     def _option(self, name: str) -> WordText | None:
-        """Return the value of `--config-path`, `--config-name` or `--config-dir`."""
         return self.arguments.options.get(f"config-{name}")
 
     # -- its configuration
@@ -149,7 +147,6 @@ class StartedProgram:
 
     @cached_property
     def _hydra_arguments(self) -> Mapping[str, str]:
-        """Literal arguments of `@hydra.main(...)` in the program."""
         match = _DECORATED.search(self._text)
         arguments = _ARGUMENT.findall(match[1]) if match else ()
         return {name: first or second for name, first, second in arguments}
@@ -225,7 +222,6 @@ class StartedProgram:
 
     @property
     def _named(self) -> str:
-        """File name of the configuration."""
         return self.configuration if self.configuration.endswith((".yaml", ".yml")) else f"{self.configuration}.yaml"
 
     @cached_property

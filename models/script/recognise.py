@@ -86,7 +86,6 @@ def read_list(source: Source) -> tuple[Scalar, ...] | None:
 
 
 def _value(source: Source) -> Value | None:
-    """Return the value of a YAML file, or None."""
     try:
         return source.value
     except UnusableInput:

@@ -131,7 +131,6 @@ class State:
         return True
 
     def _special(self, name: str, place: Place) -> WordText | None:
-        """Return the text of `$0`, `$1`, `$#` and similar parameters."""
         arguments = self.arguments
         why = next((text.why_unknown for text in arguments[: int(name[:6]) if name.isdecimal() else None] if text.perhaps), "")
         if why and name != "0" and (name.isdecimal() or name == "#"):

@@ -36,9 +36,6 @@ _PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9]|[@*#?$!-]", re.ASCII)
 _HEAD = re.compile(r"(#(?=[\w@*]))?([A-Za-z_]\w*|[0-9]+|[@*#?$!-])", re.ASCII)
 _OPERATOR = re.compile(r":?[-=+?]|##?|%%?|//?|\^\^?|,,?|:")
 _LINE_END = re.compile(r";|(?=[ \t\n])[ \t]*(?:\\\n[ \t]*)*(?:#[^\n]*)?\n")
-_ESCAPES = {"n": "\n", "t": "\t"}
-_ESCAPED = re.compile(r"(?:[^\\]|\\[nt\\'\"])*")
-"""Text of `$'...'` with escapes that are followed."""
 _GAP = re.compile(r"(?:[ \t\n]|\\\n)+|#[^\n]*")
 
 
@@ -331,7 +328,6 @@ class Script:
         return tuple(parts), position
 
     def _dollar(self, start: int, end: int, quoted: bool, depth: int) -> tuple[Part, int]:
-        """Return the part at a dollar, and its end."""
         text, after = self.text, self.text[start + 1 : start + 2]
         if after == "{":
             return self._read_braced(start, quoted, depth)
@@ -345,10 +341,6 @@ class Script:
             return Inner(kind, (start + 1 + width, close + 1 - width), (start, close + 1), quoted), close + 1
         if after == "[" or (after == "'" and not quoted):
             close = self._within(start + 2, "]" if after == "[" else "'", after == "'", depth)[1]
-            inside = text[start + 2 : close]
-            if after == "'" and _ESCAPED.fullmatch(inside):
-                plain = re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), inside)
-                return Literal(plain, (start, close + 1), True), close + 1
             return Parameter("", (start, close + 1), quoted), close + 1
         name = _PARAMETER.match(text, start + 1, end)
         if name is None:  # `$"..."` is a text in quotes
@@ -357,7 +349,6 @@ class Script:
         return Parameter(name[0], (start, name.end()), quoted), name.end()
 
     def _read_braced(self, start: int, quoted: bool, depth: int) -> tuple[Parameter, int]:
-        """Return the parameter at `${...}`, and its end."""
         text, head = self.text, _HEAD.match(self.text, start + 2)
         position, index = head.end() if head else start + 2, None
         if head and text.startswith("[", position):

@@ -29,11 +29,7 @@ def expressions(draw: st.DrawFn, depth: int = 2) -> str:
     if not depth or draw(st.booleans()):
         return draw(st.one_of(NUMBERS.map(lambda number: f"({number})"), st.just("N")))
     one, other = draw(expressions(depth - 1)), draw(expressions(depth - 1))
-    operator = draw(st.sampled_from(["+", "-", "*", "<", ">=", "==", "!=", "&&", "||", "&", "|", "^", "<<", "?"]))
-    if operator == "?":
-        return f"({one} ? {other} : 3)"
-    if operator == "<<":
-        return f"({one} << 2)"
+    operator = draw(st.sampled_from(["+", "-", "*", "<", ">=", "==", "!=", "&&", "||"]))
     return f"({one} {operator} {other})"
 
 
@@ -76,7 +72,7 @@ def words(draw: st.DrawFn) -> str:
         elif kind == 3:
             pieces.append(draw(expansions()))
         else:
-            pieces.append(draw(st.sampled_from(['"${L[@]}"', "${L[@]}", '"$@"', '"${L[*]}"', "{a,b}", "{1..3}", "\\ ", "$'\\t'"])))
+            pieces.append(draw(st.sampled_from(['"${L[@]}"', "${L[@]}", '"$@"', '"${L[*]}"', "{a,b}", "{1..3}", "\\ "])))
     return "".join(pieces) or "''"
 
 
