@@ -27,9 +27,14 @@ MAX_WORK = 2_000_000
 _NUMBER = re.compile(r"\s*(-?(0|[1-9][0-9]{0,17}))?\s*", re.ASCII)
 _BRACES = re.compile(r"\{([^{}]*(?:,|\.\.)[^{}]*)\}")
 _RANGE = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.(-?\d{1,9}))?")
-ASSIGNED = re.compile(r"([A-Za-z_]\w*)\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)", re.ASCII)
+_ASSIGNED = re.compile(r"(?:\+\+|--)\s*([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)", re.ASCII)
 _BLANKS = " \t\n"
 _GLOB = re.compile(r"[*?]|\[[^\[\]]+\]")
+
+
+def names_assigned(expression: str) -> set[str]:
+    """Return the variables that an arithmetic expression may assign."""
+    return {before or after for before, after in _ASSIGNED.findall(expression)}
 
 
 @lru_cache
@@ -166,7 +171,7 @@ class Expander(ABC):
                 raise NotComputed(text.why_unknown)
             return derive(str(calculate(text.plain, lookup, assign)), sources, place)
         except NotComputed:
-            self.state.unsure(set(ASSIGNED.findall(text.plain)), place, f"`{text.plain[:40]}` is not followed")
+            self.state.unsure(names_assigned(text.plain), place, f"`{text.plain[:40]}` is not followed")
             raise
 
     # -- parts of a word

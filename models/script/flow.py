@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence
 from ..record import dataclass
 from .arithmetic import NotComputed
 from .conditions import HOLDS, Truth, evaluate_sum
-from .expand import ASSIGNED, Expander, fits
+from .expand import Expander, fits, names_assigned
 from .launch import Started
 from .pieces import Place, VariableValue, WordText, join, merge_values
 from .state import INPUT, OUTPUT, LimitExceeded
@@ -243,7 +243,7 @@ class ControlFlow(Expander):
         """Interpret `while` or `until` turn by turn while the condition is known, `for ((` once."""
         if node.type == "c_style_for_statement":
             end = next((child.start_byte for child in node.children if child.type == "))"), node.end_byte)
-            assigned = ASSIGNED.findall(self.script.text[node.start_byte : end])
+            assigned = names_assigned(self.script.text[node.start_byte : end])
             self._run_loop_once(body, place, _OFTEN, {name: WordText.unknown(f"${name}", place, _OFTEN) for name in assigned})
             return
         for _ in range(MAX_TURNS):
