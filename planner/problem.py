@@ -24,7 +24,7 @@ from ..models.problem import Problem
 from ..models.task_order import order_tasks
 from .capacity import AcceleratorCapacity, areas, exclusively_held, free_capacity
 from .profile import options
-from .related import Pairs, Related, connect, find_related, holds_accelerators
+from .related import Pairs, connect, find_related, holds_accelerators
 from .scope import find_left_out, find_nested_pairs, forbids_nesting
 from .times import models_there
 
@@ -70,8 +70,8 @@ def source_of(question: PlanningProblem) -> Problem | None:
     return question.source if isinstance(question.source, Problem) else None
 
 
-def _sharing(problem: Problem, parts: Sequence[Component], relations: Related, nested: bool, led: frozenset[tuple[str, str]]) -> Sharing:
-    """Return who may share accelerators; `led` has the pairs nested by the dialect alone."""
+def _sharing(problem: Problem, parts: Sequence[Component], relations: Sharing, nested: bool, led: Pairs) -> Sharing:
+    """Return the demanded sharing with all permissions; `led` has the pairs nested by the dialect alone."""
     alone = frozenset(
         part.name
         for part in parts
@@ -79,11 +79,8 @@ def _sharing(problem: Problem, parts: Sequence[Component], relations: Related, n
         or (part.runs is None and part.timed is None and not _is_with_a_timed_component(problem, part, relations.together | led))
     )
     forbids = forbids_nesting(problem.workload)
-    return Sharing(
-        relations.together, relations.apart, relations.within, relations.whole, relations.not_fewer,
-        relations.in_step, relations.filling, alone, nested,
-        only_within=nested and (forbids or (bool(led) and not problem.workload.nested)), forbids_nesting=forbids,
-    )  # fmt: skip
+    only_within = nested and (forbids or (bool(led) and not problem.workload.nested))
+    return replace(relations, alone=alone, nested=nested, only_within=only_within, forbids_nesting=forbids)
 
 
 def _scope(
