@@ -57,7 +57,7 @@ def _is_followed(relation: Relation, design: Design) -> bool:
 
 
 def _shapes(problem: Problem, way: FrameworkArrangement | None, design: Design) -> dict[str, ProcessShape]:
-    """Return process shapes that the chosen degrees and the arrangement change; pairs of degrees come first."""
+    """Return process shapes that the chosen degrees and the arrangement change."""
     degrees = {name: option.parallel for name, option in design.options.items()}
     known = {name: by_degrees.get(degrees[name]) for name, by_degrees in problem.job.planning.shapes.items() if name in degrees}
     known |= way.shapes if way else {}

@@ -98,7 +98,7 @@ def _shape(component: Component, parallel: Parallel, shape: ProcessShape | None)
 
 
 def build_option(option: Option, times: Iterable[Time | None], batches: int) -> Option | None:
-    """Return the option with its times, rounded up to whole multiples of `batches`; None if one is unknown."""
+    """Return the option with times in multiples of `batches`; None for an unknown time."""
     known = list(times)
     nanoseconds = tuple(-(-time.nanoseconds // batches) * batches for time in known if time is not None)
     extrapolated = any(time is not None and time.extrapolated for time in known)
