@@ -54,19 +54,15 @@ def usages(question: PlanningProblem, model: CostModel, design: Design) -> tuple
 def _batch_by_batch(question: PlanningProblem, design: Design, tasks: list[int]) -> list[BusyInterval]:
     """Return pipelined tasks: a task begins with its first batch."""
     turns: dict[int, BusyInterval] = {}
+    batches = question.flow.batches
     for task in tasks:  # none comes before one that it works on
         works = design.nanoseconds(question, task)
-        batch_time = works // question.flow.batches
+        batch_time = works // batches
         before = [turns[edge.earlier] for edge in question.flow.edges if edge.later == task and edge.earlier in turns]
-        begins = max((_first(question, design, turn) for turn in before), default=0)
+        begins = max(((turn.begins or 0) + design.nanoseconds(question, turn.task) // batches for turn in before), default=0)
         ends = max([begins + works, *((turn.ends or 0) + batch_time for turn in before)])
         turns[task] = BusyInterval(task, works, begins, ends)
     return list(turns.values())
-
-
-def _first(question: PlanningProblem, design: Design, turn: BusyInterval) -> int:
-    """Return the ns at which the first batch of a task is done."""
-    return (turn.begins or 0) + design.nanoseconds(question, turn.task) // question.flow.batches
 
 
 def shares(question: PlanningProblem, model: CostModel, design: Design) -> Mapping[int, int]:

@@ -22,7 +22,6 @@ from .counting import OnCounting, silent
 if TYPE_CHECKING:
     from ..models.findings.finding import Finding
     from ..models.planning.design import Design
-    from ..models.planning.workload import Workload
     from ..models.reading import ClusterReader
 
 
@@ -65,22 +64,18 @@ class Solver:
         from .unplaced import around_nothing
 
         pair = overlaps(problem, [component for component in problem.components if component.timed])
-        return around_nothing(*pair) if pair else _PlannedInFile(self, problem).answer()
+        return around_nothing(*pair) if pair else self._by_time(problem)
 
     def _without_times(self, problem: Problem) -> Answer:
+        """Choose degrees that fit, then counts that the framework accepts."""
+        from ..solver.choosing.accepting import with_accepted_counts
         from ..solver.choosing.fitting_degrees import with_fitting_degrees
-
-        return with_fitting_degrees(problem, self._with_splits)
-
-    def _with_splits(self, problem: Problem) -> Answer:
         from ..solver.choosing.splits import with_splits
 
-        return with_splits(problem, self._accept)
-
-    def _accept(self, problem: Problem) -> Answer:
-        from ..solver.choosing.accepting import with_accepted_counts
-
-        return with_accepted_counts(problem, self.place, self.refuses, self.elsewhere, self.session)
+        accept: Solve = partial(
+            with_accepted_counts, place=self.place, refuses=self.refuses, elsewhere=self.elsewhere, session=self.session
+        )
+        return with_fitting_degrees(problem, partial(with_splits, place=accept))
 
     def _with_traffic(self, problem: Problem) -> Answer:
         """Place decided counts by the objective that chose them, traffic as time."""
@@ -90,62 +85,37 @@ class Solver:
         answer = self.place(traffic.weigh(problem))
         return answer if answer.plan is None else replace(answer, plan=traffic.restore(answer.plan))
 
-
-@dataclass(frozen=True)
-class _PlannedInFile:
-    """Plan of a problem with times: policies that ask each other, in order."""
-
-    solver: Solver
-    problem: Problem
-
-    def answer(self) -> Answer:
-        """Return the plan within estimates, with its degrees and the weaker of both proofs."""
-        from .policies import within_estimates
-
-        answer = within_estimates(self.problem, self._even, self.solver.session)
-        if answer.plan is not None and answer.planned is not None:
-            answer = replace(answer, plan=_with_degrees(answer.plan, answer.planned.best.design, self.problem))
-        return _as_proved(answer)
-
-    def _even(self, problem: Problem) -> Answer:
+    def _by_time(self, problem: Problem) -> Answer:
+        """Return the plan within estimates; the policies ask each other."""
         from ..solver.choosing.even_degrees import with_even_degrees
-
-        return with_even_degrees(problem, self._with_companions)
-
-    def _with_companions(self, problem: Problem) -> Answer:
+        from .policies import over_leading_choices, within_estimates
         from .untimed import with_companions
 
-        return with_companions(problem, self._with_ties, self.solver.session)
+        over_choices: Solve = partial(over_leading_choices, plan=partial(self._plan, problem), limit=self.limit, session=self.session)
+        companions: Solve = partial(with_companions, plan=over_choices, session=self.session)
+        answer = within_estimates(problem, partial(with_even_degrees, plan=companions), self.session)
+        if answer.plan is not None and answer.planned is not None:
+            answer = replace(answer, plan=_with_degrees(answer.plan, answer.planned.best.design, problem))
+        return _as_proved(answer)
 
-    def _with_ties(self, problem: Problem) -> Answer:
-        from .policies import over_leading_choices
-
-        return over_leading_choices(problem, self._plan, self.solver.limit, self.solver.session)
-
-    def _plan(self, problem: Problem) -> Answer:
+    def _plan(self, file: Problem, problem: Problem) -> Answer:
+        """Plan a variant of the problem of the file, which may refuse plans."""
+        from ..solver.choosing.lying_over import lying_over
+        from ..solver.choosing.pool_layouts import in_pool_layouts
         from .plan import plan
 
-        solver, over = self.solver, partial(self._over_given_ranks, problem.workload)
-        return plan(problem, over, solver.limit, solver.session, solver.counting, self._find_refusals)
+        def refused(placed: Plan, design: Design) -> Sequence[Finding]:
+            return self.refuses(file, _with_degrees(placed, design, file))
 
-    def _over_given_ranks(self, workload: Workload, problem: Problem) -> Answer:
-        from ..solver.choosing.lying_over import lying_over
-
-        return lying_over(problem, self._lay_out, workload)
-
-    def _lay_out(self, problem: Problem) -> Answer:
-        from ..solver.choosing.pool_layouts import in_pool_layouts
+        def refused_layout(laid: Problem, placed: Plan) -> Sequence[Finding]:
+            chosen = {name: laid[name].parallel for name in _list_open(file) if name in placed.assignment.runs}
+            return self.refuses(file, replace(placed, degrees={**placed.degrees, **chosen}))
 
         # Without a check of the written file, only arrangements are used that are right for every file.
-        return in_pool_layouts(problem, self.solver.place, accept_all if self.solver.refuses is accept_all else self._refused_layout)
-
-    def _find_refusals(self, placed: Plan, design: Design) -> Sequence[Finding]:
-        return self.solver.refuses(self.problem, _with_degrees(placed, design, self.problem))
-
-    def _refused_layout(self, laid: Problem, plan: Plan) -> Sequence[Finding]:
-        """Return the findings of the framework against the file with this placement."""
-        chosen = {name: laid[name].parallel for name in _list_open(self.problem) if name in plan.assignment.runs}
-        return self.solver.refuses(self.problem, replace(plan, degrees={**plan.degrees, **chosen}))
+        accepts = accept_all if self.refuses is accept_all else refused_layout
+        lay_out: Solve = partial(in_pool_layouts, place=self.place, refused=accepts)
+        over: Solve = partial(lying_over, place=lay_out, workload=problem.workload)
+        return plan(problem, over, self.limit, self.session, self.counting, refused)
 
 
 def _with_degrees(plan: Plan, design: Design, problem: Problem) -> Plan:

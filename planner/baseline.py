@@ -56,7 +56,7 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
         return Baseline(None, problem, question, str(reason))
     placed = Assignment({name: runs_of(problem, question, name) for name in seats})
     held = all_held(problem, Assignment({**problem.build_given().runs, **placed.runs})) if question.given.shared else None
-    priced = cost_design(model, question, design, _traffic(problem), held)
+    priced = cost_design(model, question, design, Traffic(problem).nanoseconds(_ranks(problem)), held)
     refusals, unknown, known = _with_options(problem, question, design)
     reasons = [*refusals, *problem.job.planning.own_faults, *_too_many(question, priced)]
     faults = tuple(_forbidden(replace(_keep_demands(problem, known), barred=()), model, design))
@@ -139,11 +139,6 @@ def _ranks(problem: Problem) -> Assignment:
     """Return the ranks in the file: those of open components, and given ones."""
     own = problem.job.planning.own
     return Assignment({part.name: ranks for part in problem.components if (ranks := own.get(part.name) or part.runs)})
-
-
-def _traffic(problem: Problem) -> int:
-    """Return the ns of traffic across the topology, if traffic counts as time."""
-    return Traffic(problem).nanoseconds(_ranks(problem)) if problem.workload.bandwidth else 0
 
 
 def open_component(component: Component) -> Component:

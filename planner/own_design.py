@@ -20,6 +20,7 @@ from ..solver.rules.amounts.all_placed import format_demand
 from ..solver.rules.amounts.even_shares import EvenShares
 from ..solver.wording import join_names
 from .capacity import timed_model
+from .profile import build_option
 from .search.segmentations import segmentations
 from .times import time_of
 
@@ -121,16 +122,14 @@ def _option(
 def _build_outside(problem: Problem, question: PlanningProblem, component: Component, kind: int, amount: int, parallel: Parallel) -> Option:
     """Return an option outside the hints, with other counts or degrees. Raises NoPrice."""
     model = timed_model(problem, component, question.kinds[kind] if kind != NO_KIND else None)
-    times = []
-    for task in question.tasks_of[component.name]:
-        time = time_of(component.timed, question.tasks[task].phase, amount, parallel, model) if component.timed else None
-        if time is None:
-            raise NoPrice(describe_untimed(problem, component, question.tasks[task].phase, amount, parallel, model))
-        times.append(time)
-    rounded = tuple(-(-time.nanoseconds // question.flow.batches) * question.flow.batches for time in times)
-    outside = any(time.extrapolated for time in times)
+    phases = [question.tasks[task].phase for task in question.tasks_of[component.name]]
+    times = [time_of(component.timed, phase, amount, parallel, model) if component.timed else None for phase in phases]
     undivided = problem.divide(component.name, parallel) != parallel
-    return Option(kind, amount, parallel, rounded, component.memory, component.offloaded, outside, undivided=undivided)
+    untimed = Option(kind, amount, parallel, (), component.memory, component.offloaded, undivided=undivided)
+    option = build_option(untimed, times, question.flow.batches)
+    if option is None:
+        raise NoPrice(describe_untimed(problem, component, phases[times.index(None)], amount, parallel, model))
+    return option
 
 
 def _bare(problem: Problem, question: PlanningProblem, component: Component) -> Option:

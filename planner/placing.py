@@ -24,9 +24,7 @@ REASON = "the plan"
 def placing(problem: Problem, question: PlanningProblem, design: Design, open_: Mapping[str, int] | None = None) -> Problem:
     """Return the problem with all decisions of the design; counts of `open_` have these maxima."""
     open_ = open_ or {}
-    way = design.way(question)
-    shapes = {**_shapes(problem, design), **(way.shapes if way else {}), **_pair_shapes(way, design)}
-    idle = design.not_started(question.idle)
+    shapes, idle = _shapes(problem, design.way(question), design), design.not_started(question.idle)
     components = tuple(
         _on_kind(_decide(component, question, design, shapes.get(component.name), idle), problem, question, design)
         if component.name in design.options
@@ -58,21 +56,15 @@ def _is_followed(relation: Relation, design: Design) -> bool:
     return blocks[0] == blocks[-1] if relation.implies == COLOCATED else blocks[0] <= blocks[-1]
 
 
-def _shapes(problem: Problem, design: Design) -> dict[str, ProcessShape]:
-    """Return process shapes by the dialect for the chosen degrees, if changed."""
-    known = (
-        (name, by_degrees.get(design.options[name].parallel))
-        for name, by_degrees in problem.job.planning.shapes.items()
-        if name in design.options
-    )
-    return {name: shape for name, shape in known if shape is not None}
-
-
-def _pair_shapes(way: FrameworkArrangement | None, design: Design) -> dict[str, ProcessShape]:
-    """Return process shapes by the arrangement for the chosen degrees of pairs."""
-    pairs = [pair for pair in way.paired if {pair.component, pair.partner} <= design.options.keys()] if way else []
-    known = ((pair.component, pair.of(design.options[pair.component].parallel, design.options[pair.partner].parallel)) for pair in pairs)
-    return {name: shape for name, shape in known if shape is not None}
+def _shapes(problem: Problem, way: FrameworkArrangement | None, design: Design) -> dict[str, ProcessShape]:
+    """Return process shapes that the chosen degrees and the arrangement change."""
+    degrees = {name: option.parallel for name, option in design.options.items()}
+    known = {name: by_degrees.get(degrees[name]) for name, by_degrees in problem.job.planning.shapes.items() if name in degrees}
+    known |= way.shapes if way else {}
+    for pair in way.paired if way else ():
+        if {pair.component, pair.partner} <= degrees.keys():
+            known[pair.component] = pair.of(degrees[pair.component], degrees[pair.partner]) or known.get(pair.component)
+    return {name: shape for name, shape in known.items() if shape is not None}
 
 
 def _decide(component: Component, question: PlanningProblem, design: Design, shape: ProcessShape | None, idle: frozenset[str]) -> Component:

@@ -126,13 +126,9 @@ def _planner(loop: BendersLoop) -> Planner:
     return Planner(loop.problem, partial(_try_change, loop), loop.session)
 
 
-def _drop_preferences(solve: Solve, problem: Problem) -> Answer:
-    return solve(drop_preferences(problem))
-
-
 def _try_change(loop: BendersLoop, problem: Problem) -> tuple[int, int] | None:
     """Return ns with traffic and accelerators of a changed problem; None without a placement."""
-    solve = loop.solve if problem.workload.bandwidth else partial(_drop_preferences, loop.solve)
+    solve = loop.solve if problem.workload.bandwidth else (lambda changed: loop.solve(drop_preferences(changed)))
     # The file as it is shows the demands before the change; the rules were checked after it.
     refused = partial(_find_refusals_beside_rules, loop.refused)
     limit = min(EACH, loop.limit)
@@ -173,17 +169,16 @@ def _degrees(priced: CostedDesign) -> Mapping[str, Parallel]:
     return {name: option.parallel for name, option in priced.design.options.items()}
 
 
-def _fullest(loop: BendersLoop, takes: int, asked: Problem) -> Answer:
-    """Place without more traffic than this, ns."""
-    return loop.solve(loop.traffic.at_most(asked, takes) if loop.traffic.costs else drop_preferences(asked))
-
-
 def _fill(loop: BendersLoop, best: Placed, question: PlanningProblem) -> tuple[Placed, Mapping[str, int]]:
     """Return the best design after untimed components took the accelerators left over."""
     if best.is_own or loop.session.cancelled:
         return best, {}
     problem, traffic, design, takes = loop.problem, loop.traffic, best.priced.design, best.priced.traffic
-    full = UntimedPlacement(problem, question, partial(_fullest, loop, takes)).widen(design)
+
+    def place(asked: Problem) -> Answer:
+        return loop.solve(traffic.at_most(asked, takes) if traffic.costs else drop_preferences(asked))
+
+    full = UntimedPlacement(problem, question, place).widen(design)
     known = replace(question, barred=())  # no-goods concern designs with fewer accelerators: larger counts may have a placement
     if full == design or iteration(loop.model, known, full) > best.priced.nanoseconds or any(faults(known, loop.model, full)):
         return best, {}

@@ -119,7 +119,7 @@ def _best(answers: list[Answer], left: bool, questions: tuple[PlanningProblem, .
         if alternative.design.structure() != planned.best.design.structure():
             by_structure.setdefault(alternative.design.structure(), alternative)
     kept = tuple(by_structure.values())[:ALTERNATIVES]
-    left_out = any(not every for every, _ in each_beside) or any(result.alternatives_open for result, _ in known)
+    left_out = open_ or any(not every for every, _ in each_beside) or any(result.alternatives_open for result, _ in known)
     alternatives_open = left_out or (least is not None and (len(kept) < ALTERNATIVES or kept[-1].price(planned.question)[0] >= least))
     unsure = {id(priced) for _, not_placed in each_beside for priced in not_placed}
     proved = bound == planned.price[0]
@@ -134,7 +134,7 @@ def _best(answers: list[Answer], left: bool, questions: tuple[PlanningProblem, .
         unplaceable=unplaceable, not_placed=tuple(alternative for alternative in kept if id(alternative) in unsure),
         spent=sum(result.spent for result, _ in known),
     )  # fmt: skip
-    return replace(best, planned=not_all_known(merged) if open_ else merged)
+    return replace(best, planned=merged)
 
 
 def _list_designs(planned: PlanningResult, question: PlanningProblem) -> tuple[Sequence[CostedDesign], Sequence[CostedDesign]]:
@@ -194,11 +194,6 @@ def lower_bounds(every: Sequence[Problem], limit: float, session: Session) -> li
                 bound = found.bound + (0 if question.aim == SECONDS else question.given.held)
         bounds.append(bound)
     return bounds
-
-
-def not_all_known(planned: PlanningResult) -> PlanningResult:
-    """Return the plan without its lower bound: some choices were not planned."""
-    return replace(planned, bound=0, proved=False, ties_open=False, alternatives_open=True)
 
 
 def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:

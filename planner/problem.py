@@ -19,12 +19,12 @@ from ..models.machines.topology import domain
 from ..models.planning.arrangement import FrameworkArrangement
 from ..models.planning.option import NO_KIND, AcceleratorKind, Crossed, Crossing, Flow, Option, RefusedCount, Shared
 from ..models.planning.problem import GivenRanks, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
-from ..models.planning.workload import Budget, TimedComponent
+from ..models.planning.workload import TimedComponent
 from ..models.problem import Problem
 from ..models.task_order import order_tasks
 from .capacity import AcceleratorCapacity, areas, exclusively_held, free_capacity
 from .profile import options
-from .related import Pairs, Related, connect, find_related, holds_accelerators
+from .related import Pairs, connect, find_related, holds_accelerators
 from .scope import find_left_out, find_nested_pairs, forbids_nesting
 from .times import models_there
 
@@ -55,12 +55,15 @@ def planning_problem(problem: Problem, barred: Sequence[RefusedCount] = (), over
     arranged = _restrict_arrangements(
         problem, frozenset(component.name for component in parts if holds_accelerators(problem, component.name))
     )
+    budget = workload.budget
+    if budget.accelerators is not None:  # a budget counts the accelerators of all components
+        budget = replace(budget, accelerators=budget.accelerators - taken)
     return PlanningProblem(
         space.kinds, tasks, ways, Workflow(edges, rounds if workload.flows else (), workload.phases, workload.handed_on),
         MemoryTurns(resident, turns), _sharing(problem, parts, relations, nested, led),
         GivenRanks(taken, find_shared(problem, parts, ways, space)),
         _scope(problem, parts, ways, space.kinds), arranged, workload.aim,
-        _reduce_budget(workload.budget, taken), areas(problem, parts, ways, space),
+        budget, areas(problem, parts, ways, space),
         tuple(barred), crossing(problem, parts, relations.apart, space), problem,
     )  # fmt: skip
 
@@ -70,8 +73,8 @@ def source_of(question: PlanningProblem) -> Problem | None:
     return question.source if isinstance(question.source, Problem) else None
 
 
-def _sharing(problem: Problem, parts: Sequence[Component], relations: Related, nested: bool, led: frozenset[tuple[str, str]]) -> Sharing:
-    """Return who may share accelerators; `led` has the pairs nested by the dialect alone."""
+def _sharing(problem: Problem, parts: Sequence[Component], relations: Sharing, nested: bool, led: Pairs) -> Sharing:
+    """Return the demanded sharing with permissions; `led` are pairs nested by the dialect."""
     alone = frozenset(
         part.name
         for part in parts
@@ -79,11 +82,8 @@ def _sharing(problem: Problem, parts: Sequence[Component], relations: Related, n
         or (part.runs is None and part.timed is None and not _is_with_a_timed_component(problem, part, relations.together | led))
     )
     forbids = forbids_nesting(problem.workload)
-    return Sharing(
-        relations.together, relations.apart, relations.within, relations.whole, relations.not_fewer,
-        relations.in_step, relations.filling, alone, nested,
-        only_within=nested and (forbids or (bool(led) and not problem.workload.nested)), forbids_nesting=forbids,
-    )  # fmt: skip
+    only_within = nested and (forbids or (bool(led) and not problem.workload.nested))
+    return replace(relations, alone=alone, nested=nested, only_within=only_within, forbids_nesting=forbids)
 
 
 def _scope(
@@ -111,11 +111,6 @@ def _restrict_arrangements(problem: Problem, names: frozenset[str]) -> tuple[Fra
     ways = tuple(way.among(names) for way in problem.job.planning.ways)
     chosen = {name for name in problem.job.choices if all(name in way.shapes for way in ways)}
     return tuple(replace(way, shapes={name: shape for name, shape in way.shapes.items() if name not in chosen}) for way in ways)
-
-
-def _reduce_budget(budget: Budget, taken: int) -> Budget:
-    """Return the budget less the `held` accelerators: a budget counts those of all components."""
-    return budget if budget.accelerators is None else replace(budget, accelerators=budget.accelerators - taken)
 
 
 def in_order(timed: TimedComponent | None, name: str, tasks: Sequence[Task]) -> TimedComponent | None:

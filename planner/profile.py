@@ -6,7 +6,7 @@ Dominated ones are among them: the search leaves these out (`search/choices.py`)
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Iterator, Mapping, Sequence
+from typing import Iterable, Mapping
 
 from ..models.component import UNBOUNDED, Component
 from ..models.machines.node_group import ACCELERATOR
@@ -17,7 +17,7 @@ from ..models.planning.option import NO_KIND, Option
 from ..models.planning.workload import TimedComponent
 from ..models.problem import Problem
 from .capacity import AcceleratorCapacity, timed_model
-from .memory import MemoryNeed, ignores_estimate, least, need_on
+from .memory import ignores_estimate, least, need_on
 from .times import Time, times_of
 
 
@@ -35,10 +35,13 @@ def options(
     candidates: list[Option] = []
     if problem.kind(component) != ACCELERATOR:
         most = len(problem.cluster.numbering(component.node_groups).stretches) if component.most >= UNBOUNDED else component.most
-        times, need = _times(timed, component.parallel, ""), MemoryNeed(component.memory, component.offloaded)
+        times = [times_of(timed, phase, component.parallel, "") for phase in timed.phases] if timed else []
         for amount in range(component.least, max(component.least, most) + 1):
-            if component.may_have(amount):
-                candidates += _list_timed(times, NO_KIND, amount, component.parallel, batches, need, 1, component.per_process)
+            bare = Option(
+                NO_KIND, amount, component.parallel, (), component.memory, component.offloaded, processes=amount // component.per_process
+            )
+            option = build_option(bare, (time_by_count(amount) for time_by_count in times), batches)
+            candidates += [option] if option is not None and component.may_have(amount) else []
         return tuple(candidates)
     for parallel in choices:
         if not _divides(problem, component, parallel):
@@ -50,14 +53,20 @@ def options(
             amounts = [
                 count for count in range(-(-shaped.least // shaped.step) * shaped.step, most + 1, shaped.step) if shaped.may_have(count)
             ]
-            times = _times(timed, parallel, timed_model(problem, shaped, room.kinds[kind])) if amounts else []
+            model = timed_model(problem, shaped, room.kinds[kind])
+            times = [times_of(timed, phase, parallel, model) for phase in timed.phases] if timed and amounts else []
             for amount in amounts:
                 if _shares(problem, shaped, amount, parallel) and not (
                     timed and timed.samples and timed.samples % (amount // shaped.parallel.replica)
                 ):
                     need = need_on(problem, shaped, parallel, amount, sizes)
-                    is_undivided = problem.divide(component.name, parallel) != parallel
-                    candidates += _list_timed(times, kind, amount, parallel, batches, need, size, shaped.per_process, is_undivided)
+                    untimed = Option(
+                        kind, amount, parallel, (), need.memory, need.kept, estimated=need.estimated, group=size,
+                        processes=amount // shaped.per_process, on_sizes=need.on_sizes,
+                        undivided=problem.divide(component.name, parallel) != parallel,
+                    )  # fmt: skip
+                    option = build_option(untimed, (time_by_count(amount) for time_by_count in times), batches)
+                    candidates += [option] if option is not None else []
     if len(choices) > 1 and ignores_estimate(problem, component):  # Of otherwise equal degrees, those with the least memory come first.
         candidates.sort(
             key=lambda option: (
@@ -88,24 +97,12 @@ def _shape(component: Component, parallel: Parallel, shape: ProcessShape | None)
     return replace(shaped, least=max(shaped.least, shape.least))
 
 
-def _times(timed: TimedComponent | None, parallel: Parallel, model: str) -> Sequence[Callable[[int], Time | None]]:
-    """Return, for each phase, the time by number of accelerators."""
-    return [times_of(timed, phase, parallel, model) for phase in timed.phases] if timed else []
-
-
-def _list_timed(
-    times: Sequence[Callable[[int], Time | None]], kind: int, amount: int, parallel: Parallel, batches: int, need: MemoryNeed, group: int, per_process: int,
-    undivided: bool = False,
-) -> Iterator[Option]:  # fmt: skip
-    """Yield the option with this count if all its times are known."""
-    known = [time for time_by_count in times if (time := time_by_count(amount)) is not None]
-    if len(known) == len(times):
-        rounded = tuple([-(-time.nanoseconds // batches) * batches for time in known])
-        outside = any(time.extrapolated for time in known)
-        yield Option(
-            kind, amount, parallel, rounded, need.memory, need.kept, outside, need.estimated, group=group,
-            processes=amount // per_process, on_sizes=need.on_sizes, undivided=undivided,
-        )  # fmt: skip
+def build_option(option: Option, times: Iterable[Time | None], batches: int) -> Option | None:
+    """Return the option with times in multiples of `batches`; None for an unknown time."""
+    known = list(times)
+    nanoseconds = tuple(-(-time.nanoseconds // batches) * batches for time in known if time is not None)
+    extrapolated = any(time is not None and time.extrapolated for time in known)
+    return replace(option, nanoseconds=nanoseconds, extrapolated=extrapolated) if len(nanoseconds) == len(known) else None
 
 
 def _shares(problem: Problem, component: Component, amount: int, parallel: Parallel) -> bool:

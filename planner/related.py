@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Iterable, Iterator, NamedTuple, Sequence
+from typing import Iterable, Iterator, Sequence
 
 from ..models.component import APART, COLOCATED_OR_DISJOINT, DISJOINT, IN_ORDER, NOT_FEWER, SUBSET, TOGETHER, Component
 from ..models.machines.node_group import ACCELERATOR
+from ..models.planning.problem import Sharing
 from ..models.planning.workload import reachable
 from ..models.problem import Problem
 
 Pairs = frozenset[tuple[str, str]]
 
 
-class Related(NamedTuple):
-    """Relations of a planning problem (see models/planning/problem.py)."""
-
-    together: Pairs
-    apart: Pairs
-    within: Pairs
-    whole: Pairs
-    not_fewer: Pairs
-    in_step: Pairs
-    filling: tuple[frozenset[str], ...]
-
-
-def find_related(problem: Problem, parts: Sequence[Component]) -> Related:
-    """Return the relations between components; of given ranks also their overlap."""
+def find_related(problem: Problem, parts: Sequence[Component]) -> Sharing:
+    """Return the sharing that relations and the overlap of given ranks demand."""
     names = {component.name for component in parts}
 
     def pairs(*kinds: str, on_accelerators: bool = True) -> Pairs:
@@ -43,7 +32,7 @@ def find_related(problem: Problem, parts: Sequence[Component]) -> Related:
     orders = [frozenset(component.components) for component in problem.find_relations(IN_ORDER) if names.issuperset(component.components)]
     in_order = frozenset(pair for order in orders for pair in combinations(sorted(order), 2))
     together, within = _close_transitively(pairs(*TOGETHER) | same, pairs(SUBSET) | inside)
-    return Related(
+    return Sharing(
         together=_drop_mirrored(together),
         apart=_drop_mirrored(pairs(DISJOINT, APART) | strange | in_order),
         within=within,

@@ -130,11 +130,12 @@ def on_all_models(problem: Problem) -> Problem:
 def sets_of_models(problem: Problem) -> Mapping[str, tuple[tuple[str, ...], ...]]:
     """Return component -> sets of models of one vendor, smallest first, where times name models."""
     sets_by_name = {}
+    vendors = {node.accelerator_model: node.accelerator_type for node in reversed(problem.cluster.nodes) if node.accelerators}
     for component in _choosing(problem):
-        vendors: dict[str, list[str]] = {}
+        by_vendor: dict[str, list[str]] = {}
         for model in models_there(problem, component):
-            vendors.setdefault(_vendor(problem, model), []).append(model)
-        sets = (combinations(models, size) for models in vendors.values() for size in range(1, len(models) + 1))
+            by_vendor.setdefault(vendors[model], []).append(model)
+        sets = (combinations(models, size) for models in by_vendor.values() for size in range(1, len(models) + 1))
         sets_by_name[component.name] = tuple(sorted(chain.from_iterable(sets), key=len))
     return sets_by_name
 
@@ -146,10 +147,6 @@ def _choosing(problem: Problem) -> tuple[Component, ...]:
         for part in problem.components
         if part.runs is None and part.timed is not None and problem.kind(part) == ACCELERATOR and model_of(problem, part) is None
     )
-
-
-def _vendor(problem: Problem, model: str) -> str:
-    return next(node.accelerator_type for node in problem.cluster.nodes if node.accelerators and node.accelerator_model == model)
 
 
 def as_spanning(problem: Problem, models: Models) -> Problem:

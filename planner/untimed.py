@@ -11,7 +11,6 @@ from ..models.component import COLOCATED, SUBSET, UNBOUNDED, Component
 from ..models.placements.assignment import Assignment
 from ..models.planning.design import Block, Design
 from ..models.planning.option import NO_KIND, Option
-from ..models.planning.planned import PlanningResult
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
@@ -41,25 +40,24 @@ def with_companions(problem: Problem, plan: Plan, session: Session) -> Answer:
 
 
 def _better(plan: Plan, answer: Answer, problem: Problem) -> Answer:
-    """Return the better answer of both problems, with both proofs."""
-    rival = plan(problem)
+    """Return the better answer of both problems, with the weaker of both lower bounds."""
+    rival, planned = plan(problem), answer.planned
     if rival.planned is None:
-        return answer if rival.verdict == IMPOSSIBLE else rival if answer.planned is None else _drop_proof(answer)
-    if answer.planned is None:
-        return _not_all_compared(_on_more(plan, problem, rival))
-    better, worse = answer, rival.planned
-    if rival.planned.price[0] < answer.planned.price[0]:
-        better, worse = _on_more(plan, problem, rival), answer.planned
-    return _not_all_compared(_weaken_bound(better, worse))
+        if rival.verdict == IMPOSSIBLE:
+            return answer
+        return rival if planned is None else _weaken_bound(answer, 0)
+    if planned is None or rival.planned.price[0] < planned.price[0]:
+        answer = _on_more(plan, problem, rival)
+    return _weaken_bound(answer, rival.planned.bound if planned is None else min(planned.bound, rival.planned.bound))
 
 
-def _weaken_bound(answer: Answer, rival: PlanningResult) -> Answer:
-    """Return the answer with the weaker of both lower bounds."""
+def _weaken_bound(answer: Answer, bound: int) -> Answer:
+    """Return the answer with this lower bound; its alternatives stay open."""
     planned = answer.planned
     if planned is None:
         return answer
-    bound = min(planned.bound, rival.bound)
-    return replace(answer, planned=replace(planned, bound=bound, proved=planned.proved and bound == planned.price[0]))
+    proved = planned.proved and bound == planned.price[0]
+    return replace(answer, planned=replace(planned, bound=bound, proved=proved, alternatives_open=True))
 
 
 def _on_more(plan: Plan, problem: Problem, answer: Answer) -> Answer:
@@ -116,16 +114,6 @@ def may_be_apart(problem: Problem) -> Problem | None:
     return replace(problem, job=replace(problem.job, relations=relations))
 
 
-def _not_all_compared(answer: Answer) -> Answer:
-    """Return the answer without alternatives found for only a part of the variants."""
-    return answer if answer.planned is None else replace(answer, planned=replace(answer.planned, alternatives_open=True))
-
-
-def _drop_proof(answer: Answer) -> Answer:
-    """Return the answer without its optimality claim."""
-    return answer if answer.planned is None else replace(answer, planned=replace(answer.planned, bound=0, proved=False))
-
-
 @dataclass(frozen=True)
 class UntimedPlacement:
     """Widening of a design; `solve` places a problem with open ranges, fullest first."""
@@ -144,7 +132,8 @@ class UntimedPlacement:
         names = self._names()
         most = self.question.budget.accelerators if self.question.aim == SECONDS else design.count_used(self.question)
         caps = self._caps(design, names)
-        if most is None or design.count_used(self.question) + sum(self._list_more(design, caps)) <= most:
+        added = sum(cap - design.options[name].amount for name, cap in caps.items() if self._takes(design, name))
+        if most is None or design.count_used(self.question) + added <= most:
             return self._with(design, caps)
         before: Design | None = None
         while design != before:  # what is widened may leave more to what it is related to
@@ -190,9 +179,6 @@ class UntimedPlacement:
             most = min(most, chosen.amount + more[name]) if more else most
             largest[name] = max([chosen.amount, *(amount for amount in self._amounts(design, name) if amount <= most)])
         return largest
-
-    def _list_more(self, design: Design, caps: Mapping[str, int]) -> Iterator[int]:
-        return (cap - design.options[name].amount for name, cap in caps.items() if self._takes(design, name))
 
     def _with(self, design: Design, caps: Mapping[str, int]) -> Design:
         """Return the design with the most of these components that have a placement."""

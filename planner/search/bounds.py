@@ -27,13 +27,10 @@ def with_least_memory(question: PlanningProblem) -> PlanningProblem:
         for option in candidates:
             same.setdefault((option.kind, option.amount), []).append(option)
         least = {amount: (min(option.memory for option in alike), min(option.kept for option in alike)) for amount, alike in same.items()}
-        changed = (_with_memory(option, *least[option.kind, option.amount]) for option in candidates)
+        needs = [least[option.kind, option.amount] for option in candidates]
+        changed = (replace(option, memory=memory, kept=kept) for option, (memory, kept) in zip(candidates, needs))
         options[name] = tuple(dict.fromkeys(changed))
     return replace(question, options=options)
-
-
-def _with_memory(option: Option, memory: int, kept: int) -> Option:
-    return replace(option, memory=memory, kept=kept)
 
 
 Sets = Sequence[Sequence[str]]

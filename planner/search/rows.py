@@ -29,7 +29,7 @@ def rows(question: PlanningProblem, structure: BlockStructure, limits: OptionLim
     """Yield all rows of a structure. A lower limit is a row of negative weights."""
     roots = tuple(number for number, outer in enumerate(structure.inside) if outer == OUTSIDE)
     for kind, node_kind in enumerate(question.kinds if len(question.kinds) > 1 else ()):
-        yield ChoiceRow(roots, node_kind.accelerators, _on_kind(frozenset(roots), kind))
+        yield ChoiceRow(roots, node_kind.accelerators, _count_weights({kind: frozenset(roots)}))
     for number in range(len(structure.sets)):
         yield from _list_nested_rows(question, structure, number)
     yield from (row for area in question.areas for row in _in_area(structure, roots, area))
@@ -65,10 +65,6 @@ def _list_nested_rows(question: PlanningProblem, structure: BlockStructure, numb
     if len(structure.around[number]) > 1:
         sizes = [ENDLESS if kind.memory is None else kind.memory for kind in question.kinds]
         yield from (ChoiceRow(structure.around[number], 0, _memory(number, sizes, turn)) for turn in range(len(question.all_turns) + 1))
-
-
-def _on_kind(roots: frozenset[int], kind: int) -> Callable[[int, BlockChoice], int]:
-    return _count_weights({kind: roots})
 
 
 def _count_weights(beside: dict[int, frozenset[int]]) -> Callable[[int, BlockChoice], int]:
