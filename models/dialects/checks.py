@@ -369,7 +369,7 @@ def set_to(facts: Facts, amount: Amount | None, values: Sequence[int]) -> tuple[
 
 def multiples_near(value: int, step: int) -> list[int]:
     """Return the positive multiples of a step next to a value, the lower first."""
-    lower = value // step * step
+    lower = max(value, 0) // step * step
     return [multiple for multiple in (lower, lower + step) if multiple > 0]
 
 

@@ -135,9 +135,11 @@ class ControlFlow(Expander):
                 following = self.statement(node)
         return truth.both(following) if is_and else truth.either(following)
 
-    def _pipeline(self, node: Node, before: WordText | None = None) -> Truth:
-        """Interpret `a | b`: each command in a subshell, which reads what the one before prints."""
-        text = before or self.state.text_of(INPUT)
+    def _pipeline(self, node: Node) -> Truth:
+        return self._pipe(node, self.state.text_of(INPUT))
+
+    def _pipe(self, node: Node, text: WordText | None) -> Truth:
+        """Interpret `a | b`: each command in a subshell, which reads what the one before prints, the first `text`."""
         for child in node.named_children:
             shell = self.fork()
             shell.state.put(INPUT, text)

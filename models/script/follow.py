@@ -213,7 +213,7 @@ class Follower(ControlFlow):
             start = self.state.text_of(file) if appends else WordText()
             self.state.put(file, None if start is None or text is None else join([start, text]))
         if pipe is not None:
-            return self._pipeline(pipe, text)
+            return self._pipe(pipe, text)
         for sign, part in zip(parts, parts[1:]):
             truth = self._continue(truth, sign.type == "&&", part) if sign.type in ("&&", "||") else truth
         return truth
