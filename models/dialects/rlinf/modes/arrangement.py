@@ -65,10 +65,9 @@ def arrangement(mode: Mode) -> Arrangement:
 
 def _arrangement_by_hints(mode: Mode) -> Arrangement:
     """Return the arrangement allowed by hints, task, components and sizes; by default apart."""
-    merged = [(relation.implies, set(relation.components)) for relation in mode.merged.relations]
-    if any(kind == COLOCATED and len({"actor", "rollout", "critic"} & names) > 1 for kind, names in merged):
+    if any(len({"actor", "rollout", "critic"} & group) > 1 for group in _list_colocated(mode)):
         return Arrangement.COLLOCATED
-    hinted = {kind for kind, names in merged if names == {"actor", "rollout"}}
+    hinted = {relation.implies for relation in mode.merged.relations if set(relation.components) == {"actor", "rollout"}}
     if DISJOINT in hinted or mode.task == "coding_online_rl" or mode.first_of(*INFERRING, CRITICS_INFERENCE):
         return Arrangement.DISAGGREGATED
     actor, rollout = (_amounts(mode, name) for name in ("actor", "rollout"))
@@ -81,9 +80,19 @@ def _arrangement_by_hints(mode: Mode) -> Arrangement:
     return Arrangement.EITHER if is_same and not mode.has("critic") else Arrangement.DISAGGREGATED
 
 
+def _list_colocated(mode: Mode) -> list[set[str]]:
+    """Return the sets of components that hints colocate, directly or through others."""
+    groups: list[set[str]] = [{name} for name in mode.components]
+    for names in (set(relation.components) for relation in mode.merged.relations if relation.implies == COLOCATED):
+        groups = [*(group for group in groups if not group & names), names.union(*(group for group in groups if group & names))]
+    return groups
+
+
 def _amounts(mode: Mode, name: str, apart: bool = False) -> tuple[int, int]:
     """Return the fewest and the most accelerators of actor or rollout, in whole replicas."""
     component, degrees = mode.on_accelerators(name) or Component(name), mode.degrees(name)
+    if component.runs is not None:
+        return (mode.count(name) or 0,) * 2
     tp, pp = (size.value if size else 1 for size in (degrees.tp, degrees.pp))
     step, least, most = 1, component.least, component.most
     if name == "actor" and mode.backend("actor") == MEGATRON and degrees.parallel:
@@ -97,14 +106,12 @@ def _amounts(mode: Mode, name: str, apart: bool = False) -> tuple[int, int]:
 
 def _has_room_apart(mode: Mode) -> bool:
     """Return True if the accelerators suffice for all components apart, by count alone."""
-    needs = {name: component.least for name, component in mode.components.items() if mode.on_accelerators(name)}
+    guests = {relation.components[0] for relation in mode.merged.relations if relation.kind == SUBSET}
+    needs = {name: mode.count(name) or component.least for name, component in mode.components.items() if mode.on_accelerators(name)}
     needs |= {name: _amounts(mode, name, apart=True)[0] for name in ("actor", "rollout") if name in needs}
-    for relation in mode.merged.relations:
-        *guests, last = relation.components
-        if relation.implies in (COLOCATED, SUBSET):  # the guests are on its accelerators
-            least = max(needs.pop(name, 0) for name in guests)
-            needs[last] = max(needs.get(last, 0), least if relation.implies == COLOCATED else 0)
-    return sum(needs.values()) <= sum(node.free(ACCELERATOR).bit_count() for node in mode.cluster.nodes)
+    groups = [group for group in _list_colocated(mode) if not group & guests]
+    needed = sum(max((needs.get(name, 0) for name in group), default=0) for group in groups)
+    return needed <= sum(node.free(ACCELERATOR).bit_count() for node in mode.cluster.nodes)
 
 
 def relate(mode: Mode, current: Arrangement) -> None:

@@ -41,6 +41,11 @@ def test_what_is_to_be_found_takes_the_shape_that_the_settings_give(job: Job) ->
         ({"rollout": {"accelerators": 8}}, {}, (COLOCATED, ("actor", "rollout"))),
         ({"rollout": {"accelerators": 8}, "reward": {"colocate_with": "actor"}}, {}, (COLOCATED_OR_DISJOINT, ("actor", "rollout"))),
         (
+            {"rollout": {"accelerators": 8, "colocate_with": "reward"}, "reward": {"colocate_with": "actor"}},
+            {},
+            (COLOCATED, ("actor", "rollout")),
+        ),
+        (
             {"rollout": {"accelerators": 8}, "reward": {"accelerators": 1, "within": "actor"}},
             {},
             (COLOCATED_OR_DISJOINT, ("actor", "rollout")),
