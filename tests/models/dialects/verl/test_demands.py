@@ -66,6 +66,7 @@ CASES: list[tuple[str, str, Changes, str, object, object]] = [
     ("0.8.0", MAIN, {f"{A}.calculate_sum_pi_squared": True}, "actor_rollout_ref.model.use_fused_kernels", True, False),
     ("0.6.0 0.9.0", MAIN, {}, "algorithm.adv_estimator", "gpro", "rloo"),
     ("0.4.0 0.5.0 0.6.1", MAIN, {}, f"{A}.optim.warmup_style", "linear", "cosine"),
+    ("0.8.0 0.9.0 1dda039b", MAIN, {}, "reward.num_workers", 0, 1),
     ("0.6.0 1dda039b", MAIN, {}, f"{A}.optim.lr_scheduler_type", "linear", "cosine"),
     ("0.6.0 1dda039b", MAIN, GAE, "critic.optim.lr_scheduler_type", "linear", "cosine"),
     ("0.5.0 0.7.0", MAIN, GAE, "critic.loss_agg_mode", "mean", "seq-mean-token-sum"),
