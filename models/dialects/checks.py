@@ -19,7 +19,7 @@ from ..findings.wording import are, do
 from ..record import dataclass
 from ..releases.release import ALWAYS, Range
 from ..text.nearest import nearest
-from ..text.tree import ListNode, Scalar
+from ..text.tree import ListNode, Scalar, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,11 @@ class Number:
     def span(self) -> Span | None:
         """Span of the setting; None for a derived number or a default."""
         return self.amount.span if self.amount else None
+
+    @property
+    def place(self) -> Span | Value | None:
+        """Setting as it is written, or its span; None for a derived number or a default."""
+        return self.amount.scalar or self.amount.span if self.amount else None
 
 
 class Facts:
@@ -76,7 +81,7 @@ class Facts:
         return self.settings.spell(path, value)
 
     def judge(
-        self, releases: Range, severity: Severity, code: str, message: str, at: Span, label: str, help: str, edit: Edit | None,
+        self, releases: Range, severity: Severity, code: str, message: str, at: Span | Value, label: str, help: str, edit: Edit | None,
         notes: tuple[str, ...],
     ) -> None:  # fmt: skip
         """Add a finding about the subject; a dialect may lower the severity."""
@@ -132,7 +137,7 @@ class Check(ABC):
         """Add a finding if the demand does not hold."""
 
     def report(
-        self, facts: Facts, message: str, at: Span | None, label: str = "", help: str = "", edit: Edit | None = None, *notes: str
+        self, facts: Facts, message: str, at: Span | Value | None, label: str = "", help: str = "", edit: Edit | None = None, *notes: str
     ) -> None:
         """Add the finding of this check; the release at hand decides the severity."""
         notes = tuple(note for note in (self.why, *notes, self.when) if note)
@@ -182,7 +187,7 @@ class Comparison(Check):
         text = (self.message or message).format(left=left.text, right=right.text, rest=rest, **verbs)
         changed, values = self.change_of(left, right)
         help_, edit = set_to(facts, changed.amount, self.suggest or values)
-        at = changed.span or left.span or right.span
+        at = changed.place or left.place or right.place
         self.report(facts, text, at, label, self.help or help_, edit if self.edits else None, left.note, right.note)
 
 
@@ -254,7 +259,7 @@ class OneOf(Check):
         help_ = f"write `{better}`" if better else self.help or f"write one of {', '.join(f'`{word}`' for word in self.values)}"
         edit = facts.settings.becomes(self.key, better) if better and len(words) == 1 else None
         text = self.message.format(left=f"`{self.key}`", right=word) if self.message else f"`{self.key}` is `{word}`, which is unknown"
-        self.report(facts, text, value.span if value is not None else None, "unknown" if value is not None else "not set", help_, edit)
+        self.report(facts, text, value, "unknown" if value is not None else "not set", help_, edit)
 
     def _is_known(self, word: str) -> bool:
         return any(value in word for value in self.values) if self.contains else word in self.values
@@ -283,7 +288,7 @@ class Within(Check):
         left = facts.text(Amount(number, self.key, scalar, default.source if default else ""))  # type: ignore[arg-type]
         help_ = self.help or (f"set {facts.spell(self.key, bound)}" if bound != -inf else f"make it {wanted}")
         edit = settings.becomes(self.key, str(bound)) if bound != -inf and not self.help else None
-        text, at = (self.message or "{left} must be {right}").format(left=left, right=wanted), scalar.span if scalar else None
+        text, at = (self.message or "{left} must be {right}").format(left=left, right=wanted), scalar
         self.report(facts, text, at, "too large" if number > self.most else "too small", help_, edit)
 
 
@@ -301,7 +306,7 @@ class FirstAndLast(Check):
         ends = [item.value for item in items if isinstance(item, Scalar) and isinstance(item.value, int)]
         is_known = value is not None and isinstance(value, ListNode) and len(ends) == len(items)
         if value is not None and is_known and (len(ends) != 2 or ends[1] < ends[0] or ends[0] < 0 <= ends[1]):
-            self.report(facts, self.message or f"`{self.key}` {ends} is no interval of two numbers", value.span, "no interval", self.help)
+            self.report(facts, self.message or f"`{self.key}` {ends} is no interval of two numbers", value, "no interval", self.help)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -330,7 +335,7 @@ class Requires(Check):
         text = self.message or f"`{self.key}` must be {wanted}"
         help_ = self.help or f"set {facts.spell(self.key, wanted)}"
         edit = settings.becomes(self.key, wanted) if isinstance(value, Scalar) and isinstance(value.value, (bool, int)) else None
-        self.report(facts, text, value.span if value is not None else None, "", help_, edit)
+        self.report(facts, text, value, "", help_, edit)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -349,7 +354,7 @@ class Excludes(Check):
             return
         value = facts.settings.at(on[-1])
         text = self.message or f"{' and '.join(f'`{key}`' for key in on)} exclude each other"
-        self.report(facts, text, value.span if value is not None else None, "both set", self.help or f"remove `{on[-1]}`")
+        self.report(facts, text, value, "both set", self.help or f"remove `{on[-1]}`")
 
 
 def run_checks(checks: Iterable[Check], facts: Facts) -> None:

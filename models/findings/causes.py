@@ -124,7 +124,8 @@ def _cause(finding: Finding, shared: Sequence[Span]) -> object:
     at, has_origin = finding.origin or finding.span, finding.origin is not None and finding.origin_label == OF_VALUE
     if at is not None and (has_origin or any(meet(at, span) for span in shared)):
         where = at.file, at.start, at.end
-        texts = texts[0], re.sub(rf"(?<![\w.]){re.escape(finding.subject)}(?!\w)", "@", finding.help)
+        own = re.compile(rf"(?<![\w.]){re.escape(finding.subject)}(?!\w)")  # keys of the subject too
+        texts = _NUMBER.sub("#", own.sub("@", finding.message)), own.sub("@", finding.help)
     return (finding.severity, finding.code, *texts, where, () if finding.code == _SHARES else finding.notes)
 
 

@@ -24,6 +24,7 @@ from ....findings.span import Edit
 from ....findings.wording import with_noun
 from ....job import HintedJob
 from ....planning.arrangement import ProcessShape
+from ....problem import AMOUNT
 from ....releases.release import Range
 from ....text.nearest import nearest
 from ....text.tree import MapNode
@@ -286,8 +287,14 @@ def need_components(mode: Mode, *names: str) -> None:
     for name in names:
         if mode.has(name):
             continue
+        strange = nearest(name, [candidate for candidate in mode.components if candidate not in mode.written])
         if mode.notes.partial:
             mode.notes.unsure(SETTING, name, f"`{name}` is not placed in this file; it may come from `defaults`", True, FOLDER)
+        elif strange is not None:
+            message = f"the hints name `{strange}`, which RLinf does not know, and not `{name}`, which it needs"
+            span = mode.components[strange].span(AMOUNT) or mode.owner
+            help = f"write `{name}` instead of `{strange}`"
+            mode.error(SETTING, strange, message, help, f"of `{strange}`", span, notes=mode.placed_by)
         else:
             partner = next((mode.components[known] for known in TRAINED if known != name and mode.find_placed(known)), None)
             ranks = partner.span("placement") if partner and not partner.spans.get("node_group") else None

@@ -10,6 +10,7 @@ from ....findings.finding import Severity
 from ....findings.span import Edit, Span
 from ....findings.wording import with_noun
 from ....releases.release import ALWAYS, Range
+from ....text.tree import Value
 from ...checks import Check, Divides, Facts, Number, Term
 from ..configuration import SEQUENCE, Configuration
 from ..degrees import OWNERS, STRATEGIES, TUNERS, TUNES, is_counted, is_engine, tuner_of
@@ -63,7 +64,7 @@ class VerlWork(Facts):
                                     change=change, edits=edits, severity=severity, releases=releases))  # fmt: skip
 
     def judge(
-        self, releases: Range, severity: Severity, code: str, message: str, at: Span, label: str, help: str, edit: Edit | None,
+        self, releases: Range, severity: Severity, code: str, message: str, at: Span | Value, label: str, help: str, edit: Edit | None,
         notes: tuple[str, ...],
     ) -> None:  # fmt: skip
         """See `Facts.judge`; errors of a program with an own trainer become warnings."""
