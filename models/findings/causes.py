@@ -181,6 +181,7 @@ def _premise(finding: Finding, errors: Sequence[Finding]) -> Finding | None:
         written = written or _WRONG_DEGREES.get(finding.code) == error.code
         if written and error.subject == finding.subject and not finding.premises:
             return error
-        if error.subject in finding.premises and error.code in WRONG_SIZE:
+        of_ranks = error.subject in finding.premises or (finding.code == _SHARES and finding.subject in (error.subject, *error.also))
+        if of_ranks and error.code in WRONG_SIZE:
             return error
     return None
