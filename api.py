@@ -176,10 +176,10 @@ def question_of(
 
         problem = replace(problem, caps=(*problem.caps, *(cap_of(name, str(most)) for name, most in at_most.items())))
     if previous is not None or lose:
-        from .solver.pricing.changes import near_running_plan
+        from .solver.pricing.changes import stay_near_plan
 
         old_plan = read_plan(previous) if isinstance(previous, (str, Path)) else previous
-        problem = near_running_plan(problem, old_plan, [str(node) for node in lose])
+        problem = stay_near_plan(problem, old_plan, [str(node) for node in lose])
     return Question(problem, reading)
 
 
@@ -255,13 +255,13 @@ def whatif(
         ``components.actor.accelerators=32``. Raises
         TypeError unless the configuration is named by its path.
     """
-    from .solver.pricing.changes import drop_demands, on_other_machines, without_each
+    from .solver.pricing.changes import drop_demands, vary_machines, without_each
     from .solver.pricing.price import price
 
     question = question_of(file, cluster, dialect, **options)
     words = [[str(loss)] if isinstance(loss, (str, int)) else [str(node) for node in loss] for loss in lose]
     elsewhere = question.reading.session.elsewhere if question.reading else None
-    changes = [*drop_demands(question.problem, drop), *on_other_machines(question.problem, nodes, words, elsewhere)]
+    changes = [*drop_demands(question.problem, drop), *vary_machines(question.problem, nodes, words, elsewhere)]
     changed = question
     if change:
         if not isinstance(file, (str, Path)) or text_of(file) is not None:

@@ -16,7 +16,7 @@ from placewright.models.machines.node_group import ACCELERATOR
 from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
 from placewright.solver.objectives.moves import MoveTerm
-from placewright.solver.replanning import after, lose, moves
+from placewright.solver.replanning import lose, moves, replan
 from placewright.solver.searching.progress import Incumbents
 from placewright.solver.searching.search import solve
 from placing.family import instance
@@ -65,7 +65,7 @@ def measured(problem: Problem, before: Plan, dead: int, seed: int) -> dict[str, 
     left = lose(problem, dead_nodes(problem, before, dead, seed))
     row: dict[str, object] = {"accelerators": size, "seed": seed, "dead": dead}
     clock = Clock()
-    question = after(left, before)
+    question = replan(left, before)
     answer = solve(question, LIMITS[size], on_progress=clock.told)
     seconds = clock.seconds
     cold_clock = Clock()

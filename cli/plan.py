@@ -111,7 +111,7 @@ def _echo_least(job: DescribedJob) -> None:
     from ..models.dialects.native.from_model import add_nodes, enough_nodes
 
     def seconds_on(count: int) -> float | None:
-        return _planned_seconds(job.for_cluster(add_nodes(job.cluster, count)))
+        return _planned_seconds(job.place_on(add_nodes(job.cluster, count)))
 
     nodes = enough_nodes(job.request, job.cluster, job.limits)
     if nodes is None:

@@ -99,7 +99,7 @@ class _SettingsReader:
             "ignore": ("ignore", lambda value: read_ignored(_texts(value)), "a code such as `PW801`, the beginning of codes, or a list"),
             "warnings-as-errors": ("warnings_as_errors", _boolean, "true or false"),
             "docs-url": ("site", _text, "the address where you serve the documentation"),
-            "per-path": ("by_path", self._by_path, 'tables such as `"examples/**" = {ignore = ["PW801"]}`'),
+            "per-path": ("by_path", self._read_paths, 'tables such as `"examples/**" = {ignore = ["PW801"]}`'),
             "dialect": ("dialect", lambda value: _check_word(value, DIALECTS), f"one of {', '.join(DIALECTS)}"),
         }
 
@@ -138,7 +138,7 @@ class _SettingsReader:
             raise ValueError("there is no such file")
         return os.path.relpath(path)
 
-    def _by_path(self, value: object) -> tuple[tuple[str, Settings], ...]:
+    def _read_paths(self, value: object) -> tuple[tuple[str, Settings], ...]:
         """Return (pattern of absolute paths, settings by parameter name) for each table."""
         import glob
 

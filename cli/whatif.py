@@ -66,9 +66,9 @@ def whatif(
     reading, code = read(replace(source, settings=()))
     if reading is None or reading.problem is None:
         return code
-    from ..solver.pricing.changes import drop_demands, on_other_machines, without_each
+    from ..solver.pricing.changes import drop_demands, vary_machines, without_each
 
-    on_others = on_other_machines(reading.problem, machines_changed, losses, reading.session.elsewhere)
+    on_others = vary_machines(reading.problem, machines_changed, losses, reading.session.elsewhere)
     changes = [*drop_demands(reading.problem, drops), *on_others]
     changed = None
     if source.settings:

@@ -209,7 +209,7 @@ class Usage:
         return len(self.untimed) < len(self.components)
 
 
-def by_place(usages: Sequence[Usage]) -> list[list[Usage]]:
+def group_by_block(usages: Sequence[Usage]) -> list[list[Usage]]:
     """Return the usages grouped by block, in the order of the segments."""
     usages_by_place: dict[tuple[int | None, tuple[str, ...]], list[Usage]] = {}
     for usage in usages:

@@ -148,7 +148,7 @@ class Component:
         """Return True if the component accepts this number of resources."""
         return self.least <= amount <= self.most and (not self.counts or self.least == self.most or holds(self.counts, amount))
 
-    def between(self, least: int, most: int) -> Component:
+    def narrow_counts(self, least: int, most: int) -> Component:
         """Return the component with counts narrowed to a range, as far as possible."""
         counts = intersection(self.counts, ((least, most),)) or ((least, most),)
         return replace(self, least=counts[0][0], most=counts[-1][1], counts=counts if self.counts else ())

@@ -273,11 +273,11 @@ def hint_block(problem: Problem, names: Mapping[str, str], hints: Mapping[str, o
         for relation in problem.job.relations
         if relation.kind not in KEYS and not relation.reason and names.keys() >= set(relation.components)
     ]
-    inner = {"components": hints, "relations": relations, **between_to_data(problem, names)}
+    inner = {"components": hints, "relations": relations, **links_to_data(problem, names)}
     return {"placewright": block} if (block := {key: value for key, value in inner.items() if value}) else {}
 
 
-def between_to_data(problem: Problem, names: Mapping[str, str]) -> Data:
+def links_to_data(problem: Problem, names: Mapping[str, str]) -> Data:
     """Return the keys `links` and `objective`, without estimated links."""
     links = [_link(link, names) for link in problem.job.links if not link.estimate and {link.source, link.target} <= names.keys()]
     data: Data = {"links": links, "objective": _preference(problem.job.preference)}

@@ -228,7 +228,7 @@ def _solid(mask: int) -> list[tuple[int, int]]:
     return stretches
 
 
-def apart(pools: Sequence[Pool]) -> tuple[tuple[PoolParts, ...], PoolLayout]:
+def place_evenly(pools: Sequence[Pool]) -> tuple[tuple[PoolParts, ...], PoolLayout]:
     """Return (nodes, layout) with every part on a node of equal size."""
     nodes, placed, rank = list[PoolParts](), dict[str, list[tuple[range, int]]](), 0
     for pool in pools:

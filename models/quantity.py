@@ -123,7 +123,7 @@ def intersection(first: Iterable[tuple[int, int]], second: Sequence[tuple[int, i
     return tuple((low, high) for low, high in overlaps if low <= high)
 
 
-def in_any(several: Iterable[Counts]) -> Counts:
+def unite_counts(several: Iterable[Counts]) -> Counts:
     """Return the union of several sets of counts."""
     union: list[tuple[int, int]] = []
     for low, high in sorted(interval for counts in several for interval in counts):

@@ -12,7 +12,7 @@ from .level import DEFAULT_LEVEL
 from .machines.cluster import Cluster
 from .problem import Problem
 from .record import dataclass, replace
-from .scope import in_scope
+from .scope import widen_scope
 from .text.document import Document
 from .text.source import Source
 
@@ -128,14 +128,14 @@ class Reading:
     def to_solve(self) -> Reading:
         """Reading for a search: with open ranks if components are planned by time."""
         return (
-            self._keep_own_errors(replace(self.session.open_ranks().in_scope(), session=replace(self.session, refusal_reported=True)))
+            self._keep_own_errors(replace(self.session.open_ranks().widen(), session=replace(self.session, refusal_reported=True)))
             if self.opens
             else self
         )
 
-    def in_scope(self) -> Reading:
+    def widen(self) -> Reading:
         """Return the reading with the problem widened to the scope of the plan."""
-        return self if self.problem is None else replace(self, problem=in_scope(self.problem))
+        return self if self.problem is None else replace(self, problem=widen_scope(self.problem))
 
     def _keep_own_errors(self, anew: Reading) -> Reading:
         """Return a new reading with own errors as faults of the file's ranks."""

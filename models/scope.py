@@ -38,7 +38,7 @@ def has_groups(problem: Problem, component: Component) -> bool:
     return any(problem.divide(component.name, choice).tp > 1 for choice in choices)
 
 
-def in_scope(problem: Problem) -> Problem:
+def widen_scope(problem: Problem) -> Problem:
     """Return the problem in scope: tp groups may span nodes if the scope is spanning."""
     workload = problem.job.planning.workload
     if workload is None or not workload.spanning:

@@ -19,8 +19,8 @@ from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..models.reading import Reading
 from ..solver.choosing.even_degrees import evenly
-from ..solver.choosing.pool_layouts import in_pool_layouts
-from ..solver.explaining.demands import in_seconds
+from ..solver.choosing.pool_layouts import place_in_pools
+from ..solver.explaining.demands import format_seconds
 from ..solver.explaining.explain import Explanation
 from ..solver.explaining.explain import explain as explained
 from ..solver.session import Session
@@ -97,8 +97,8 @@ def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
     priced, question = own.priced, own.question
     if priced is None:
         return ()
-    parts = [f"{question.tasks[task]} {in_seconds(time)}" for task, time in shares(question, model, priced.design).items() if time]
-    return (Derivation("", ITERATION, in_seconds(priced.nanoseconds), f"{' + '.join(parts)} (cost model {workload.model})"),)
+    parts = [f"{question.tasks[task]} {format_seconds(time)}" for task, time in shares(question, model, priced.design).items() if time]
+    return (Derivation("", ITERATION, format_seconds(priced.nanoseconds), f"{' + '.join(parts)} (cost model {workload.model})"),)
 
 
 SHARE = 0.3
@@ -128,7 +128,7 @@ def account(
         return base
     left = max(limit - planned.spent, SHARE * limit)
     if not (problem.job.planning.unread_choices or problem.job.planning.sizes_not_read):  # else nobody knows what is better
-        place = partial(in_pool_layouts, place=solve) if solve is not None else None
+        place = partial(place_in_pools, place=solve) if solve is not None else None
         traffic = bool(problem.workload.bandwidth)
         base = replace(base, sensitivity=sensitivity(planned, searches, left, place, traffic, session, ranges(base)))
     return base
@@ -185,7 +185,7 @@ def account_of_given_ranks(problem: Problem, solve: Solve | None = None) -> Acco
         return None
     question, priced = baseline.question, baseline.priced
     value, bound, structures = cost_of(question, priced), 0, (0, 0)
-    beside, unsure = _beside(opened, plan, question) if plan is not None else ((), ())
+    beside, unsure = _cost_beside_given(opened, plan, question) if plan is not None else ((), ())
     if plan is not None:
         bound, structures = min(value, plan.bound), plan.structures
     planned = PlanningResult(question, model.name, priced, bound, value <= bound, beside, (), structures, not_placed=unsure)
@@ -197,7 +197,9 @@ def cost_of(question: PlanningProblem, design: CostedDesign) -> int:
     return design.total if question.aim == SECONDS else design.accelerators(question)
 
 
-def _beside(opened: Problem, plan: PlanningResult, question: PlanningProblem) -> tuple[tuple[CostedDesign, ...], tuple[CostedDesign, ...]]:
+def _cost_beside_given(
+    opened: Problem, plan: PlanningResult, question: PlanningProblem
+) -> tuple[tuple[CostedDesign, ...], tuple[CostedDesign, ...]]:
     """Return the cheapest design of each structure beside given ranks, and those not placed.
 
     Where no design better than the ranks was placed, those of a search are shown.

@@ -61,10 +61,10 @@ class Solver:
         if all(component.runs is not None for component in problem.components if component.timed):
             return with_even_degrees(problem, self._with_traffic if problem.workload.bandwidth else self.place)
         from .related import overlaps
-        from .unplaced import around_nothing
+        from .unplaced import refuse_overlap
 
         pair = overlaps(problem, [component for component in problem.components if component.timed])
-        return around_nothing(*pair) if pair else self._by_time(problem)
+        return refuse_overlap(*pair) if pair else self._by_time(problem)
 
     def _without_times(self, problem: Problem) -> Answer:
         """Choose degrees that fit, then counts that the framework accepts."""
@@ -88,12 +88,12 @@ class Solver:
     def _by_time(self, problem: Problem) -> Answer:
         """Return the plan within estimates; the policies ask each other."""
         from ..solver.choosing.even_degrees import with_even_degrees
-        from .policies import over_leading_choices, within_estimates
+        from .policies import fit_estimates, plan_leading_choices
         from .untimed import with_companions
 
-        over_choices: Solve = partial(over_leading_choices, plan=partial(self._plan, problem), limit=self.limit, session=self.session)
+        over_choices: Solve = partial(plan_leading_choices, plan=partial(self._plan, problem), limit=self.limit, session=self.session)
         companions: Solve = partial(with_companions, plan=over_choices, session=self.session)
-        answer = within_estimates(problem, partial(with_even_degrees, plan=companions), self.session)
+        answer = fit_estimates(problem, partial(with_even_degrees, plan=companions), self.session)
         if answer.plan is not None and answer.planned is not None:
             answer = replace(answer, plan=_with_degrees(answer.plan, answer.planned.best.design, problem))
         return _as_proved(answer)
@@ -101,7 +101,7 @@ class Solver:
     def _plan(self, file: Problem, problem: Problem) -> Answer:
         """Plan a variant of the problem of the file, which may refuse plans."""
         from ..solver.choosing.lying_over import lying_over
-        from ..solver.choosing.pool_layouts import in_pool_layouts
+        from ..solver.choosing.pool_layouts import place_in_pools
         from .plan import plan
 
         def refused(placed: Plan, design: Design) -> Sequence[Finding]:
@@ -113,7 +113,7 @@ class Solver:
 
         # Without a check of the written file, only arrangements are used that are right for every file.
         accepts = accept_all if self.refuses is accept_all else refused_layout
-        lay_out: Solve = partial(in_pool_layouts, place=self.place, refused=accepts)
+        lay_out: Solve = partial(place_in_pools, place=self.place, refused=accepts)
         over: Solve = partial(lying_over, place=lay_out, workload=problem.workload)
         return plan(problem, over, self.limit, self.session, self.counting, refused)
 

@@ -28,7 +28,7 @@ def list_assumptions(problem: Problem, question: PlanningProblem) -> Iterator[st
     yield from refused_degrees(problem)
     yield from _list_left_alone(problem, question)
     if workload.flows:
-        yield from _beside(question)
+        yield from _list_unchained(question)
     if workload.aim != SECONDS and workload.budget.nanoseconds is None:
         yield "the fewest accelerators however long an iteration takes: no `budget` of seconds is set"
 
@@ -44,7 +44,7 @@ def _list_left_alone(problem: Problem, question: PlanningProblem) -> Iterator[st
         yield f"{join_names(names)}: {ranks_stay}, no other component is put onto them, since {'it' if len(names) == 1 else 'they'} {have} no `seconds`"
 
 
-def _beside(question: PlanningProblem) -> Iterator[str]:
+def _list_unchained(question: PlanningProblem) -> Iterator[str]:
     """Yield the components that work at any time, as no chain names them."""
     named = {task for edge in question.flow.edges for task in (edge.earlier, edge.later)}
     unnamed = [task for task in range(len(question.tasks)) if task not in named]

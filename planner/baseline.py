@@ -28,7 +28,7 @@ from .memory import without_estimates
 from .own_design import NoPrice, design_of_ranks, find_refusal, runs_of, seats_of
 from .problem import planning_problem, source_of
 from .related import find_related
-from .scope import on_own_models
+from .scope import keep_models
 from .traffic import Traffic
 
 
@@ -47,7 +47,7 @@ def baseline_of_file(problem: Problem, planned: PlanningResult) -> Baseline | No
 
 def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Baseline:
     """Price the ranks that the file gives to the planned components."""
-    spread = on_own_models(problem)
+    spread = keep_models(problem)
     problem, question = spread, allow_groups_over_nodes(spread, question if spread is problem else planning_problem(spread))
     try:
         seats = seats_of(problem, question)
@@ -63,7 +63,7 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
     broken = () if reasons else tuple(_broken(problem, question, design))
     return Baseline(
         priced, problem, question, forbidden=(*reasons, *faults) or broken or tuple(unknown), unclear=bool(unknown) and not (reasons or faults or broken),
-        bases=bases(problem, question, design), over_estimates=tuple(over_estimates(problem, question, design)),
+        bases=bases(problem, question, design), over_estimates=tuple(list_overfilled(problem, question, design)),
     )  # fmt: skip
 
 
@@ -158,7 +158,7 @@ def _declare(option: Option) -> Option:
     return replace(option, memory=0, kept=0, estimated=False) if option.estimated else option
 
 
-def over_estimates(problem: Problem, question: PlanningProblem, design: Design) -> Iterator[str]:
+def list_overfilled(problem: Problem, question: PlanningProblem, design: Design) -> Iterator[str]:
     """Yield the accelerators that the highs of estimates overfill."""
     for bill in bills(problem, question, design, _ranks(problem)):
         declared = (sum(entry.mebibytes for entry in moment.entries if entry.origin == DECLARED) for moment in bill.moments)

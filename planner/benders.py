@@ -16,7 +16,7 @@ from ..models.placements.assignment import seats
 from ..models.placements.plan import Plan
 from ..models.placements.run import Run
 from ..models.planning.cost_models import CostModel
-from ..models.planning.design import Design, inside_of
+from ..models.planning.design import Design, list_nested
 from ..models.planning.option import NO_KIND, Option, RefusedCount, Use
 from ..models.planning.planned import CostedDesign, Unplaceable
 from ..models.planning.problem import PlanningProblem
@@ -308,7 +308,7 @@ def as_listed(design: Design, question: PlanningProblem, model: CostModel, first
     if not question.barred and question.crossing is not None:
         return design  # less of what they exchange may cross the topology with those that were found
     for name in question.components:
-        for option in _before(design.options[name], first.options[name]):
+        for option in _list_before(design.options[name], first.options[name]):
             options = {**question.options, name: (*question.options[name], option)}
             tried = replace(design, options={**design.options, name: option})
             if not any(faults(replace(question, options=options), model, tried)):
@@ -317,7 +317,7 @@ def as_listed(design: Design, question: PlanningProblem, model: CostModel, first
     return design
 
 
-def _before(option: Option, options: tuple[Option, ...]) -> Iterator[Option]:
+def _list_before(option: Option, options: tuple[Option, ...]) -> Iterator[Option]:
     """Yield equally good options listed before this one."""
     for candidate in options:
         if candidate == option:
@@ -392,7 +392,7 @@ def _build_no_good(design: Design, names: Iterable[str], least: Mapping[str, int
     for name in names:
         option = design.options[name]
         uses[name] = Use(option.kind, least.get(name, option.amount), option.parallel, name in least)
-    return RefusedCount(uses, inside_of(design, frozenset(uses)))
+    return RefusedCount(uses, list_nested(design, frozenset(uses)))
 
 
 def _with_any_degrees(design: Design) -> RefusedCount:

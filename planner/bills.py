@@ -131,7 +131,7 @@ def bills(problem: Problem, question: PlanningProblem, design: Design, placed: A
     """
     if placed is not None and any(kind.mixed for kind in question.kinds):
         return _of_sets(problem, question, design, placed, _holding(problem, question))
-    over = _over(problem, question, design, placed) if placed is not None and problem.job.overlaps else ()
+    over = _bill_placement(problem, question, design, placed) if placed is not None and problem.job.overlaps else ()
     return over or (*bill(problem, question, design), *bills_of_unplanned(problem, question, design))
 
 
@@ -150,7 +150,7 @@ def _holding(problem: Problem, question: PlanningProblem) -> list[Component]:
     return [part for part in problem.components if part.name in question.options or part.runs is not None]
 
 
-def _over(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
+def _bill_placement(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
     """Return the bills of a placement; empty unless unplanned components lie over planned ones."""
     blocks = {frozenset(block.components): block for block in design.blocks}
     rows: list[tuple[Block, int | None, tuple[str, ...]]] = []

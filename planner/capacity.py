@@ -78,7 +78,7 @@ class AcceleratorCapacity:
     def most(self, problem: Problem, component: Component, kind: int) -> int:
         """Return the largest count on a kind, in whole groups or a range."""
         places, size = self.places(problem, component, kind), self.group(problem, component)
-        most = self.in_groups(places, size)
+        most = self.count_in_groups(places, size)
         searched = component.runs is None and problem.job.planning.laying is None
         if searched and component.least <= (kept := min(self._largest_together(problem, component, places, size), default=most)):
             most = min(most, kept)  # where nothing is left, a placement says why
@@ -98,7 +98,9 @@ class AcceleratorCapacity:
                 for place in places:
                     node = problem.cluster.nodes[place if isinstance(place, int) else place[0]]
                     domains.setdefault(domain(node, keep.level), []).append(place)
-                yield sum(sorted((self.in_groups(domain_places, size) for domain_places in domains.values()), reverse=True)[: keep.domains])
+                yield sum(
+                    sorted((self.count_in_groups(domain_places, size) for domain_places in domains.values()), reverse=True)[: keep.domains]
+                )
 
     def group(self, problem: Problem, component: Component) -> int:
         """Return the accelerators kept on a node at any count. They are 1 for given ranks."""
@@ -122,7 +124,7 @@ class AcceleratorCapacity:
                 longest = max(longest, current)
         return longest
 
-    def in_groups(self, places: Iterable[Place], size: int) -> int:
+    def count_in_groups(self, places: Iterable[Place], size: int) -> int:
         """Return the accelerators of these places in whole groups of a size."""
         free: dict[int, int] = {}
         for place in places:
@@ -176,9 +178,9 @@ def areas(
         sizes = sorted({option.group for name in allowed for option in options[name] if option.kind == kind})
         for nodes in _unions(dict.fromkeys(allowed.values())):
             inside = frozenset(name for name, where in allowed.items() if where <= nodes)
-            whole = room.in_groups(nodes, 1)
+            whole = room.count_in_groups(nodes, 1)
             rooms = {1: whole} if whole < node_kind.accelerators else {}
-            rooms.update((size, most) for size in sizes if (most := room.in_groups(nodes, size)) < whole)
+            rooms.update((size, most) for size in sizes if (most := room.count_in_groups(nodes, size)) < whole)
             if rooms:
                 limited.append(Area(kind, inside, rooms))
     return tuple(limited)

@@ -13,7 +13,7 @@ from ..models.planning.design import Block, Design, bars
 from ..models.planning.option import Area, Option
 from ..models.planning.problem import PlanningProblem
 from ..models.quantity import write_estimate, write_memory
-from ..solver.wording import exactly_in_seconds, in_seconds, join_names, with_unit
+from ..solver.wording import exactly_in_seconds, join_names, round_seconds, with_unit
 
 
 def faults(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
@@ -35,7 +35,7 @@ def forbidden(question: PlanningProblem, model: CostModel, design: Design) -> It
         yield f"{design.all_accelerators(question)} accelerators are used, {limit + question.given.held} may be"
     most, takes = question.budget.nanoseconds, iteration(model, question, design)
     if most is not None and takes > most:
-        yield f"an iteration takes {with_unit(in_seconds(takes))}, {exactly_in_seconds(most)} may be taken"
+        yield f"an iteration takes {with_unit(round_seconds(takes))}, {exactly_in_seconds(most)} may be taken"
 
 
 def price(question: PlanningProblem, model: CostModel, design: Design) -> tuple[int, int]:
@@ -176,7 +176,7 @@ def _segments(question: PlanningProblem, model: CostModel, design: Design) -> It
             first, second = question.tasks[low].component, question.tasks[high].component
             if segments[low] == segments[high] and takes_turns(question, design, first, second):
                 yield f"{question.tasks[low]} and {question.tasks[high]} run at the same time on the same accelerators"
-        yield from in_rounds(question, design)
+        yield from check_rounds(question, design)
     if fault := model.refuses(question, [block.components for block in design.blocks], segments):
         yield fault
 
@@ -185,7 +185,7 @@ def find_broken_limits(question: PlanningProblem, design: Design) -> Iterator[st
     """Yield broken limits of a design, a sentence each."""
     uses = {name: frozenset(design.blocks_of(name)) for name in question.components}
     for area in question.areas:
-        yield from _in_area(design, uses, area)
+        yield from _check_area(design, uses, area)
     for first, second in sorted(question.sharing.whole):
         if uses[first] & uses[second] and uses[first] != uses[second]:
             yield f"`{first}` and `{second}` share some accelerators and not all"
@@ -231,7 +231,7 @@ def _find_deviations(question: PlanningProblem, design: Design, way: FrameworkAr
             yield f"`{name}` has {design.options[name].parallel}, and {shape.parallel} where the job is {way.name}"
 
 
-def _in_area(design: Design, uses: dict[str, frozenset[int]], area: Area) -> Iterator[str]:
+def _check_area(design: Design, uses: dict[str, frozenset[int]], area: Area) -> Iterator[str]:
     """Yield blocks of an area not in whole groups of all components."""
     outermost = {touched for touched in uses.values() if touched and not any(touched < wider for wider in uses.values())}
     for size, most in area.rooms.items():
@@ -245,7 +245,7 @@ def _in_area(design: Design, uses: dict[str, frozenset[int]], area: Area) -> Ite
             yield f"{used} accelerators in groups of {size} are used where {most} are"
 
 
-def in_rounds(question: PlanningProblem, design: Design) -> Iterator[str]:
+def check_rounds(question: PlanningProblem, design: Design) -> Iterator[str]:
     """Yield faults for cost models in which sharing tasks never run at the same time."""
     wholes = {(edge.earlier, edge.later) for edge in question.flow.edges if edge.whole}
     for tasks in question.flow.rounds:

@@ -26,7 +26,7 @@ def placing(problem: Problem, question: PlanningProblem, design: Design, open_: 
     open_ = open_ or {}
     shapes, idle = _shapes(problem, design.way(question), design), design.not_started(question.idle)
     components = tuple(
-        _on_kind(_decide(component, question, design, shapes.get(component.name), idle), problem, question, design)
+        _restrict_to_kind(_decide(component, question, design, shapes.get(component.name), idle), problem, question, design)
         if component.name in design.options
         else component
         for component in problem.components
@@ -93,7 +93,7 @@ def least_of(option: Option) -> tuple[int, int]:
     )
 
 
-def _on_kind(component: Component, problem: Problem, question: PlanningProblem, design: Design) -> Component:
+def _restrict_to_kind(component: Component, problem: Problem, question: PlanningProblem, design: Design) -> Component:
     """Return the component restricted to the kind of its option."""
     option = design.options[component.name]
     if option.kind == NO_KIND or component.runs is not None:

@@ -35,7 +35,7 @@ from .scope import with_limits
 from .unplaced import find_slow, not_placed, report_infeasible, report_too_many, with_help
 from .untimed import UntimedPlacement
 from .why.conflict import EACH, Planner, helps_to_place, why_none
-from .why.quick_infeasibility import by_given_ranks
+from .why.quick_infeasibility import answer_undecided
 from .write_back import Refused
 
 TRIED = 6
@@ -57,7 +57,7 @@ def plan(
     without another one, and nothing is proved of it.
     """
     run = BendersLoop(problem, solve, limit, session or Session(), counting, refused)
-    if unknown := by_given_ranks(problem, run.question):
+    if unknown := answer_undecided(problem, run.question):
         return unknown
     while run.goes_on():
         run.place()
@@ -72,7 +72,7 @@ def _answer(loop: BendersLoop) -> Answer:
     if best is None and stopped is not None:
         return not_placed(stopped, loop.searched.best is not None or bool(unplaceable))
     if best is None and loop.searched.best is None and loop.closed and not unplaceable:
-        return _in_scope(why_none(loop.problem, loop.question, _planner(loop)), question)
+        return _note_scope(why_none(loop.problem, loop.question, _planner(loop)), question)
     if best is None:
         verdict = (
             report_infeasible(loop.closed and not loop.unsure, unplaceable) if loop.searched.best is None else report_too_many(unplaceable)
@@ -80,7 +80,7 @@ def _answer(loop: BendersLoop) -> Answer:
         slow = find_slow(unplaceable)
         least = slow.priced.total if slow is not None else None
         changes = helps_to_place(loop.problem, _planner(loop), question.scope.left_out, least)
-        return _in_scope(with_help(verdict, changes), question)
+        return _note_scope(with_help(verdict, changes), question)
     bounds = [] if loop.closed or loop.searched.bound is None else [loop.least]
     # A baseline whose notation or legality is unknown is no plan; still, no claim may ignore its
     # price.
@@ -107,7 +107,7 @@ def _answer(loop: BendersLoop) -> Answer:
     return replace(full.answer, planned=planned, findings=tuple(findings))
 
 
-def _in_scope(answer: Answer, question: PlanningProblem) -> Answer:
+def _note_scope(answer: Answer, question: PlanningProblem) -> Answer:
     """Return the answer; if infeasible, with a note of the searched scope."""
     if answer.verdict != IMPOSSIBLE or not question.scope.left_out:
         return answer

@@ -28,7 +28,7 @@ from .search.search import search
 from .unplaced import not_all_read
 
 
-def within_estimates(problem: Problem, plan: Solve, session: Session) -> Answer:
+def fit_estimates(problem: Problem, plan: Solve, session: Session) -> Answer:
     """Return the best plan within all memory estimates; without one, the best regardless.
 
     Estimates are not demands: they never make a problem infeasible. A finding names the plan that
@@ -64,7 +64,7 @@ MOST_TOLD = 4
 """Maximum number of reasons, and of choices listed for a reason."""
 
 
-def over_leading_choices(problem: Problem, plan: Solve, limit: float, session: Session) -> Answer:
+def plan_leading_choices(problem: Problem, plan: Solve, limit: float, session: Session) -> Answer:
     """Plan every choice of leading degrees and models; unread pool sizes stay open."""
     if problem.job.planning.unread_choices and not problem.job.planning.followed:
         return not_all_read(problem.job.planning.unread_choices)
@@ -206,7 +206,7 @@ def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:
         return answers[0]
     reasons = [(_any_of(names), finding) for finding, names in why.values()][:MOST_TOLD]
     common = [note for note in reasons[0][1].notes if all(note in finding.notes for _, finding in reasons)]
-    notes = [f"with {names}, {': '.join(_in_full(finding, common))}" for names, finding in reasons] + common
+    notes = [f"with {names}, {': '.join(_explain_choices(finding, common))}" for names, finding in reasons] + common
     notes += [f"{len(why) - MOST_TOLD} more reasons"] if len(why) > MOST_TOLD else []
     message = f"impossible: no plan with any of {len(chosen)} choices of degrees and models"
     helps = "; ".join(f"with {names}, {finding.help}" for names, finding in reasons if finding.help)
@@ -214,7 +214,7 @@ def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:
     return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, span, help=helps, notes=tuple(notes)),), how="search")
 
 
-def _in_full(finding: Finding, common: Sequence[str]) -> Iterator[str]:
+def _explain_choices(finding: Finding, common: Sequence[str]) -> Iterator[str]:
     """Yield the message of an infeasible choice, then the notes that are not common."""
     yield finding.message.removeprefix("impossible: ")
     if notes := [note for note in finding.notes if note not in common]:

@@ -47,7 +47,7 @@ def planning_problem(problem: Problem, barred: Sequence[RefusedCount] = (), over
     parts = [with_given_count(problem, component) for component in problem.components if component not in fixed_components]
     space, taken = free_capacity(problem, fixed_components, over_nodes), exclusively_held(problem, fixed_components)
     tasks, edges, rounds = order_tasks(parts, workload)
-    ways = {part.name: options(problem, part, in_order(part.timed, part.name, tasks), space, workload.handed_on) for part in parts}
+    ways = {part.name: options(problem, part, order_times(part.timed, part.name, tasks), space, workload.handed_on) for part in parts}
     relations = find_related(problem, parts)
     resident = frozenset(component.name for component in parts if is_resident(component))
     turns = {component.name: component.phases for component in parts if component.phases}
@@ -113,7 +113,7 @@ def _restrict_arrangements(problem: Problem, names: frozenset[str]) -> tuple[Fra
     return tuple(replace(way, shapes={name: shape for name, shape in way.shapes.items() if name not in chosen}) for way in ways)
 
 
-def in_order(timed: TimedComponent | None, name: str, tasks: Sequence[Task]) -> TimedComponent | None:
+def order_times(timed: TimedComponent | None, name: str, tasks: Sequence[Task]) -> TimedComponent | None:
     """Return the times of a component in the order of its tasks."""
     if timed is None:
         return None

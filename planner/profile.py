@@ -29,7 +29,7 @@ def options(
     `timed` is None for a component without times: it takes accelerators and no time. Times are
     rounded up to whole multiples of `batches`.
     """
-    own_shapes, shapes = _in_ways(problem, component), problem.job.planning.shapes.get(component.name, {})
+    own_shapes, shapes = _list_degrees(problem, component), problem.job.planning.shapes.get(component.name, {})
     own_degrees = problem.own_degrees(component)
     choices = sorted(problem.job.choices.get(component.name, tuple(own_shapes)), key=lambda parallel: parallel != own_degrees)
     candidates: list[Option] = []
@@ -78,7 +78,7 @@ def options(
     return tuple(candidates)
 
 
-def _in_ways(problem: Problem, component: Component) -> Mapping[Parallel, ProcessShape | None]:
+def _list_degrees(problem: Problem, component: Component) -> Mapping[Parallel, ProcessShape | None]:
     """Return the degrees of a component, own and by arrangement, with their shapes."""
     shape_of: dict[Parallel, ProcessShape | None] = {component.parallel: None}
     shapes = [way.shapes[component.name] for way in problem.job.planning.ways if component.name in way.shapes]

@@ -20,7 +20,7 @@ from ..models.problem import Problem
 from ..models.scope import HETEROGENEOUS, LIMITS, NESTED, SPANNING, has_groups, let_over_nodes
 from ..solver.wording import join_names
 from .costs import cost_model
-from .times import model_of, models_there, on_models
+from .times import model_of, models_there, restrict_to_models
 
 Models = Mapping[str, tuple[str, ...]]
 """Component -> its models, in node order."""
@@ -56,7 +56,7 @@ def widen(problem: Problem, widenings: Collection[str]) -> Iterator[tuple[str, P
     if HETEROGENEOUS in widenings and workload is not None:
         wide = problem.with_workload(replace(workload, heterogeneous=True))
         if may_span(wide):
-            yield HETEROGENEOUS, on_all_models(wide)
+            yield HETEROGENEOUS, open_models(wide)
 
 
 def with_limits(widenings: Sequence[str]) -> str:
@@ -122,7 +122,7 @@ def may_span(problem: Problem) -> bool:
     return all(model_of(problem, component) is not None for component in fixed) and all(sets_of_models(problem).values())
 
 
-def on_all_models(problem: Problem) -> Problem:
+def open_models(problem: Problem) -> Problem:
     """Return the problem with each component on any models of a vendor."""
     return as_spanning(problem, {name: sets[-1] for name, sets in sets_of_models(problem).items()})
 
@@ -158,7 +158,7 @@ def as_spanning(problem: Problem, models: Models) -> Problem:
     workload = problem.job.planning.workload
     if workload is None:
         return problem
-    parts = tuple(on_models(problem, part, models[part.name]) if part.name in models else part for part in problem.components)
+    parts = tuple(restrict_to_models(problem, part, models[part.name]) if part.name in models else part for part in problem.components)
     own = (
         problem.job.planning.own
         if all(own_models == models[name] for name, own_models in _own_models(problem).items() if name in models)
@@ -168,7 +168,7 @@ def as_spanning(problem: Problem, models: Models) -> Problem:
     return replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, workload=workload, own=own)))
 
 
-def on_own_models(problem: Problem) -> Problem:
+def keep_models(problem: Problem) -> Problem:
     """Return the problem on the models of the baseline, if the scope is heterogeneous."""
     chosen = {component.name for component in _choosing(problem)} if may_span(problem) else set[str]()
     models = {name: own for name, own in _own_models(problem).items() if name in chosen}

@@ -110,7 +110,7 @@ def _grain(nanoseconds: float) -> int:
     return max(1, math.ceil(nanoseconds / GRAIN)) * GRAIN
 
 
-def on_models(problem: Problem, component: Component, models: Sequence[str]) -> Component:
+def restrict_to_models(problem: Problem, component: Component, models: Sequence[str]) -> Component:
     """Return an open component restricted to these models; on several, the slowest decides."""
     if len(models) == 1:
         return replace(component, accelerator_model=models[0])

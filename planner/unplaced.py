@@ -11,7 +11,7 @@ from ..models.findings.wording import are
 from ..models.planning.planned import Unplaceable
 from ..solver.refuting.impossible import NO_CHANGE
 from ..solver.sandbox.end_reasons import Faulty, Stopped
-from ..solver.wording import exactly_in_time, in_time
+from ..solver.wording import exactly_in_time, format_time
 
 
 def report_infeasible(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
@@ -83,11 +83,11 @@ def not_placed(stopped: Stopped, found: bool) -> Answer:
 
 def report_over_budget(takes: int, crossing: int, most: int) -> Finding:
     """Return the reason why a placed design exceeds the budget with its traffic."""
-    message = f"with the {in_time(crossing)} of its traffic an iteration takes {in_time(takes)}, {exactly_in_time(most)} {are(exactly_in_time(most).partition(' ')[0])} allowed"
+    message = f"with the {format_time(crossing)} of its traffic an iteration takes {format_time(takes)}, {exactly_in_time(most)} {are(exactly_in_time(most).partition(' ')[0])} allowed"
     return error("PW601", "", message, help="allow more seconds, or leave more open")
 
 
-def around_nothing(first: str, second: str) -> Answer:
+def refuse_overlap(first: str, second: str) -> Answer:
     """Return the answer for given ranks that overlap in part: out of scope."""
     message = f"undecided: given ranks that overlap in part, as of `{first}` and `{second}`, are out of scope"
     help_ = "give both the same ranks, or none in common, or leave those of one open"

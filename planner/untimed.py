@@ -47,7 +47,7 @@ def _better(plan: Plan, answer: Answer, problem: Problem) -> Answer:
             return answer
         return rival if planned is None else _weaken_bound(answer, 0)
     if planned is None or rival.planned.price[0] < planned.price[0]:
-        answer = _on_more(plan, problem, rival)
+        answer = _widen_companions(plan, problem, rival)
     return _weaken_bound(answer, rival.planned.bound if planned is None else min(planned.bound, rival.planned.bound))
 
 
@@ -60,7 +60,7 @@ def _weaken_bound(answer: Answer, bound: int) -> Answer:
     return replace(answer, planned=replace(planned, bound=bound, proved=proved, alternatives_open=True))
 
 
-def _on_more(plan: Plan, problem: Problem, answer: Answer) -> Answer:
+def _widen_companions(plan: Plan, problem: Problem, answer: Answer) -> Answer:
     """Return the plan with companions widened as far as the iteration takes no longer."""
     if answer.planned is None:
         return answer
@@ -70,7 +70,7 @@ def _on_more(plan: Plan, problem: Problem, answer: Answer) -> Answer:
         most |= {inner: max(counts)} if max(counts, default=0) > options[inner].amount else {}
     if not most:
         return answer
-    components = tuple(part.between(most[part.name], part.most) if part.name in most else part for part in problem.components)
+    components = tuple(part.narrow_counts(most[part.name], part.most) if part.name in most else part for part in problem.components)
     more = plan(replace(problem, job=replace(problem.job, components=components)))
     if more.planned is None or more.planned.price[0] > answer.planned.price[0]:
         return answer

@@ -120,7 +120,7 @@ def _change(reading: Reading, edits: list[Edit], written: bool, keeps: bool, col
 
 def _of_counts(planned: PlanningResult, how: str) -> str:
     """Format how counts were chosen by time; `how` is the same of the placement."""
-    from .planning.words import format_proof, under_in_short
+    from .planning.words import format_extrapolated, format_proof
 
     if not planned.proved:
         return "the counts are not proved the best"
@@ -130,7 +130,7 @@ def _of_counts(planned: PlanningResult, how: str) -> str:
         how = "ranks follow from them"
     elif how not in _HOW.values():
         how = f"the placement {how}"
-    return f"counts {format_proof(planned, under_in_short(planned))}, {how}"
+    return f"counts {format_proof(planned, format_extrapolated(planned))}, {how}"
 
 
 def _verdict(reading: Reading, answer: Answer, plan: Plan, output: str, colour: bool) -> str:

@@ -140,7 +140,7 @@ def ignored_counts(reports: Iterable[Report]) -> str:
 
 def summary(reports: Sequence[Report], skipped: int = 0, colour: bool = False, broken: Sequence[str] = ()) -> str:
     """Format the summary of several files: codes, skipped and `broken` files, `explain`, verdicts."""
-    lines = [_by_code(reports, severity) for severity in (Severity.ERROR, Severity.WARNING)]
+    lines = [_format_codes(reports, severity) for severity in (Severity.ERROR, Severity.WARNING)]
     if read := skipped - len(broken):
         lines.append(f"{with_noun(read, 'file')} {'places' if read == 1 else 'place'} nothing")
     if broken:
@@ -150,7 +150,7 @@ def summary(reports: Sequence[Report], skipped: int = 0, colour: bool = False, b
     return "\n".join([*filter(None, lines), verdicts(reports, colour)])
 
 
-def _by_code(reports: Sequence[Report], severity: Severity) -> str:
+def _format_codes(reports: Sequence[Report], severity: Severity) -> str:
     """Format codes such as `28 files with errors: PW116 x34`; "" without any."""
     file_codes = [(report.file, finding.code) for report in reports for finding in report.findings if finding.severity is severity]
     counts = Counter(code for _, code in file_codes)

@@ -149,10 +149,10 @@ def _with_matrix(machine: Machine, source: Source | None) -> Machine:
         matrix = read_matrix(source.text)
     except ValueError as problem:
         raise _unreadable(source.name, f"`{source.name}` is no output of `nvidia-smi topo -m`: {problem}") from None
-    return _near(machine, matrix, source)
+    return _add_topology(machine, matrix, source)
 
 
-def _near(machine: Machine, matrix: Matrix, source: Source) -> Machine:
+def _add_topology(machine: Machine, matrix: Matrix, source: Source) -> Machine:
     if len(matrix.numa) != len(machine.devices):
         rows, count = len(matrix.numa), len(machine.devices)
         message = f"`{source.name}` has {rows} {plural('GPU', rows)}, the machine has {count} {plural('accelerator', count)}"

@@ -13,7 +13,7 @@ from .expanding.ranks import with_even_counts
 from .expanding.unmoved import blocks
 from .layout.bundle import Bundle
 from .layout.cells import Cell
-from .layout.layout import Layout, Values, eligible, list_allowed, within_reach
+from .layout.layout import Layout, Values, eligible, list_allowed, reach_free
 from .layout.pools import Masks, NodePool
 from .layout.previous import movable, survivors
 from .layout.ranges import Place, Places, lengths, longest_free, whole_places
@@ -193,7 +193,7 @@ def _place_pool(
     of the previous answer stay where they can.
     """
     for bundle in sorted((bundle for bundle in pool.bundles if bundle.contiguous), key=lambda bundle: -bundle.unit * bundle.least):
-        places, longest = Places(layout, bundle, within_reach(layout, bundle, free)), longest_free(layout, bundle, free)
+        places, longest = Places(layout, bundle, reach_free(layout, bundle, free)), longest_free(layout, bundle, free)
         candidates = [units for units in lengths(layout, bundle) if units <= longest and units <= wanted.get(bundle, units)]
         # On the fewest nodes, at the lowest ranks.
         lowest_places = filter(None, map(places.best_free, candidates[::-1] if stretch else candidates[:1]))

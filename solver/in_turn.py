@@ -12,7 +12,7 @@ from ..models.findings.finding import error
 from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
 from ..models.placements.plan import Plan
-from ..models.placements.run_checks import in_turn
+from ..models.placements.run_checks import deal_round_robin
 from ..models.problem import Problem
 from .wording import join_names
 
@@ -54,7 +54,7 @@ def _nodes(assignment: Assignment) -> int:
 def _dealt(problem: Problem, nodes: int) -> Problem:
     """Return the problem with `in_turn` processes on this number of nodes."""
     components = tuple(
-        replace(component, runs=in_turn(Assignment({component.name: component.runs}).world_size(component.name), nodes))
+        replace(component, runs=deal_round_robin(Assignment({component.name: component.runs}).world_size(component.name), nodes))
         if component.name in problem.job.in_turn and component.runs is not None
         else component
         for component in problem.components

@@ -310,7 +310,7 @@ def best_on_line(layout: Layout, tiers: Sequence[Tier], counted: Sequence[Sequen
     reason.
     """
     bundles = layout.searched
-    if not _on_one_line(layout, bundles) or layout.has_chosen_given:
+    if not _is_one_line(layout, bundles) or layout.has_chosen_given:
         return None
     numbering = layout.numbering(bundles[0])
     costs = costs_of(layout, bundles, numbering, tiers, counted)
@@ -363,7 +363,7 @@ def _longest(
     return best
 
 
-def _on_one_line(layout: Layout, bundles: Sequence[Bundle]) -> bool:
+def _is_one_line(layout: Layout, bundles: Sequence[Bundle]) -> bool:
     if (
         not 0 < len(bundles) <= MAX_BUNDLES
         or layout.counted

@@ -15,7 +15,7 @@ from ..models.placements.assignment import Assignment
 from ..models.placements.moves import Moved, Moves, Trade
 from ..models.placements.plan import Plan, TermValue
 from ..models.placements.run import Run
-from ..models.placements.run_checks import carry_over, in_turn
+from ..models.placements.run_checks import carry_over, deal_round_robin
 from ..models.problem import AMOUNT, Cap, Problem
 from ..models.sharing import given_part
 from .layout.previous import Members, Pieces, movable, piece_size, pieces, remaining
@@ -39,7 +39,7 @@ def lose(problem: Problem, lost: Collection[int]) -> Problem:
         excluded = tuple(left[rank] for rank in component.excluded if rank in left)
         runs = _renumber(component.runs, left) if component.runs is not None else None
         if component.name in problem.job.in_turn:
-            runs = tuple(in_turn(problem.build_given().world_size(component.name), len(left)))
+            runs = tuple(deal_round_robin(problem.build_given().world_size(component.name), len(left)))
         components.append(replace(component, pins=pins, excluded=excluded, runs=runs))
     baseline = {name: _renumber(runs, left) for name, runs in problem.job.planning.own.items() if all(run.node in left for run in runs)}
     job = replace(problem.job, components=tuple(components), planning=replace(problem.job.planning, own=baseline))
@@ -85,7 +85,7 @@ def immovable(problem: Problem, lost: Collection[int]) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-def after(problem: Problem, before: Plan) -> Problem:
+def replan(problem: Problem, before: Plan) -> Problem:
     """Return the problem to be solved near a previous plan; nodes are matched by name.
 
     The previous plan may be of another cluster or job. A component with changed degrees cannot keep

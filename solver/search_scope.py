@@ -11,7 +11,7 @@ from ..models.findings.finding import Finding, error
 from ..models.findings.span import Span
 from ..models.machines.topology import LEVELS, NUMA
 from ..models.problem import Problem
-from .layout.bundle import Bundle, domain_multiple, in_blocks, line_of, size_of, unit
+from .layout.bundle import Bundle, domain_multiple, line_of, size_of, split_pinned, unit
 from .layout.cells import is_chain, is_countable
 from .layout.layout import Layout
 from .layout.pools import innermost, open_hosts
@@ -82,7 +82,7 @@ def _reasons(layout: Layout) -> Iterator[Reason]:
 def _pins(problem: Problem, component: Component) -> Iterator[Reason]:
     """Yield unsupported pins: over several domains, and of interleaved groups."""
     line = line_of(problem, component)
-    if in_blocks(problem, line) is None:
+    if split_pinned(problem, line) is None:
         why = f"ranks of {component.name} that are kept together are pinned to nodes in several domains"
         yield component.name, why, "pin them to nodes of one domain"
     interleaved = [member for member in line if member.contiguous and member.stride > 1 and member.group_size > 1]

@@ -10,7 +10,7 @@ from ..models.findings.codes import topic_of
 from ..models.findings.finding import Missing, Severity, Unchecked
 from ..models.machines.node import GENERIC
 from ..models.machines.node_group import ACCELERATOR
-from ..models.machines.shorthand import in_one_word
+from ..models.machines.shorthand import shorten
 from ..models.model_cards.card import ModelCard
 from ..models.model_cards.use import Split
 from ..models.parallel import Parallel
@@ -70,12 +70,12 @@ def machines_of(reading: Reading) -> str:
     problem = reading.problem
     # A file that does not fit these machines is judged on others.
     if reading.machines is not None and reading.failed:
-        return in_one_word(reading.machines)
+        return shorten(reading.machines)
     if any(finding.code == NO_ROOM and finding.severity is Severity.ERROR for finding in reading.findings):
         return ""  # a file that does not fit is judged on assumed machines
     if problem is None or not problem.cluster.counted or not problem.cluster.nodes:
         return ""
-    return "" if any(item.decides and "--cluster" in item.add for item in reading.unchecked) else in_one_word(problem.cluster)
+    return "" if any(item.decides and "--cluster" in item.add for item in reading.unchecked) else shorten(problem.cluster)
 
 
 def list_unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:

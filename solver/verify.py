@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable, Container, Iterable, Iterator, Sequence
 
-from ..models.findings.causes import by_cause, first_causes, go_together, of_one_use
+from ..models.findings.causes import first_causes, go_together, merge_by_cause, of_one_use
 from ..models.findings.finding import Finding, IgnoredFinding
 from ..models.findings.selection import CodeSelection, unused_comments
 from ..models.findings.span import Span
@@ -86,7 +86,9 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: Code
     tested = with_tested_edits(reading, reported, lambda reread: split(reread)[0])
     left_out = {item.finding: None for item in ignored}
     findings, withheld = first_causes([*tested, *left_out])
-    ordered = by_cause(_in_order([finding for finding in findings if finding not in left_out], reading.source.name), document.shared)
+    ordered = merge_by_cause(
+        _sort_findings([finding for finding in findings if finding not in left_out], reading.source.name), document.shared
+    )
     not_judged = [
         *reading.unchecked,
         *(list_unchecked(given_part(problem), problem.build_given()) if problem is not None else ()),
@@ -112,7 +114,7 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: Code
 def _by_cause(ignored: Sequence[IgnoredFinding]) -> Iterator[IgnoredFinding]:
     """Yield the ignored findings, merged by common cause."""
     for in_source in (True, False):
-        for finding in by_cause(item.finding for item in dict.fromkeys(ignored) if item.in_source is in_source):
+        for finding in merge_by_cause(item.finding for item in dict.fromkeys(ignored) if item.in_source is in_source):
             yield IgnoredFinding(finding, in_source)
 
 
@@ -146,7 +148,7 @@ def _exists(runs: Iterable[Run], machines: Cluster | None) -> bool:
     )
 
 
-def _in_order(findings: list[Finding], file: str) -> tuple[Finding, ...]:
+def _sort_findings(findings: list[Finding], file: str) -> tuple[Finding, ...]:
     """Return the distinct findings in text order, the file itself first."""
 
     def place(finding: Finding) -> tuple[str, int]:

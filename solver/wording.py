@@ -85,7 +85,7 @@ def figure(value: float, digits: int = DIGITS) -> str:
     return format(Decimal(f"{value:.{digits}g}"), "f")
 
 
-def in_seconds(nanoseconds: int) -> str:
+def round_seconds(nanoseconds: int) -> str:
     """Return seconds, rounded up to milliseconds; below 1 s to four significant digits."""
     return exactly_in_seconds(_round(nanoseconds))
 
@@ -105,7 +105,7 @@ def with_unit(seconds: str) -> str:
     return f"{seconds} {plural('second', 1 if seconds == '1' else 2)}"
 
 
-def in_time(nanoseconds: int) -> str:
+def format_time(nanoseconds: int) -> str:
     """Return `in_seconds` with unit: `100.04 s`, or `31.25 ms` below a second."""
     return exactly_in_time(_round(nanoseconds))
 

@@ -58,7 +58,7 @@ def path_at(text: str, line: int, column: int) -> tuple[list[str], str | None]:
     """Return (keys around a cursor, key of the value there; None at a key)."""
     lines = text.split("\n")
     row = lines[line][:column] if line < len(lines) else ""
-    inner, rest = _in_braces(row)
+    inner, rest = split_open_braces(row)
     path = _list_above(lines, line, row)
     if inner is not None:
         key = re.search(r"([\w.-]+)\s*:\s*[^,{}]*$", rest.rpartition(",")[2])
@@ -67,7 +67,7 @@ def path_at(text: str, line: int, column: int) -> tuple[list[str], str | None]:
     return path, _name(match) if match else None
 
 
-def _in_braces(row: str) -> tuple[list[str] | None, str]:
+def split_open_braces(row: str) -> tuple[list[str] | None, str]:
     """Return (keys of the open braces of a line, text behind them); None without braces."""
     stack: list[tuple[str, int]] = []
     for place, character in enumerate(row):

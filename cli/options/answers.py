@@ -63,10 +63,10 @@ class Previous:
         if not self.is_asked:
             return problem
         from ...models.placements.plan_file import read_plan
-        from ...solver.pricing.changes import near_running_plan
+        from ...solver.pricing.changes import stay_near_plan
 
         self.plan = read_plan(self._file) if self._file is not None else None
-        return near_running_plan(problem, self.plan, self._words)
+        return stay_near_plan(problem, self.plan, self._words)
 
     def moves(self, question: Problem, chosen: Problem, plan: Plan, solve: Solver) -> Moves | None:
         """Return the moves from the running plan to `plan`; None without a running plan.

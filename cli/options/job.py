@@ -60,7 +60,7 @@ class DescribedJob(NamedTuple):
             raise UnusableInput(report.errors)
         return written
 
-    def for_cluster(self, cluster: Cluster) -> DescribedJob:
+    def place_on(self, cluster: Cluster) -> DescribedJob:
         """Return the same job on other machines."""
         from ...models.dialects.native.from_model import native_file
 

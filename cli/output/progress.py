@@ -38,12 +38,12 @@ def show_progress(way: str, for_program: bool = False, costs: Mapping[str, int] 
     visible = way == PLAIN or (way == AUTO and sys.stderr.isatty() and not for_program)
     with shown_steps(way if visible else NONE) as output:
         yield SearchLine(
-            _from_the_first_doubt(lambda progress: output.show(standing(progress.plan, progress.refuted, costs), progress.seconds)),
+            _hide_proved(lambda progress: output.show(standing(progress.plan, progress.refuted, costs), progress.seconds)),
             lambda counted: output.show(counting(counted), counted.seconds),
         )
 
 
-def _from_the_first_doubt(show: OnProgress) -> OnProgress:
+def _hide_proved(show: OnProgress) -> OnProgress:
     """Return a receiver that shows nothing while the answer is proved optimal."""
     doubt = False
 

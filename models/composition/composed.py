@@ -125,7 +125,7 @@ class Walk:
     def from_(self, main: PathPart, appended: Sequence[DefaultsEntry] = ()) -> list[Step]:
         """Return the merge steps of a main file; `appended` entries come from the command line."""
         top = DefaultsNode(DefaultsEntry("", "", main.source.whole()), header=main.package)
-        steps = self._below(top, main, {main.source.name: None}, appended)
+        steps = self._list_below(top, main, {main.source.name: None}, appended)
         if not self.partial:
             self.findings += self.choices.find_unused()
         return steps
@@ -153,9 +153,9 @@ class Walk:
         self._visits += 1
         if len(trail) >= MAX_LEVELS or self._visits > MAX_VISITS:
             return [self._report_excess(entry.span)]
-        return self._below(replace(node, header=part.package), part, {**trail, name: entry.span}, (), deferred)
+        return self._list_below(replace(node, header=part.package), part, {**trail, name: entry.span}, (), deferred)
 
-    def _below(
+    def _list_below(
         self, node: DefaultsNode, part: PathPart, trail: dict[str, Span | None], appended: Sequence[DefaultsEntry] = (),
         deferred: bool = False,
     ) -> list[Step]:  # fmt: skip

@@ -122,7 +122,7 @@ class Notes:
                 notes = (*notes, f"{choice.table.framework} {spans_of(accepting)} {'accepts' if len(accepting) == 1 else 'accept'} it")
             self._add(severity, code, subject, message, at, label, help, edit, notes)
         elif choice.possible_in(releases):
-            note = f"only in {choice.in_words(releases)}; this file is judged for {choice}"
+            note = f"only in {choice.name_range(releases)}; this file is judged for {choice}"
             self._add(Severity.WARNING, code, subject, message, at, label, help, edit, (*notes, note))
 
     def unsure(self, rule: str, subject: str, why: str, decides: bool = False, add: str = "") -> None:

@@ -42,7 +42,7 @@ class Number:
 
     @property
     def place(self) -> Span | Value | None:
-        """Setting as it is written, or its span; None for a derived number or a default."""
+        """Setting as written, or its span; None if derived or a default."""
         return self.amount.scalar or self.amount.span if self.amount else None
 
 

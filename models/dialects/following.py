@@ -185,7 +185,7 @@ def _followers(job: Job, changed_job: Job) -> Iterator[str]:
     for component in job.components:
         judged = component.name in job.planning.accepted and component.name in changed_job.planning.accepted
         if component.runs is None and (component.timed or judged) and component.name not in {*job.choices, *job.planning.tied}:
-            before, after = (_in_ways(ways, component.name) for ways in (job.planning.ways, changed_job.planning.ways))
+            before, after = (_shape_by_arrangement(ways, component.name) for ways in (job.planning.ways, changed_job.planning.ways))
             named = changes[component.name].named if component.name in changes else {}
             otherwise = (len(before) == len(after) and before != after) or (
                 judged and job.planning.accepted[component.name] != changed_job.planning.accepted[component.name]
@@ -194,7 +194,7 @@ def _followers(job: Job, changed_job: Job) -> Iterator[str]:
                 yield component.name
 
 
-def _in_ways(ways: Sequence[FrameworkArrangement], name: str) -> list[tuple[ProcessShape | None, int]]:
+def _shape_by_arrangement(ways: Sequence[FrameworkArrangement], name: str) -> list[tuple[ProcessShape | None, int]]:
     """Return the shape and the minimum accelerators of a component per arrangement.
 
     The minimum is 0 unless some arrangement runs without the component: then its own `least` does

@@ -185,14 +185,14 @@ def _documents(source: Source, composer: Composer) -> Sequence[Document]:
 def _read(source: Source, compose: Callable[[], Document], machines: Machines, dialect: str, level: str, composer: Composer) -> Reading:
     document = None
     try:
-        document = _on(machines, compose())
+        document = _drop_foreign_visibility(machines, compose())
         if (lacking := find_open_argument(document)) is not None:
             return Reading(document, "unknown", None, document.findings, (lacking, *document.unchecked))
         chosen, is_sure, strays, unsure = choose(document) if dialect == "auto" else (dialect_named(dialect), True, (), ())
         again, release = document.compose, release_for(chosen, document, composer.frameworks, composer.roots)
         if release is not None:
             document = replace(document, release=release, compose=lambda text: replace(again(text), release=release))
-        reading = with_models(chosen.read(document, machines, level)).in_scope()
+        reading = with_models(chosen.read(document, machines, level)).widen()
         named = machines if isinstance(machines, Cluster) else None
         if not is_sure:  # its errors are warnings
             milder = (finding if finding.unusable else replace(finding, severity=Severity.WARNING) for finding in reading.findings)
@@ -210,7 +210,7 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
     return replace(reading, findings=tuple(map(_shell_quoting(source), findings)) if document.program else findings)
 
 
-def _on(machines: Machines, document: Document) -> Document:
+def _drop_foreign_visibility(machines: Machines, document: Document) -> Document:
     """Return the document without the effect of a visibility variable of another vendor."""
     program = document.program
     vendors = _MAKERS.get(program.machine.variable) if program is not None and program.machine is not None else None

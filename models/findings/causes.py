@@ -83,7 +83,7 @@ def _replacements(edits: list[Edit]) -> dict[Edit, Edit | None]:
     return instead
 
 
-def by_cause(findings: Iterable[Finding], shared: Sequence[Span] = ()) -> list[Finding]:
+def merge_by_cause(findings: Iterable[Finding], shared: Sequence[Span] = ()) -> list[Finding]:
     """Return the findings, merged by common cause.
 
     The cause is common if code, severity and help agree, and the message agrees except for the

@@ -21,7 +21,7 @@ from .amount import amount
 from .consistent import consistent, explain_unlikely
 from .forms import RACK, ComponentForm, OtherForm
 from .relations import find_unresolved
-from .times import build_times, by_model, duplicate_time, example, missing_counts, misspelt_models, misspelt_phases
+from .times import build_times, duplicate_time, example, missing_counts, misspelt_models, misspelt_phases, read_models
 
 Fields = dict[str, object]
 
@@ -188,7 +188,7 @@ def add_hints(
             continue
         try:
             form = fill(ComponentForm, entry.value, name, f"the hints of `{name}`")
-            form = by_model(form, cluster)
+            form = read_models(form, cluster)
             component = _component(form, name, entry, cluster, known.get(name))
         except UnusableInput as problem:
             findings += problem.findings

@@ -113,7 +113,7 @@ def _map_rows(value: dict[object, object]) -> list[dict[str, object]]:
     if none is not None:
         raise _key_fault(f"`{none[:40]}` is neither a count of accelerators nor a phase", (none,))
     if any(counts) and not all(counts):
-        raise Faults([_beside_counts(str(key)) for key, is_count in zip(value, counts) if not is_count])
+        raise Faults([_find_mixed_key(str(key)) for key, is_count in zip(value, counts) if not is_count])
     if all(counts):
         return _count_rows(value, ())
     return _read_all(value, "phase", _phase_rows, ())
@@ -177,7 +177,7 @@ def _fault(message: str, place: tuple[str, ...], advice: str = "") -> Faults:
     return Faults([FormFault(message, inside=place, takes=advice.removeprefix("write ") or (WRITTEN if place else ""))])
 
 
-def _beside_counts(key: str) -> FormFault:
+def _find_mixed_key(key: str) -> FormFault:
     """Return the fault of a key beside counts: a phase, or a misspelt count."""
     if key in PHASES:
         message = "counts of accelerators are beside phases, which have counts of their own"

@@ -85,7 +85,7 @@ def is_model(word: str, cluster: Cluster) -> bool:
     return word in models_of(cluster) or memory_of(word) is not None
 
 
-def by_model(form: ComponentForm, cluster: Cluster) -> ComponentForm:
+def read_models(form: ComponentForm, cluster: Cluster) -> ComponentForm:
     """Return the hints with keys of `seconds` read as models, except for phases in `phase`."""
     if form.seconds is None:
         return form

@@ -89,7 +89,7 @@ def write_shorthand(parts: list[tuple[int, int, str]]) -> str:
     return "+".join(f"{nodes}x{count}" + (f"x{model}" if model not in ("", GENERIC) else "") for nodes, count, model in parts)
 
 
-def in_one_word(cluster: Cluster) -> str:
+def shorten(cluster: Cluster) -> str:
     """Return a shorthand; ``12 nodes, 90 accelerators`` if it had more than `MAX_PARTS` parts."""
     parts = parts_of(cluster, lambda node: node.accelerator_model or GENERIC)
     if len(parts) > MAX_PARTS:

@@ -14,7 +14,7 @@ from ..model_cards.use import DEGREES, ESTIMATE, ModelUse, Split, engine_splits,
 from ..parallel import Parallel
 from ..roles import ROLLOUT, role_of
 from .overhead import allocator, resident, serving
-from .terms import Estimated, MemoryTerm, at_the_worst, mebibytes
+from .terms import Estimated, MemoryTerm, find_worst_moment, mebibytes
 from .training import moments
 from .work import ModelShape, WeightShare, Work, as_run, optimizer_of, shape_of
 
@@ -34,7 +34,7 @@ def states(work: Work) -> Iterator[MemoryTerm]:
     source = FSDP_PAPER if sharding == FSDP else MEGATRON_PAGE if sharding in (MEGATRON, DISTRIBUTED) else ZERO_PAPER
     trains, written = work.optimizer != NONE, work.estimate.written
     is_divided = {"sharding", "optimizer"} <= {*written} or not trains
-    count, trained, in_32 = work.parameters, work.trained, _in_32(work)
+    count, trained, in_32 = work.parameters, work.trained, _stores_32_bits(work)
     if trains and in_32:  # trained weights are stored in 32 bits and cast for use
         frozen = WeightShare(count.dense - trained.dense, count.experts - trained.experts)
         if frozen.total:
@@ -53,7 +53,7 @@ def states(work: Work) -> Iterator[MemoryTerm]:
         yield _term(work, "optimizer", trained, bits, "optimizer", source, is_divided and "optimizer" in written)
 
 
-def _in_32(work: Work) -> bool:
+def _stores_32_bits(work: Work) -> bool:
     """Return True if trained weights are stored in 32 bits: by FSDP, unless Adam's states have 16."""
     return work.estimate.sharding == FSDP and work.optimizer != ADAM_16
 
@@ -61,7 +61,7 @@ def _in_32(work: Work) -> bool:
 def _gradient_bits(work: Work) -> int:
     """Return the bits per gradient: FSDP and Megatron add bf16 gradients up in 32 bits."""
     precision = work.estimate.precision
-    in_32 = _in_32(work) or (work.estimate.sharding in (MEGATRON, DISTRIBUTED) and precision != "fp16")
+    in_32 = _stores_32_bits(work) or (work.estimate.sharding in (MEGATRON, DISTRIBUTED) and precision != "fp16")
     return 32 if in_32 else BITS[precision]
 
 
@@ -114,9 +114,9 @@ def _estimate(
     work = Work(shape, estimate, parallel, optimizer, serves, accelerators, capacity)
     of_model, of_process = tuple(states(work)), tuple(resident(work))
     if serves:
-        worst, low, high = at_the_worst([serving(work, (*of_model, *of_process))])
+        worst, low, high = find_worst_moment([serving(work, (*of_model, *of_process))])
     else:
-        worst, low, high = at_the_worst([(*moment, *of_process, allocator(moment)) for moment in moments(work, of_model)])
+        worst, low, high = find_worst_moment([(*moment, *of_process, allocator(moment)) for moment in moments(work, of_model)])
     certain = 0 if card is not None and card.assumed else mebibytes(term.low for term in of_model if term.certain)
     return Estimated(
         tuple(worst),

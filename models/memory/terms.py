@@ -115,7 +115,7 @@ def mebibytes(sizes: Iterable[int]) -> int:
     return -(-sum(sizes) // MEBIBYTE)
 
 
-def at_the_worst(moments: Sequence[Moment]) -> tuple[Moment, int, int]:
+def find_worst_moment(moments: Sequence[Moment]) -> tuple[Moment, int, int]:
     """Return the likely worst moment, and the low and high MiB of all moments."""
     worst = max(moments, key=lambda terms: sum(term.size for term in terms))
     low, high = (max(mebibytes(getattr(term, bound) for term in terms) for terms in moments) for bound in ("low", "high"))

@@ -45,7 +45,7 @@ def _candidates(pieces: list[RankRange], numbered: Numbered, numbering: Numberin
     if numbering is None:
         return
     for start in dict.fromkeys((valid[0].start if valid else 0, 0)):
-        yield list(join(_on_single_nodes(valid, start, numbering), unite))
+        yield list(join(_split_by_node(valid, start, numbering), unite))
     # More processes for the same resources, as few as possible first.
     sizes = [piece.resources // piece.processes for piece in valid]
     for per_process in range(max(sizes, default=1) - 1, 0, -1):
@@ -84,7 +84,7 @@ def _cut(piece: RankRange, free: int, size: int | None) -> RankRange | None:
     return RankRange(first, first + processes * per_process, processes)
 
 
-def _on_single_nodes(pieces: list[RankRange], cursor: int, numbering: Numbering) -> list[RankRange]:
+def _split_by_node(pieces: list[RankRange], cursor: int, numbering: Numbering) -> list[RankRange]:
     """Return the pieces from `cursor` on with node-local processes; empty if impossible."""
     placed: list[RankRange] = []
     for piece in pieces:

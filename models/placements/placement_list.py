@@ -63,7 +63,7 @@ def read_list(entries: Sequence[ListedPlacement], cluster: Cluster, faults: list
         repeats += entry_repeats
     if not faults:
         faults += _holes(stated)
-    return Runs(_in_order(repeats)) if not faults else Runs(())
+    return Runs(_sort_repeats(repeats)) if not faults else Runs(())
 
 
 class _ListReader:
@@ -100,15 +100,15 @@ class _ListReader:
         yield from self._dealt(nodes, all_ranks, share, indices)
 
     def _dealt(self, nodes: list[range], all_ranks: Sequence[int], share: int, indices: list[int]) -> Iterator[Repeat]:
-        first = list(self._on(nodes[0].start, all_ranks[:share], indices))
+        first = list(self._list_runs(nodes[0].start, all_ranks[:share], indices))
         crossing = len({run.ranks for run in first}) < len(first)
         if len(nodes) == 1 and isinstance(all_ranks, range) and not crossing:
             yield Repeat(tuple(first), len(nodes[0]))
             return
         for position, node in enumerate(node for span in nodes for node in span):
-            yield from (Repeat((run,)) for run in self._on(node, all_ranks[position * share : (position + 1) * share], indices))
+            yield from (Repeat((run,)) for run in self._list_runs(node, all_ranks[position * share : (position + 1) * share], indices))
 
-    def _on(self, node: int, ranks: Sequence[int], indices: list[int]) -> Iterator[Run]:
+    def _list_runs(self, node: int, ranks: Sequence[int], indices: list[int]) -> Iterator[Run]:
         """Yield the runs of ranks on a node."""
         entry = self.entry
         for _, together in groupby(enumerate(ranks), lambda pair: pair[1] - pair[0]):
@@ -190,7 +190,7 @@ def _holes(stated: Sequence[tuple[range, int]]) -> Iterator[ListFault]:
         following = max(following, ranks.stop)
 
 
-def _in_order(repeats: list[Repeat]) -> Iterable[Repeat]:
+def _sort_repeats(repeats: list[Repeat]) -> Iterable[Repeat]:
     """Return the repeats by rank; a process in several repeats gets runs of its own."""
     ordered = sorted(repeats, key=lambda repeat: repeat.ranks.start)
     if all(before.ranks.stop <= after.ranks.start for before, after in zip(ordered, ordered[1:])):

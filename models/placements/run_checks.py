@@ -81,7 +81,7 @@ def _must_follow(name: str, runs: Sequence[Run]) -> None:
         raise ValueError(f"`{name}` has no process")
 
 
-def in_turn(workers: int, nodes: int) -> Sequence[Run]:
+def deal_round_robin(workers: int, nodes: int) -> Sequence[Run]:
     """Return runs with process r on node r modulo the number of nodes."""
     if nodes == 1:
         return Runs([Repeat((Run(range(workers), 0, NODE, 0, 0, 1, 0, NODE_LABEL),))] if workers else [])

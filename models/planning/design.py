@@ -103,7 +103,7 @@ class Design:
 
     def structure(self) -> tuple[frozenset[tuple[str, str]], tuple[int, ...]]:
         """Return (pairs of nested components, segments): the design without counts and degrees."""
-        return inside_of(self, frozenset(self.options)), self.segments
+        return list_nested(self, frozenset(self.options)), self.segments
 
 
 def meets(use: Use, option: Option) -> bool:
@@ -118,10 +118,10 @@ def bars(barred: RefusedCount, design: Design) -> bool:
         return False
     if not all(meets(use, design.options[name]) for name, use in barred.uses.items()):
         return False
-    return inside_of(design, frozenset(barred.uses)) == barred.inside
+    return list_nested(design, frozenset(barred.uses)) == barred.inside
 
 
-def inside_of(design: Design, names: frozenset[str]) -> frozenset[tuple[str, str]]:
+def list_nested(design: Design, names: frozenset[str]) -> frozenset[tuple[str, str]]:
     """Return the pairs of `names` with the first on accelerators of the second."""
     uses = design.uses
     return frozenset((inner, outer) for inner in names for outer in names if inner != outer and uses[inner] and uses[inner] <= uses[outer])

@@ -37,7 +37,7 @@ class ReleaseChoice:
         """Return True if the release at hand is the named release or newer."""
         return self.has(Range(since=name))
 
-    def until(self, name: str) -> bool:
+    def is_older_than(self, name: str) -> bool:
         """Return True if the release at hand is older than the named release."""
         return self.has(Range(until=name))
 
@@ -45,7 +45,7 @@ class ReleaseChoice:
         """Return the possible releases of a range."""
         return tuple(release for release in self.possible if self.table.holds(releases, release))
 
-    def in_words(self, releases: Range) -> str:
+    def name_range(self, releases: Range) -> str:
         """Name the possible releases of a range: ``verl 0.4.0 to 0.6.1``."""
         return f"{self.table.framework} {spans_of(self.possible_in(releases))}"
 

@@ -81,7 +81,7 @@ def launch_of(started: Started) -> LaunchCommand | None:
     words = started.words
     python = _interpreter(words)
     if python is None:
-        return _parse_submission(started) or _behind(started)
+        return _parse_submission(started) or _parse_wrapped(started)
     word, before = words[python], [base(word.plain) for word in words[:python]]
     launcher, start, is_torchrun = "", python + 1, word.known and _TORCHRUN.fullmatch(word.plain) is not None
     if before and words[0].known:  # with its subcommands, such as `ray job submit`
@@ -104,12 +104,12 @@ def launch_of(started: Started) -> LaunchCommand | None:
     if "xargs" in before:
         arguments = _with_input(words[before.index("xargs") + 1 : python], arguments, started.place[1])
     if launcher == "ray job submit":
-        arguments = tuple(map(_through_shell, arguments))
+        arguments = tuple(map(_expand_again, arguments))
     options = tuple(word for word in words[start:position] if word.plain != "-m")
     return LaunchCommand(started, program, launcher, options, arguments)
 
 
-def _through_shell(word: WordText) -> WordText:
+def _expand_again(word: WordText) -> WordText:
     """Return a word after one more shell: unknown from the first sign with a meaning.
 
     Source: Ray, dashboard/modules/job/cli.py (submit); single quotes vanish, which Hydra does not mind.
@@ -160,7 +160,7 @@ def _parse_submission(started: Started) -> LaunchCommand | None:
     return LaunchCommand(started, entry.cut(len("--entry=")), started.words[0].plain, (), arguments)
 
 
-def _behind(started: Started) -> LaunchCommand | None:
+def _parse_wrapped(started: Started) -> LaunchCommand | None:
     """Parse `WORDS python -m MODULE ...` whose first word is no known launcher."""
     words = started.words
     if base(words[0].plain) in _FACTS["speaking"]:

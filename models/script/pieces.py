@@ -203,10 +203,10 @@ def derive(value: str, sources: Iterable[WordText], place: Place) -> WordText:
 # -- values after two branches
 
 
-def alike(first: VariableValue | None, second: VariableValue | None) -> bool:
+def have_same_value(first: VariableValue | None, second: VariableValue | None) -> bool:
     """Return True if two variables have the same value, wherever it was written."""
     if isinstance(first, list) and isinstance(second, list):
-        return len(first) == len(second) and all(map(alike, first, second))
+        return len(first) == len(second) and all(map(have_same_value, first, second))
     if not isinstance(first, WordText) or not isinstance(second, WordText) or not (first.known and second.known):
         return first == second
     return (first.plain, first.unset, first.assumed, first.secret) == (second.plain, second.unset, second.assumed, second.secret)
@@ -224,12 +224,12 @@ def merge_values(first: VariableValue | None, second: VariableValue | None, name
         if any(text.plain[len(common) :][:1].strip() for text in (first, second)):
             common = common[: common.rfind(" ") + 1]  # whole words are common
         head = first.cut(0, len(common))
-        if common.strip() and alike(head, second.cut(0, len(common))):
+        if common.strip() and have_same_value(head, second.cut(0, len(common))):
             return join([head, unknown], "" if common[-1].isspace() else " ", place)
     if isinstance(first, WordText) or isinstance(second, WordText):
         return unknown
     left, right = first or [], second or []
-    common_length = sum(1 for _ in takewhile(lambda pair: alike(*pair), zip(left, right)))
+    common_length = sum(1 for _ in takewhile(lambda pair: have_same_value(*pair), zip(left, right)))
     return [*left[:common_length], *(_possible(text, place, why) for text in (*left[common_length:], *right[common_length:]))]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Mapping, Sequence
 
 from ..record import dataclass
 from . import facts
-from .pieces import Place, VariableValue, WordPiece, WordText, alike, merge_values
+from .pieces import Place, VariableValue, WordPiece, WordText, have_same_value, merge_values
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -209,7 +209,7 @@ class State:
             # unset in one branch, from the environment in the other
             if (current, incoming) in ((None, []), ([], None)):
                 self.unsure({name}, place, why)
-            elif not alike(current, incoming):
+            elif not have_same_value(current, incoming):
                 self.variables[name] = merge_values(incoming, current, name, place, why)
         self.exported &= branch.exported
         self.outer = {**branch.outer, **self.outer}

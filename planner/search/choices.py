@@ -177,7 +177,7 @@ class BlockChoices:
         loads = [0] * parts
         for part, time in zip(pattern, option.nanoseconds):
             loads[part] += time // self._divisor
-        crosses = (self.crossing.alone(name, option),) if self.crossing is not None else ()
+        crosses = (self.crossing.bound_inside(name, option),) if self.crossing is not None else ()
         if name in idle:
             return (*loads, *crosses, *(0 for _ in self._question.all_turns), 0)
         always, turns = name in self._question.memory.resident, self._question.turns_beside(name, idle)

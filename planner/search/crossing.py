@@ -69,7 +69,7 @@ class LeastCrossing:
         self._pairs: dict[tuple[tuple[tuple[str, ...], ...], tuple[int, ...]], list[LinkedPair]] = {}
         self._known: dict[object, dict[tuple[Range, Range], int]] = {}
 
-    def alone(self, name: str, option: Option) -> int:
+    def bound_inside(self, name: str, option: Option) -> int:
         """Return the traffic inside a component in its fewest domains."""
         key = name, option.kind, option.amount
         if key not in self._alone:
@@ -83,7 +83,7 @@ class LeastCrossing:
 
     def beyond(self, structure: BlockStructure, amounts: Sequence[Amount]) -> int:
         """Return the traffic beyond that inside components, with these amounts."""
-        return sum(self.between_amounts(pair, amounts[pair.source], amounts[pair.target]) for pair in self.pairs(structure))
+        return sum(self.bound_between_amounts(pair, amounts[pair.source], amounts[pair.target]) for pair in self.pairs(structure))
 
     def ranges(self, amounts: Iterable[Amount]) -> Mapping[Amount, Range]:
         """Return amount -> range of amounts with equally many domains at every level."""
@@ -94,7 +94,7 @@ class LeastCrossing:
             by_key.setdefault(key, []).append(amount)
         return {amount: (key[0], min(by_key[key]), max(by_key[key])) for amount, key in where.items()}
 
-    def between(self, pair: LinkedPair, source_range: Range, target_range: Range) -> int:
+    def bound_between(self, pair: LinkedPair, source_range: Range, target_range: Range) -> int:
         """Return the traffic between two sets beyond that inside components."""
         if (source_range, target_range) not in pair.known:
             self.counted += 1
@@ -129,9 +129,9 @@ class LeastCrossing:
         grain = lcm(*(self._grain[name] for name in held))
         return BlockPiece(grain, max((self._least[name] for name in held), default=1), traffic * size // sent)
 
-    def between_amounts(self, pair: LinkedPair, source_amount: Amount, target_amount: Amount) -> int:
+    def bound_between_amounts(self, pair: LinkedPair, source_amount: Amount, target_amount: Amount) -> int:
         """Return the traffic between two sets with exactly these amounts."""
-        return self.between(pair, exactly(source_amount), exactly(target_amount))
+        return self.bound_between(pair, exactly(source_amount), exactly(target_amount))
 
     def _between(self, pair: LinkedPair, source_range: Range, target_range: Range) -> int:
         total = 0
@@ -141,7 +141,7 @@ class LeastCrossing:
                     LinkSide(rooms[kind], low, high, piece.least, piece.group, piece.traffic)
                     for (kind, low, high), piece in ((source_range, pair.source_piece), (target_range, pair.target_piece))
                 )
-                total += cost * between(source, target, pair.flow, pair.inside)
+                total += cost * bound_traffic(source, target, pair.flow, pair.inside)
         return total
 
 
@@ -181,7 +181,7 @@ class LinkSide(NamedTuple):
         return min(self.most // self.least, self.rooms.count)
 
 
-def between(source: LinkSide, target: LinkSide, flow: Flow, inside: bool) -> int:
+def bound_traffic(source: LinkSide, target: LinkSide, flow: Flow, inside: bool) -> int:
     """Return a lower bound of the MiB between two sets; 0 without capacity.
 
     Beyond the traffic inside both in the fewest domains. Numbers of domains are tried for both,

@@ -107,7 +107,7 @@ class Sizing:
                 if self.ways.session.cancelled:
                     return tuple(traffic)
                 targets = dict.fromkeys(target_range[amount] for amount in target_amounts)
-                beside = {target: crossing.between(pair, source, target) for target in targets}
+                beside = {target: crossing.bound_between(pair, source, target) for target in targets}
                 by_range[source] = [beside[target_range[amount]] for amount in target_amounts]
             if any(map(any, by_range.values())):
                 traffic.append(Between(pair.source, pair.target, tuple(by_range[source_range[amount]] for amount in source_amounts)))

@@ -24,19 +24,19 @@ from ...solver.refuting.census import Census
 from ...solver.refuting.certificate import counting_row
 from ...solver.refuting.conflict import merge_clauses, minimal_with_sharing, with_line
 from ...solver.refuting.contradictions import find_contradiction
-from ...solver.refuting.fix_choice import rank_changes, together
+from ...solver.refuting.fix_choice import combine_changes, rank_changes
 from ...solver.refuting.fixes import GIB, FixTrial, asking, best, needing
 from ...solver.refuting.impossible import NO_CHANGE, OPEN, SHARING, open_choices_text
 from ...solver.refuting.oracle import Oracle, Verdict
 from ...solver.rules.amounts.all_placed import amount_of
 from ...solver.session import Session
-from ...solver.wording import in_seconds, join_names
+from ...solver.wording import join_names, round_seconds
 from ..costs import cost_model
 from ..problem import planning_problem
 from ..scope import widen
 from ..search.found import Searched
 from ..search.search import search
-from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, COST_MODEL, RANKS, TIMES, demands, in_words, too_small, without
+from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, COST_MODEL, RANKS, TIMES, demands, describe_demands, too_small, without
 from .quick_infeasibility import infeasible_components
 
 ENOUGH = 64
@@ -79,7 +79,7 @@ def _conflict(problem: Problem, question: PlanningProblem, planner: Planner, eve
     budgets = [demand for demand in every if demand.field in (BUDGET_SECONDS, BUDGET_ACCELERATORS)]
     message, need, have, by = _reason(problem, only(blamed) if blamed else problem, blamed or budgets, planner)
     span = next((demand.span for demand in ([by] if by else blamed) if demand.span), problem.workload.span)
-    notes = [with_line(demand, span) for demand in merge_clauses(in_words(only(blamed), blamed)) if by not in demand.demands]
+    notes = [with_line(demand, span) for demand in merge_clauses(describe_demands(only(blamed), blamed)) if by not in demand.demands]
     helps = changes(planner, problem, blamed or every, every, question.scope.left_out, missing=1 if by else max(need - have, 1))
     return error(
         "PW601", "", f"impossible: {message}", span, notes=(*notes, *beside), help="; or ".join(helps) or NO_CHANGE,
@@ -104,7 +104,7 @@ def _reason(problem: Problem, kept: Problem, blamed: Sequence[Demand], planner: 
                 need = max(have + 1, (found.bound or 0) + (0 if by_time else held))
                 return too_small(demand.field, need, have, " for that time" if time is not None else ""), need, have, demand
     general = f"no counts and degrees satisfy {'these' if any(demand.component for demand in blamed) else 'all'} demands together", 0, 0
-    return *(_of_memory(kept) or _at_once(problem, kept, blamed, planner) or general), None
+    return *(_of_memory(kept) or _count_at_once(problem, kept, blamed, planner) or general), None
 
 
 def _of_memory(kept: Problem) -> Sum | None:
@@ -126,7 +126,7 @@ def _of_memory(kept: Problem) -> Sum | None:
     return (f"{row}{open_choices_text(alternatives)}", row.need, row.have) if is_of_one_set else None
 
 
-def _at_once(problem: Problem, kept: Problem, blamed: Sequence[Demand], planner: Planner) -> Sum | None:
+def _count_at_once(problem: Problem, kept: Problem, blamed: Sequence[Demand], planner: Planner) -> Sum | None:
     """Return the accelerators needed at the same time on an unlimited cluster."""
     question = planning_problem(problem)
     have = question.accelerators + question.given.held
@@ -207,7 +207,7 @@ def changes(
     texts += [f"write `scope: [{name}]` in `plan`, which lets {WIDENS[name]}" for name in wider]
     texts += _more_nodes(planner, problem, missing)
     return list(dict.fromkeys(texts)) or [
-        text for text in (_both_budgets(planner, problem, every), *(fix.text for fix in together(trial, parts))) if text
+        text for text in (_both_budgets(planner, problem, every), *(fix.text for fix in combine_changes(trial, parts))) if text
     ]
 
 
@@ -216,7 +216,7 @@ def _of_one(planner: Planner, problem: Problem, demand: Demand, slow: int | None
     if demand.field == BUDGET_SECONDS:
         found = planner.tried(without(problem, [demand], SECONDS))
         known = [time for time in (found and found[0], slow) if time is not None]
-        yield from [f"allow `seconds: {in_seconds(min(known))}`"] if known else []
+        yield from [f"allow `seconds: {round_seconds(min(known))}`"] if known else []
     elif demand.field == BUDGET_ACCELERATORS and (found := planner.tried(without(problem, [demand], ACCELERATORS))):
         yield f"allow `accelerators: {found[1]}`"
     elif demand.field == COST_MODEL and planner.is_solved([without(problem, [demand])]):
@@ -269,4 +269,4 @@ def _both_budgets(planner: Planner, problem: Problem, every: Sequence[Demand]) -
     """Return values for both budgets if these are enough."""
     budgets = [demand for demand in every if demand.field in (BUDGET_SECONDS, BUDGET_ACCELERATORS)]
     found = planner.tried(without(problem, budgets, ACCELERATORS)) if len(budgets) > 1 else None
-    return f"allow `seconds: {in_seconds(found[0])}` and `accelerators: {found[1]}`" if found else ""
+    return f"allow `seconds: {round_seconds(found[0])}` and `accelerators: {found[1]}`" if found else ""

@@ -15,7 +15,7 @@ from ...models.problem import AMOUNT, ConflictClause, Demand, Problem
 from ...models.quantity import write_memory
 from ...models.sharing import restrict
 from ...solver.refuting.conflict import changeable_first, clauses
-from ...solver.wording import exactly_in_seconds, few, in_seconds, join_names, with_unit
+from ...solver.wording import exactly_in_seconds, few, join_names, round_seconds, with_unit
 from ..costs import cost_model
 
 BUDGET_SECONDS, BUDGET_ACCELERATORS, COST_MODEL = "budget.seconds", "budget.accelerators", "cost_model"
@@ -49,7 +49,9 @@ def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Prob
     )
     workload = replace(workload, budget=budget, model=STREAM if COST_MODEL in names else workload.model, aim=aim or workload.aim)
     choices = {name: tuple(_more_degrees(problem, problem[name])) for name in sorted(names.get("parallel", ()))}
-    parts = tuple(replace(part, timed=_for_any(part.timed)) if part.name in names.get(TIMES, ()) else part for part in changed.components)
+    parts = tuple(
+        replace(part, timed=_list_all_times(part.timed)) if part.name in names.get(TIMES, ()) else part for part in changed.components
+    )
     job = replace(
         changed.job, components=parts, choices={**problem.job.choices, **choices}, planning=replace(changed.job.planning, workload=workload)
     )
@@ -57,7 +59,7 @@ def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Prob
     return restrict(replace(changed, job=job), left) if len(left) < len(parts) else replace(changed, job=job)
 
 
-def in_words(problem: Problem, kept: Sequence[Demand]) -> list[ConflictClause]:
+def describe_demands(problem: Problem, kept: Sequence[Demand]) -> list[ConflictClause]:
     """Return the demands in words, with the capacities of the cluster."""
     nodes, workload = problem.cluster.nodes, problem.workload
     memory, size = (
@@ -90,7 +92,7 @@ def too_small(budget: str, need: int, have: int, within: str = "") -> str:
     """Format a budget and the need, in ns or accelerators."""
     if budget == BUDGET_SECONDS:
         allowed = exactly_in_seconds(have)
-        return f"an iteration takes at least {with_unit(in_seconds(need))}, {allowed} {are(allowed)} allowed"
+        return f"an iteration takes at least {with_unit(round_seconds(need))}, {allowed} {are(allowed)} allowed"
     return f"at least {with_noun(need, 'accelerator')} {are(need)} needed{within}, {have} may be used"
 
 
@@ -106,7 +108,7 @@ def _more_degrees(problem: Problem, component: Component) -> Iterator[Parallel]:
     yield from ((row.parallel for row in component.timed.measured if row.parallel is not None) if component.timed else ())
 
 
-def _for_any(timed: TimedComponent | None) -> TimedComponent | None:
+def _list_all_times(timed: TimedComponent | None) -> TimedComponent | None:
     """Return the times for all counts, degrees and models."""
     return timed and TimedComponent(tuple(replace(measurement, parallel=None, model="") for measurement in timed.measured), POWER)
 

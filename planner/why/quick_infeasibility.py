@@ -17,14 +17,14 @@ from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import ACCELERATORS, SECONDS, Budget, Workload
 from ...models.problem import AMOUNT, Demand, Problem
 from ...solver.refuting.conflict import merge_clauses, quickxplain, with_line
-from ...solver.wording import few, in_seconds, join_names
+from ...solver.wording import few, join_names, round_seconds
 from ..capacity import free_capacity
 from ..costs import cost_model
 from ..problem import planning_problem
 from ..profile import options
 from ..related import overlaps
 from ..scope import may_span
-from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, RANKS, TIMES, demands, in_words, model_name, too_small, without
+from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, RANKS, TIMES, demands, describe_demands, model_name, too_small, without
 
 SHORT = 0.02
 """Deterministic seconds of a search for a budget."""
@@ -41,10 +41,10 @@ def of_times(problem: Problem) -> Iterator[Finding]:
         return
     problem = problem.with_workload(replace(problem.workload, heeds_estimates=False))  # an estimate makes nothing impossible
     question = planning_problem(problem)
-    if (known := by_given_ranks(problem, question)) is not None:
+    if (known := answer_undecided(problem, question)) is not None:
         yield from known.findings if known.verdict == IMPOSSIBLE else ()
         return
-    yield from [finding for finding, _ in infeasible_components(problem, question)] or _over_budget(problem.workload, question)
+    yield from [finding for finding, _ in infeasible_components(problem, question)] or _exceed_budget(problem.workload, question)
 
 
 def infeasible_components(problem: Problem, question: PlanningProblem) -> Iterator[tuple[Finding, list[Demand]]]:
@@ -65,7 +65,7 @@ def infeasible_components(problem: Problem, question: PlanningProblem) -> Iterat
         blamed = quickxplain(every, is_refuted) if is_refuted(every) else []
         span = next((demand.span for demand in blamed if demand.span), problem[name].span(AMOUNT))
         free = [option for demand in blamed if demand.field == AMOUNT for option in _options(without(problem, [demand]), name, holding)[0]]
-        why = list(merge_clauses(in_words(problem, blamed)))
+        why = list(merge_clauses(describe_demands(problem, blamed)))
         elsewhere = [any(demand.span and span and demand.span.line != span.line for demand in clause.demands) for clause in why]
         notes = [with_line(clause, span) for clause, far in zip(why, elsewhere) if far]
         message = "with all of its demands"
@@ -91,7 +91,7 @@ def _fits(options: Sequence[Option], kinds: Sequence[AcceleratorKind], idle: boo
     return any(idle or limit is None or option.memory <= limit or option.estimated for option, limit in zip(options, limits))
 
 
-def _over_budget(workload: Workload, question: PlanningProblem) -> Iterator[Finding]:
+def _exceed_budget(workload: Workload, question: PlanningProblem) -> Iterator[Finding]:
     """Yield the first budget that a lower bound of a short search exceeds."""
     budget, held, model = question.budget, question.given.held, cost_model(workload.model)
     if budget == Budget():
@@ -109,13 +109,13 @@ def _over_budget(workload: Workload, question: PlanningProblem) -> Iterator[Find
         bound = search(asked, model, SHORT).bound if most is not None else None
         if most is not None and bound is not None and bound > most:
             beside = held if field == BUDGET_ACCELERATORS else 0
-            allow = f"accelerators: {bound + held}" if field == BUDGET_ACCELERATORS else f"seconds: {in_seconds(bound)}"
+            allow = f"accelerators: {bound + held}" if field == BUDGET_ACCELERATORS else f"seconds: {round_seconds(bound)}"
             figures, span = (bound + beside, most + beside), workload.place(field)
             yield error("PW601", "", f"impossible: {too_small(field, *figures)}", span, help=f"allow at least `{allow}`", witnesses=figures)
             return
 
 
-def by_given_ranks(problem: Problem, question: PlanningProblem) -> Answer | None:
+def answer_undecided(problem: Problem, question: PlanningProblem) -> Answer | None:
     """Return the undecided answer for given ranks on several kinds, which are out of scope."""
     for component in problem.components if len(question.kinds) > 1 else ():
         if component.runs is not None and component.name in question.options and problem.kind(component) == ACCELERATOR:

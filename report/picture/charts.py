@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Mapping
 from xml.etree.ElementTree import Element, SubElement
 
-from ...models.account import ESTIMATED, KEPT, Account, BlockBill, SegmentMemory, Usage, by_place
+from ...models.account import ESTIMATED, KEPT, Account, BlockBill, SegmentMemory, Usage, group_by_block
 from ..planning.words import bill_name, block_name, parts, resources, seconds, task_name
 from .palette import fill
 from .svg import GAP, LINE, SIDE, new_svg, shorten, text, tooltip
@@ -18,7 +18,7 @@ _SPAN = WIDTH - LABEL - RIGHT
 
 def timeline(account: Account, numbers: Mapping[str, int]) -> Element | None:
     """Draw the work of an iteration; None without times. `numbers`: component -> number."""
-    places = by_place(account.usages)
+    places = group_by_block(account.usages)
     total = sum(usage.nanoseconds for usage in places[0]) if places else 0
     if not total:
         return None

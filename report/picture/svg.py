@@ -117,7 +117,7 @@ def _besides(row: Row, names: Sequence[str]) -> str:
 def _draw_cell(parent: Element, cell: HeldAccelerator, row: Row, names: Sequence[str], x: float, y: float) -> None:
     groups = " ".join(f"{holder.component}.{holder.group}" for holder in cell.holders if holder.group >= 0)
     box = SubElement(parent, "g", {"class": "gpu", "transform": f"translate({x:g} {y:g})", **({"data-g": groups} if groups else {})})
-    tooltip(box, in_words(cell, row, names))
+    tooltip(box, list_tooltip(cell, row, names))
     side = str(SIDE)
     if cell.taken or not cell.holders:
         SubElement(box, "rect", {"width": side, "height": side, "class": "taken" if cell.taken else "idle"})
@@ -130,7 +130,7 @@ def _draw_cell(parent: Element, cell: HeldAccelerator, row: Row, names: Sequence
     SubElement(box, "rect", {"width": side, "height": side, "class": "box"})
 
 
-def in_words(cell: HeldAccelerator, row: Row, names: Sequence[str]) -> list[str]:
+def list_tooltip(cell: HeldAccelerator, row: Row, names: Sequence[str]) -> list[str]:
     """Return the lines of the tooltip of an accelerator."""
     parts = [_holds(holder, names) for holder in cell.holders] or ["held by another job" if cell.taken else "idle"]
     return [f"{row.name}:{cell.index} {cell.model}", *parts]

@@ -26,7 +26,7 @@ def sensitivities(account: Account) -> str:
         lines.append(f"not all changes are known: the search ended before it decided {names}")
     ranges = {basis.task.component: basis.range for basis in account.bases if basis.bounds}
     if ranges and not found.left:
-        lines = [*lines[: LINES - 1], _over_ranges(ranges, [flip.component for flip in flips])]
+        lines = [*lines[: LINES - 1], _format_ranges(ranges, [flip.component for flip in flips])]
     if not lines or (0 < len(ranges) < len({basis.task.component for basis in account.bases}) and not flips):
         *factors, last = map(_factor, sorted((*QUICKER, *SLOWER)))
         measured = "any one component with measured times" if ranges else "any one component"
@@ -34,7 +34,7 @@ def sensitivities(account: Account) -> str:
     return "\n".join(escape(line) for line in lines[:LINES])
 
 
-def _over_ranges(ranges: Mapping[str, tuple[int, int]], flips: Sequence[str]) -> str:
+def _format_ranges(ranges: Mapping[str, tuple[int, int]], flips: Sequence[str]) -> str:
     """`plan depends on rollout, whose time is estimated: measure that first`."""
     deciding = list(dict.fromkeys(name for name in flips if name in ranges))
     if deciding:

@@ -15,7 +15,7 @@ from .alternatives import alternatives
 from .assumptions import assumptions
 from .own import own_placement
 from .sensitivity import sensitivities
-from .words import amount, amount_on, format_assumption, format_proof, in_scope, percent, resources, seconds, task_name
+from .words import amount, amount_on, format_assumption, format_proof, format_scope, percent, resources, seconds, task_name
 from .works import memory, models_held, works
 
 FAR = 100.0
@@ -43,12 +43,14 @@ def headline(account: Account) -> str:
     shown = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"
     bounded = f"{shown} from the bound" if account.given else f"within {shown} of the best possible"
     by_times = format_assumption(account) if planned.bound > 0 or planned.proved else ""
-    proof = f"{bounded}{in_scope(planned)}{by_times}" if distance <= FAR or account.given else _far(planned)
+    proof = f"{bounded}{format_scope(planned)}{by_times}" if distance <= FAR or account.given else _far(planned)
     proof = proof if planned.bound > 0 else "not bounded"
     if best.design.overlapping and (account.given or not planned.proved):
         least = f"within {shown} of" if value > planned.bound else "proved no worse than"
         proof = (
-            f"{least} all plans{in_scope(planned)}{by_times}; those that overlap in part are not searched" if planned.bound > 0 else proof
+            f"{least} all plans{format_scope(planned)}{by_times}; those that overlap in part are not searched"
+            if planned.bound > 0
+            else proof
         )
     elif account.given:
         proof += ": keep it" if account.keeps else ""
@@ -66,7 +68,7 @@ def _far(planned: PlanningResult) -> str:
     """Format a weak lower bound: `any plan takes at least 0.287 seconds, more is not proved`."""
     by_time, bound = planned.question.aim == SECONDS, planned.bound
     least = f"takes at least {with_unit(least_in_seconds(bound))}" if by_time else f"has at least {with_noun(bound, 'accelerator')}"
-    return f"any plan{in_scope(planned)} {least}, more is not proved"
+    return f"any plan{format_scope(planned)} {least}, more is not proved"
 
 
 def components(account: Account) -> str:

@@ -32,7 +32,7 @@ def task_name(question: PlanningProblem, task: Task) -> str:
     return str(task) if len(question.tasks_of[task.component]) > 1 else task.component
 
 
-def in_scope(planned: PlanningResult) -> str:
+def format_scope(planned: PlanningResult) -> str:
     """Format the scope of a proof; "" without a restriction."""
     limits = with_limits(planned.question.scope.left_out)
     return f" {limits}" if limits else ""
@@ -40,13 +40,13 @@ def in_scope(planned: PlanningResult) -> str:
 
 def format_proof(planned: PlanningResult, under: str = "") -> str:
     """Format the proof of a plan, `under` which times. Given ranks may have groups over nodes."""
-    its_own = planned.is_own and bool(in_scope(planned))
+    its_own = planned.is_own and bool(format_scope(planned))
     best, rest = "the best", ""
     if planned.ties_open and planned.question.aim == SECONDS:
         best, rest = "the quickest", ", though one as quick on fewer accelerators may exist"
     elif planned.ties_open:
         best, rest = "the fewest", ", though a quicker plan on as many may exist"
-    return f"proved {'as good as any' if its_own else best}{in_scope(planned)}{under}{rest}"
+    return f"proved {'as good as any' if its_own else best}{format_scope(planned)}{under}{rest}"
 
 
 def percent(part: int, whole: int) -> str:
@@ -208,15 +208,15 @@ def format_assumption(account: Account) -> str:
         farthest = max(basis.beyond for basis in account.bases)
         up_to = "up to " if len(names) > 1 else ""
         parts.insert(0, f"extrapolated for {join_names(names)}, {up_to}{farthest:.1f}x beyond what was measured")
-    return _after(account.planned, f"under times {', and '.join(parts)}") if parts else ""
+    return _format_after(account.planned, f"under times {', and '.join(parts)}") if parts else ""
 
 
-def under_in_short(planned: PlanningResult) -> str:
+def format_extrapolated(planned: PlanningResult) -> str:
     """Format ` under extrapolated times`; "" without any."""
     options = planned.best.design.options.values()
-    return _after(planned, "under extrapolated times") if any(option.extrapolated for option in options) else ""
+    return _format_after(planned, "under extrapolated times") if any(option.extrapolated for option in options) else ""
 
 
-def _after(planned: PlanningResult, text: str) -> str:
+def _format_after(planned: PlanningResult, text: str) -> str:
     """Format the text after the scope of a proof."""
-    return f"{',' if in_scope(planned) else ''} {text}"
+    return f"{',' if format_scope(planned) else ''} {text}"

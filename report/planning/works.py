@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Sequence
 
-from ...models.account import ESTIMATED, KEPT, SILENT, Account, BlockBill, ComponentMemory, Usage, busy, by_place
+from ...models.account import ESTIMATED, KEPT, SILENT, Account, BlockBill, ComponentMemory, Usage, busy, group_by_block
 from ...models.planning.design import Block
 from ...models.planning.option import NO_KIND
 from ...models.planning.problem import PlanningProblem
@@ -23,7 +23,7 @@ def works(account: Account) -> str:
     planned, question, design = account.planned, account.planned.question, account.planned.best.design
     if not account.usages:
         return ""
-    names, places = parts(question, planned, design), by_place(account.usages)
+    names, places = parts(question, planned, design), group_by_block(account.usages)
     shown = [usage.segment for usage in places[0] if usage.nanoseconds]
     lengths = (seconds(usage.nanoseconds) for usage in places[0] if usage.nanoseconds)
     rows = [["works", *(f"{names[place]}: {length}" for place, length in zip(shown, lengths)), *(["iteration"] if len(shown) > 1 else [])]]
@@ -91,7 +91,7 @@ def _whole(account: Account) -> list[str]:
     done = total = counted = 0
     traffic = account.planned.best.traffic
     left, beside, untimed = 0, list[str](), list[str]()
-    for place_usages in by_place(account.usages):
+    for place_usages in group_by_block(account.usages):
         usage = place_usages[0]
         if usage.block is None:
             continue
@@ -135,7 +135,7 @@ def _idle(account: Account) -> list[str]:
     """Return a line for each waiting block: duration and reason."""
     planned, question, design = account.planned, account.planned.question, account.planned.best.design
     names, lines = parts(question, planned, design), []
-    for place in by_place(account.usages):
+    for place in group_by_block(account.usages):
         idle_usages = [usage for usage in place if usage.idle and usage.known]
         why = []
         for usage in idle_usages:

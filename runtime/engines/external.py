@@ -72,7 +72,7 @@ class HuggingFaceTokenizer:
 Result = TypeVar("Result")
 
 
-async def in_daemon(function: Callable[[], Result]) -> Result:
+async def run_in_daemon(function: Callable[[], Result]) -> Result:
     """Run a blocking function in a daemon thread; a cancellation abandons it.
 
     Neither the loop nor the end of the process waits for the thread. `SystemExit` would end the
@@ -135,7 +135,7 @@ class ExternalEngine(Engine):
 
     async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
         await super().open(workers, meeting)
-        self._engine, tokenizer, self.longest = await in_daemon(lambda: self._load(meeting))
+        self._engine, tokenizer, self.longest = await run_in_daemon(lambda: self._load(meeting))
         self.tokenizer = HuggingFaceTokenizer(await tokenizer if hasattr(tokenizer, "__await__") else tokenizer)
 
     @abstractmethod
@@ -159,7 +159,7 @@ class ExternalEngine(Engine):
 
     async def close(self) -> None:
         if self._engine is not None:
-            await in_daemon(self._engine.shutdown)
+            await run_in_daemon(self._engine.shutdown)
 
 
 VLLM_DECIDED = (

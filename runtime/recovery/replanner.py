@@ -190,14 +190,14 @@ def replan(problem: Problem, before: Plan, there: Collection[str], search: Searc
     Raises LaunchFailed (PW714, with `failure` and the solver's findings) if there is none.
     """
     from ...planner.placing import decide
-    from ...solver.pricing.changes import near_running_plan
+    from ...solver.pricing.changes import stay_near_plan
     from ...solver.replanning import moves
 
     lost_names = [node.name for node in problem.cluster.nodes if node.name not in there]
     if not there:
         raise final_failure(failure, "no node of its cluster is left", NO_ROOM_HELP)
     try:
-        question = near_running_plan(problem, before, lost_names)
+        question = stay_near_plan(problem, before, lost_names)
     except UnusableInput as problem_of_input:
         raise final_failure(failure, _explain_no_fit(problem.cluster, there), NO_ROOM_HELP, problem_of_input.findings) from None
     answer = search(question)

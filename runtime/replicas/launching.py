@@ -13,7 +13,7 @@ from ..compat.verl.pool_manager import split_resource_pool
 from ..engines.engine import ReplicaShape
 from ..failure import LaunchFailed, build_refusal
 from ..world.vendors import RESOURCES
-from .loop import in_thread
+from .loop import run_in_thread
 from .replica import Replica
 
 
@@ -60,7 +60,7 @@ async def reserve_replicas(replicas: Sequence[Replica]) -> RayResourcePool:
     sizes = [replica.gpus_per_replica_node for replica in replicas for _ in range(replica.nnodes)]
     pool = RayResourcePool(sizes, name_prefix="rollout_pool", max_colocate_count=1, on=on)
     try:
-        await in_thread(pool.seats, device)
+        await run_in_thread(pool.seats, device)
     except LaunchFailed as problem:
         pool.close()
         resources = {name for need in pool.needs(device) for name in need if name in RESOURCES}
@@ -82,7 +82,7 @@ async def launch_replicas(replicas: Sequence[Replica]) -> AsyncIterator[Sequence
         yield replicas
     finally:
         ends = await asyncio.gather(*(replica.close() for replica in replicas), return_exceptions=True)
-        await in_thread(pool.close)
+        await run_in_thread(pool.close)
         for problem in ends:
             if problem is not None:
                 raise problem

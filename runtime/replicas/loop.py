@@ -10,7 +10,7 @@ from typing import Any, Callable, Coroutine, TypeVar
 Result = TypeVar("Result")
 
 
-async def in_thread(function: Callable[..., Result], *arguments: Any, stop: Callable[[], None] | None = None) -> Result:
+async def run_in_thread(function: Callable[..., Result], *arguments: Any, stop: Callable[[], None] | None = None) -> Result:
     """Run a blocking function in a thread; after a cancellation, still wait for its end.
 
     The result of the function is then known. `stop` is called on cancellation, also in a thread; it

@@ -13,7 +13,7 @@ from ..compat.verl.worker_group import RayWorkerGroup
 from ..engines.engine import ReplicaShape, engine_class, need_serving
 from ..failure import LaunchFailed, build_refusal
 from ..port.port import Actor
-from .loop import in_thread
+from .loop import run_in_thread
 from .settings import Limits
 from .wire import Malformed, encode
 from .worker import ReplicaWorker
@@ -147,7 +147,7 @@ class Replica:
         """Start a server on every node; set `servers` and the endpoint."""
         from .channel import host_port
 
-        host, port = await in_thread(self._launch_servers, stop=self._stop_launching)
+        host, port = await run_in_thread(self._launch_servers, stop=self._stop_launching)
         self.servers = self._servers.handles
         self._server_handle = self.servers[0]
         self._server_address = host_port(host, port)
@@ -184,19 +184,19 @@ class Replica:
         """End the servers of `launch_servers`. Idempotent."""
         servers, self._servers = self._servers, None
         if servers is not None:
-            await in_thread(servers.close)
+            await run_in_thread(servers.close)
 
     async def sleep(self) -> None:
         """Release the memory that only answering needs; requests are refused until `wake_up`."""
-        await in_thread(self._servers.ask, "sleep")
+        await run_in_thread(self._servers.ask, "sleep")
 
     async def wake_up(self) -> None:
         """Answer again."""
-        await in_thread(self._servers.ask, "wake_up")
+        await run_in_thread(self._servers.ask, "wake_up")
 
     async def clear_kv_cache(self) -> None:
         """Clear the engine's cache of earlier prompts, which new weights invalidate."""
-        await in_thread(self._servers.ask, "clear_kv_cache")
+        await run_in_thread(self._servers.ask, "clear_kv_cache")
 
     async def init_hybrid(self, worker_group: RayWorkerGroup) -> None:
         """Serve from a trainer's processes of this rank, which outlive the replica."""
@@ -240,7 +240,7 @@ class Replica:
                 message = f"{self.subject} has {with_noun(self.world_size, 'worker')}, its pool {with_noun(pool.world_size, 'place')}"
                 raise build_refusal("PW741", self.subject, message, "give it a pool, or a part of one, of its own size")
             self.resource_pool = pool
-            await in_thread(self._start_workers, pool)
+            await run_in_thread(self._start_workers, pool)
         except LaunchFailed as problem:
             await self.close()
             raise self._build_failure(problem) from problem
@@ -287,7 +287,7 @@ class Replica:
         async with AsyncExitStack() as ends:  # every part is ended even if ending another fails
             for owned in (self._own_pool, self._own_group):
                 if owned is not None:
-                    ends.push_async_callback(in_thread, owned.close)
+                    ends.push_async_callback(run_in_thread, owned.close)
             ends.push_async_callback(self.stop_servers)
         self.servers, self.workers, self._server_address, self._server_handle = [], [], "", None
 

@@ -28,7 +28,7 @@ def fit(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str) -> list[int]
     chosen = _place(nodes, needs, lead, order)
     if chosen is None:
         return None
-    chosen = _in_order(nodes, needs, lead, chosen)
+    chosen = _sort_parts(nodes, needs, lead, chosen)
     for equal_parts in _group_alike(needs):
         for part, node in zip(equal_parts, sorted(chosen[part] for part in equal_parts)):
             chosen[part] = node
@@ -79,7 +79,7 @@ def _move(node: dict[str, float], need: Need, sign: int) -> None:
         node[name] = node.get(name, 0.0) + sign * amount
 
 
-def _in_order(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str, chosen: Mapping[int, int]) -> dict[int, int]:
+def _sort_parts(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str, chosen: Mapping[int, int]) -> dict[int, int]:
     """Give earlier parts earlier nodes among equals, so that ranks follow the nodes."""
     names = sorted({name for need in needs for name in need})
     used: dict[object, dict[int, None]] = {}

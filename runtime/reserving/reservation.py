@@ -89,7 +89,7 @@ def list_held(holdings: Iterable[Holding], resource: str) -> dict[str, dict[str,
     return amounts
 
 
-def by_holders(amounts: Mapping[str, float]) -> str:
+def format_holders(amounts: Mapping[str, float]) -> str:
     """Format holders, like ``3 by `other`, 1 by `mine```."""
     return ", ".join(f"{amount:g} by `{name}`" for name, amount in amounts.items())
 
@@ -137,7 +137,7 @@ def _words(first: NodeDemand, node: RayNode, resource: str, need: float, limit: 
     if total < need - NOISE:
         return f"{first.where} needs {amount_of(resource, need)}, it has {total:g}", "ask for less of this node, or start it with more"
     holders = list_held(holdings, resource).get(node.node_id)
-    holders_text = f" ({by_holders(holders)} held)" if holders else ""
+    holders_text = f" ({format_holders(holders)} held)" if holders else ""
     shared = resource in RESOURCES and 0 < first.least <= have + NOISE
     help = f"{first.help}; or hold only the {first.least} that the plan uses there: `--share-nodes`" if shared else first.help
     waited = f", after waiting {limit:g} s" if limit else ""

@@ -87,7 +87,7 @@ def blocks(linear: LinearModel, apart: Sequence[Sequence[int]]) -> list[RackBloc
         for first, count in Counter(firsts).items():
             if count < len(firsts) - 1:
                 continue
-            inner = _inside(row, [root == first for root in firsts], linear.boxes)
+            inner = _restrict_row(row, [root == first for root in firsts], linear.boxes)
             if inner is not None:
                 inner_rows.setdefault(first, []).append(inner)
     return [
@@ -127,7 +127,7 @@ class _Joined:
             self._counts[firsts[0]] = set[int]().union(*counts)
 
 
-def _inside(row: LinearRow, inside: Sequence[bool], boxes: Sequence[tuple[int, int]]) -> LinearRow | None:
+def _restrict_row(row: LinearRow, inside: Sequence[bool], boxes: Sequence[tuple[int, int]]) -> LinearRow | None:
     """Return the row restricted to the inside variables, relaxed by one outside variable.
 
     None if two or more variables are outside, or none is inside.
@@ -179,7 +179,7 @@ class Least:
         self._relaxation.add([row])
         self._emptiness = None
 
-    def below(self, costs: Mapping[int, int], upper: int | None, nodes: int) -> tuple[bool, Solution | None]:
+    def bound_below(self, costs: Mapping[int, int], upper: int | None, nodes: int) -> tuple[bool, Solution | None]:
         """Return (True if `upper` is a proved lower bound, a solution below `upper` or None).
 
         Parameters
@@ -272,7 +272,7 @@ class Facets:
         self._known: dict[Solution, None] = {}
         for variable in self._free:
             for sign in SIGNS:
-                solution = self._least.below({variable: sign}, None, NODES)[1] if self.nodes < ALL_NODES else None
+                solution = self._least.bound_below({variable: sign}, None, NODES)[1] if self.nodes < ALL_NODES else None
                 if solution is not None:
                     self._known[solution] = None
         self._middle = {variable: sum(solution[variable] for solution in self._known) / max(1, len(self._known)) for variable in self._free}
@@ -298,7 +298,7 @@ class Facets:
         integral = _simple(separating)
         lower_bound = min(_cost(integral, known) for known in self._known)
         violation = lower_bound - sum(coefficient * values[variable] for variable, coefficient in integral.items())
-        if violation <= NEAR * max(map(abs, integral.values())) or not self._least.below(integral, lower_bound, NODES)[0]:
+        if violation <= NEAR * max(map(abs, integral.values())) or not self._least.bound_below(integral, lower_bound, NODES)[0]:
             return None
         row = LinearRow(lower_bound, None, tuple(integral), tuple(integral.values()))
         self._least.add(row)
@@ -329,7 +329,7 @@ class Facets:
             separating = {variable: -coefficient / self._width[variable] for variable, coefficient in steep.items()}
             costs = {variable: round(SCALE * value) for variable, value in separating.items()}
             known = min(_cost(costs, solution) for solution in self._known)
-            proved, solution = self._least.below(costs, known - round(NEAR * SCALE), NODES)
+            proved, solution = self._least.bound_below(costs, known - round(NEAR * SCALE), NODES)
             if proved:
                 return separating
             if solution is None or solution in self._known:

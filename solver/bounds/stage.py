@@ -123,7 +123,9 @@ class BoundStage:
         """
         positions = self._tree.branched
         parts = self._tree.best(AMONG * count)
-        integral = [by_value({indicator: part.values[positions[indicator]] for indicator in self._counted.indicators}) for part in parts]
+        integral = [
+            list_integral({indicator: part.values[positions[indicator]] for indicator in self._counted.indicators}) for part in parts
+        ]
         order = sorted(range(len(parts)), key=lambda number: (parts[number].bound, -len(integral[number])))[:count]
         self._seen += [integral[number] for number in order]
         return [integral[number] for number in order]
@@ -131,11 +133,11 @@ class BoundStage:
     def find_agreed(self) -> dict[int, int]:
         """Return indicators equal at the root and in all results of `likely` so far."""
         root = self._tree.root
-        first = by_value({indicator: root.values[indicator] for indicator in self._counted.indicators}) if root else {}
+        first = list_integral({indicator: root.values[indicator] for indicator in self._counted.indicators}) if root else {}
         return {indicator: value for indicator, value in first.items() if all(seen.get(indicator) == value for seen in self._seen)}
 
 
-def by_value(values: Mapping[int, float]) -> dict[int, int]:
+def list_integral(values: Mapping[int, float]) -> dict[int, int]:
     """Return the integral indicators of an optimum, with their values."""
     rounded = {variable: round(value) for variable, value in values.items()}
     return {variable: value for variable, value in rounded.items() if abs(values[variable] - value) < NEAR}

@@ -22,7 +22,7 @@ from ...models.record import dataclass
 from ..objectives import OBJECTIVES
 from ..session import Session
 from ..wording import join_names
-from .pool_layouts import in_pool_layouts
+from .pool_layouts import place_in_pools
 
 MOST_JUDGED = 96
 """Maximum number of answers judged by the framework."""
@@ -78,7 +78,7 @@ def with_accepted_counts(problem: Problem, place: Solve, refuses: Validator, els
         _, number, part, answer, plan = heappop(parts.waiting)
         why = () if number in parts.accepted else refuses(problem, plan)
         if not why:
-            return _beside(problem, answer, refusals, parts.is_open) if refusals else answer
+            return _note_refused(problem, answer, refusals, parts.is_open) if refusals else answer
         laid, against = Answer(UNDECIDED), [finding for finding in why if finding.code in OF_COUNTS]
         if why[0].code == UNWRITABLE:
             laid, against = _lay_out(place, refuses, problem, answer, plan)
@@ -111,8 +111,10 @@ def _lay_out(place: Solve, refuses: Validator, problem: Problem, answer: Answer,
 
     chosen = replace(problem.as_chosen(plan.degrees, plan.assignment), explained=False)
     counts = {part.name: _count(plan, part.name) for part in problem.hinted}
-    components = tuple(part.between(counts[part.name], counts[part.name]) if part.name in counts else part for part in chosen.components)
-    laid = in_pool_layouts(replace(chosen, job=replace(chosen.job, components=components)), place, refuse)
+    components = tuple(
+        part.narrow_counts(counts[part.name], counts[part.name]) if part.name in counts else part for part in chosen.components
+    )
+    laid = place_in_pools(replace(chosen, job=replace(chosen.job, components=components)), place, refuse)
     if laid.plan is None:
         return laid, against if laid.verdict == IMPOSSIBLE else []
     values = {term.name: term.value(chosen, laid.plan.assignment) for term in OBJECTIVES}
@@ -178,7 +180,7 @@ def _count(plan: Plan, name: str) -> int:
 # -- answers and their words
 
 
-def _beside(problem: Problem, answer: Answer, refusals: Sequence[_Refusal], is_open: bool) -> Answer:
+def _note_refused(problem: Problem, answer: Answer, refusals: Sequence[_Refusal], is_open: bool) -> Answer:
     """Return an accepted answer with a note on the better ones that were refused."""
     if answer.plan is not None and (is_open or not all(refusal.proved for refusal in refusals)):
         answer = replace(answer, verdict=FEASIBLE, plan=replace(answer.plan, status=FEASIBLE))

@@ -33,14 +33,14 @@ def lying_over(problem: Problem, place: Solve, workload: Workload) -> Answer:
     beyond the budget of accelerators is none.
     """
     budget, by_time = workload.budget.accelerators, workload.aim == SECONDS and bool(workload.bandwidth)
-    answer = over_given_ranks(problem, place)
+    answer = place_over_given(problem, place)
     if answer.plan is None or not problem.job.overlaps or not problem.hinted:
         return answer
     used, lower_bound = all_held(problem, answer.plan.assignment), _least(problem, answer.plan.assignment)
     enough = max(lower_bound, budget or 0) if by_time else lower_bound
     if used > enough and not (by_time and budget is None):
         for seats in islice(_few_seats(problem, answer.plan.assignment, lower_bound, used), MOST):
-            over = within(place, problem, seats)
+            over = place_within(place, problem, seats)
             if over.plan is not None and (now := all_held(problem, over.plan.assignment)) < used:
                 answer, used = over, now
                 if used <= enough:
@@ -87,7 +87,7 @@ def _report_undecided(problem: Problem, used: int, most: int) -> Answer:
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help=f"write `seconds` of {names}, or allow more"),), how="given")
 
 
-def over_given_ranks(problem: Problem, place: Solve) -> Answer:
+def place_over_given(problem: Problem, place: Solve) -> Answer:
     """Place beside given components that share their accelerators (`Job.overlaps`).
 
     All is placed within the usable accelerators, with the given components in place.
@@ -96,7 +96,7 @@ def over_given_ranks(problem: Problem, place: Solve) -> Answer:
     overlaps = sorted(problem.job.overlaps)
     if not overlaps or not problem.hinted:
         return place(problem)
-    asked = _on_ground(problem, _free(problem))
+    asked = _restrict_to_seats(problem, _free(problem))
     placed = place(asked)
     if placed.verdict == IMPOSSIBLE:
         rows = [counting_row(alternative) for alternative in asked.alternatives()]
@@ -105,11 +105,11 @@ def over_given_ranks(problem: Problem, place: Solve) -> Answer:
     return checked if checked.plan is not None else _report_undecided_search(overlaps, checked)
 
 
-def within(place: Solve, problem: Problem, seats: Sequence[Seat]) -> Answer:
+def place_within(place: Solve, problem: Problem, seats: Sequence[Seat]) -> Answer:
     """Place the problem on these accelerators alone, shared given ranks included."""
     reduced = _drop_relations(problem)
     free = frozenset(_free(reduced)).intersection(seats)
-    return _solve_as_placed(place, reduced, place(_on_ground(reduced, sorted(free)))) if free else Answer(UNDECIDED)
+    return _solve_as_placed(place, reduced, place(_restrict_to_seats(reduced, sorted(free)))) if free else Answer(UNDECIDED)
 
 
 def _solve_as_placed(place: Solve, problem: Problem, placed: Answer) -> Answer:
@@ -132,7 +132,7 @@ def _is_related(problem: Problem, name: str) -> bool:
     return any(name in relation.components for kind in (*TOGETHER, SUBSET) for relation in problem.find_relations(kind))
 
 
-def _on_ground(problem: Problem, seats: Sequence[Seat]) -> Problem:
+def _restrict_to_seats(problem: Problem, seats: Sequence[Seat]) -> Problem:
     """Return the problem of a placement within the usable accelerators.
 
     Components are disjoint from given ones that exclude them; of a given component only its part

@@ -21,7 +21,7 @@ MOST_REFUSED = 32
 Laid = Mapping[str, Runs]
 
 
-def in_pool_layouts(problem: Problem, place: Solve, refused: Validator = accept_all) -> Answer:
+def place_in_pools(problem: Problem, place: Solve, refused: Validator = accept_all) -> Answer:
     """Place in the framework's layouts of its pools, the first that holds.
 
     A `refused` layout does not count: other parts of the same size may be accepted. If traffic has
@@ -35,7 +35,7 @@ def in_pool_layouts(problem: Problem, place: Solve, refused: Validator = accept_
     refusals = list[Finding]()
     names = ", ".join(f"`{pool.name}`" for pool in laying.pools)
     ways: Iterable[Laid | None] = laying.lay_out(sizes, problem.cluster)
-    ways = by_traffic(problem, ways) if weighs(problem) else ways
+    ways = sort_by_traffic(problem, ways) if weighs(problem) else ways
     for runs in ways:
         if runs is None:
             message = f"undecided: not all divisions of {names} into equal parts were tried, and no tried one holds"
@@ -124,7 +124,7 @@ def weighs(problem: Problem) -> bool:
     return problem.job.preference.order == WEIGHTED
 
 
-def by_traffic(problem: Problem, ways: Iterable[Laid | None]) -> list[Laid | None]:
+def sort_by_traffic(problem: Problem, ways: Iterable[Laid | None]) -> list[Laid | None]:
     """Return the layouts by their traffic; None for unknown ones at the end."""
     every = list(ways)
     known = [layout for layout in every if layout is not None]

@@ -13,10 +13,10 @@ from ...models.placements.run import Run
 from ..layout.bundle import Bundle
 from ..layout.cells import Cell, masks_on_node
 from ..layout.layout import Count, Layout, Values
-from ..layout.ranks import in_rank_order, seat_components
+from ..layout.ranks import order_by_rank, seat_components
 from .counts import ExpansionFailed, FreeResources, NodeMasks, assign_counts
-from .ranks import distributed_runs, in_pinned_order, labels_of
-from .unmoved import find_enclosed_beside, in_ranks, unmoved_groups, were_ranked, without_unmoved
+from .ranks import distributed_runs, labels_of, order_pinned
+from .unmoved import find_enclosed_beside, order_ranks, unmoved_groups, were_ranked, without_unmoved
 
 __all__ = ["ExpansionFailed", "expand"]
 
@@ -32,7 +32,7 @@ def expand(layout: Layout, values: Values) -> Assignment:
         if isinstance(key, Count) and isinstance(value, int) and (value or layout.count_enclosed(key.bundle, key.cell)):
             counts.setdefault(key.bundle, []).append((key.cell, value))
     for pool in layout.pools:
-        free = dict(pool.free if pool.host is None else beside_enclosed(layout, pool.host, bundle_masks))
+        free = dict(pool.free if pool.host is None else subtract_enclosed(layout, pool.host, bundle_masks))
         resources = FreeResources(free, bundle_masks)
         for bundle in pool.ranged:
             value = values.get(bundle)
@@ -55,7 +55,7 @@ def expand(layout: Layout, values: Values) -> Assignment:
     return _assemble(layout, bundle_masks, {**layout.on_nodes, **distributed})
 
 
-def beside_enclosed(layout: Layout, bundle: Bundle, held: Mapping[Bundle, NodeMasks]) -> NodeMasks:
+def subtract_enclosed(layout: Layout, bundle: Bundle, held: Mapping[Bundle, NodeMasks]) -> NodeMasks:
     """Return a bundle's resources outside explicit bundles within it: node rank -> bit mask."""
     enclosed = layout.enclosed.get(bundle, {})
     return {node: mask & ~enclosed.get(node, 0) for node, mask in held[bundle].items()}
@@ -69,7 +69,7 @@ def _share_out(layout: Layout, counts: Mapping[Bundle, Sequence[tuple[Cell, int]
             wanted.setdefault((bundle.kind, cell.nodes[0].rank), {})[bundle] = count * bundle.unit - layout.count_enclosed(bundle, cell)
     for (kind, node), amounts in wanted.items():
         pools = [pool for pool in layout.shared if pool.kind == kind]
-        ranges = {bundle: beside_enclosed(layout, bundle, resources).get(node, 0) for pool in pools for bundle in pool.ranged}
+        ranges = {bundle: subtract_enclosed(layout, bundle, resources).get(node, 0) for pool in pools for bundle in pool.ranged}
         assigned = masks_on_node(pools, node, amounts, ranges)
         if assigned is None:
             raise ExpansionFailed(f"node {node} does not hold what was counted on it within and beside others")
@@ -100,12 +100,12 @@ def _assemble(layout: Layout, resources: dict[Bundle, NodeMasks], on_nodes: Mapp
 
 
 def _component_runs(layout: Layout, component: Component, bundle: Bundle, masks: NodeMasks) -> tuple[Run, ...]:
-    ordered = (in_ranks if were_ranked(layout, bundle) else in_rank_order)(layout, bundle, masks)
+    ordered = (order_ranks if were_ranked(layout, bundle) else order_by_rank)(layout, bundle, masks)
     labels = labels_of(layout, component)
     seats = seat_components(layout, bundle, ordered)
     if seats is None:
         raise ExpansionFailed(f"no order of ranks keeps what is asked of {bundle.name}")
-    runs = compress(_processes(component, in_pinned_order(layout.problem, component, seats[component.name])), bundle.kind)
+    runs = compress(_processes(component, order_pinned(layout.problem, component, seats[component.name])), bundle.kind)
     run_labels = [labels.get(run.node, component.node_groups[0]) for run in runs]
     if _interleaves(layout, run_labels):
         run_labels = [CLUSTER_LABEL] * len(runs)

@@ -12,7 +12,7 @@ from ...models.machines.topology import NODE_LEVEL, domain
 from ...models.placements.assignment import Seat
 from ...models.placements.run import Run
 from ...models.problem import Problem
-from ..layout.bundle import Allowed, Bundle, in_blocks, line_of, unit, wholes
+from ..layout.bundle import Allowed, Bundle, line_of, split_pinned, unit, wholes
 from ..layout.cells import Cell
 from ..layout.layout import Count, Layout, Values
 from ..layout.parts import Dealt
@@ -23,7 +23,7 @@ class PinsBroken(ExpansionFailed):
     """Accepted values violate the pins: an internal error, never a faulty input."""
 
 
-def in_pinned_order(problem: Problem, component: Component, held: Sequence[Seat]) -> list[Seat]:
+def order_pinned(problem: Problem, component: Component, held: Sequence[Seat]) -> list[Seat]:
     """Return the resources of a component in rank order, with pinned ranks on their nodes.
 
     Whole groups are swapped, together in all components that share one order of ranks. The order is
@@ -35,7 +35,7 @@ def in_pinned_order(problem: Problem, component: Component, held: Sequence[Seat]
         return list(held)
     if problem.job.capabilities.nodes_in_order or not all(may_be_renumbered(component) for component in linked):
         return list(held)
-    blocks_of_pins = in_blocks(problem, linked)
+    blocks_of_pins = split_pinned(problem, linked)
     if blocks_of_pins is None:
         raise PinsBroken(f"the pins of {component.name} leave blocks of it in several domains")
     size = unit(problem, linked)
@@ -56,7 +56,7 @@ def _arrange(
     """
     numbers, positions = remaining
     if not blocks:
-        return on_nodes(pinned, nodes, numbers, positions)
+        return map_pieces(pinned, nodes, numbers, positions)
     (level, size), *inner = blocks
     positions_in: dict[str, list[int]] = {}
     for position in positions:
@@ -83,7 +83,7 @@ def _arrange(
     return order
 
 
-def on_nodes(pinned: dict[int, Allowed], nodes: Sequence[int], numbers: Sequence[int], positions: Sequence[int]) -> dict[int, int]:
+def map_pieces(pinned: dict[int, Allowed], nodes: Sequence[int], numbers: Sequence[int], positions: Sequence[int]) -> dict[int, int]:
     """Return piece number -> position, without blocks to preserve.
 
     A piece that already lies on an allowed node keeps its position.
@@ -145,7 +145,7 @@ def distributed_runs(layout: Layout, dealt: Dealt, values: Values) -> tuple[Run,
         processes_on.update({node.rank: share + (position < rest) for position, node in enumerate(cell.nodes)})
     seats = [(node, -1) for node, count in sorted(processes_on.items()) for _ in range(count)]
     labels, runs, rank = labels_of(layout, component), list[Run](), 0
-    for node, block in groupby(node for node, _ in in_pinned_order(layout.problem, component, seats)):
+    for node, block in groupby(node for node, _ in order_pinned(layout.problem, component, seats)):
         size = len(list(block))
         runs.append(Run(range(rank, rank + size), node, NODE, each=0, pitch=0, node_group=labels.get(node, component.node_groups[0])))
         rank += size

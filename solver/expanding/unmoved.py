@@ -15,7 +15,7 @@ from ..layout.layout import Count, Layout, Values
 from ..layout.parts import bits
 from ..layout.pools import NodePool
 from ..layout.previous import Piece, Pieces, overlap, survivors
-from ..layout.ranks import in_rank_order
+from ..layout.ranks import order_by_rank
 from ..objectives.moves import holdings
 from .counts import ExpansionFailed, FreeResources, assign_counts
 
@@ -111,7 +111,7 @@ class _OneNode:
 
         def extend(position: int, taken: list[tuple[Bundle, Piece]], mask: int) -> None:
             nonlocal best
-            if len(taken) > len(best) and self._fits(_by_bundle(taken)):
+            if len(taken) > len(best) and self._fits(_group_by_bundle(taken)):
                 best = taken
             if position == len(every) or len(taken) + len(every) - position <= len(best):
                 return
@@ -121,10 +121,10 @@ class _OneNode:
             extend(position + 1, taken, mask)
 
         extend(0, [], 0)
-        return _by_bundle(best)
+        return _group_by_bundle(best)
 
 
-def _by_bundle(taken: Sequence[tuple[Bundle, Piece]]) -> UnmovedPieces:
+def _group_by_bundle(taken: Sequence[tuple[Bundle, Piece]]) -> UnmovedPieces:
     by_bundle: UnmovedPieces = {}
     for bundle, piece in taken:
         by_bundle.setdefault(bundle, []).append(piece)
@@ -139,7 +139,7 @@ def were_ranked(layout: Layout, bundle: Bundle) -> bool:
     return layout.problem.previous is not None and not (bundle.fixed or bundle.contiguous)
 
 
-def in_ranks(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Seat]:
+def order_ranks(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Seat]:
     """Return a bundle's resources in rank order; `held` maps node ranks to bit masks.
 
     A unit that stays keeps its number if the required domains allow it; other units fill the
@@ -153,7 +153,7 @@ def in_ranks(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Se
         seats_on: dict[int, list[Seat]] = {}
         for _, unit in units:
             seats_on.setdefault(unit[0][0], []).extend(unit)
-        return [seats_on[node].pop(0) for node, _ in in_rank_order(layout, bundle, held)]
+        return [seats_on[node].pop(0) for node, _ in order_by_rank(layout, bundle, held)]
     return [seat for unit in _Numbering(layout, units, *blocks(bundle)).fill() for seat in unit]
 
 

@@ -128,7 +128,7 @@ def _times(component: Component) -> Iterator[DemandText]:
 def _row(measured: Measured) -> str:
     with_ = [measured.model] if measured.model else []
     with_ += [measured.degrees] if measured.degrees else []
-    return f"{with_unit(in_seconds(measured.nanoseconds))} on {' '.join([str(measured.accelerators), *with_])}"
+    return f"{with_unit(format_seconds(measured.nanoseconds))} on {' '.join([str(measured.accelerators), *with_])}"
 
 
 def _list_criteria(workload: Workload) -> Iterator[str]:
@@ -153,6 +153,6 @@ def _rounds(problem: Problem, workload: Workload) -> Iterator[str]:
         yield f"{names} wait for each other: a batch passes them in this order, later tasks wait for the last"
 
 
-def in_seconds(nanoseconds: int) -> str:
+def format_seconds(nanoseconds: int) -> str:
     """Return seconds with six significant figures, without unit."""
     return figure(nanoseconds / SECOND, 6)

@@ -191,7 +191,7 @@ def pinned_groups(problem: Problem, line: Sequence[Component]) -> Groups:
     return groups
 
 
-def in_blocks(problem: Problem, line: Sequence[Component]) -> tuple[Groups, list[tuple[str, str, int]]] | None:
+def split_pinned(problem: Problem, line: Sequence[Component]) -> tuple[Groups, list[tuple[str, str, int]]] | None:
     """Return pinned pieces, and (level, domain, resources for pinned blocks there).
 
     A block is held whole by a domain of a level above the node, such as a replica. The pins of its

@@ -28,7 +28,7 @@ from ...models.machines.topology import domain, numa_masks, path
 from ...models.placements.assignment import Assignment
 from ...models.record import dataclass
 from .bundle import Bundle
-from .parts import Parts, alone, distinguished_nodes, lowest
+from .parts import Parts, distinguished_nodes, list_single_cells, lowest
 from .pools import NodePool
 from .previous import movable, survivors
 
@@ -216,7 +216,7 @@ def cells_of(parts: Parts, pools: Sequence[NodePool], eligible: Eligible) -> tup
     memberships. A node is a cell of its own if a rule counts on it alone, or if rows over several
     nodes would not be exact.
     """
-    single = alone(parts.problem) | {node for pool in find_shared_pools(pools) for node, mask in pool.free.items() if mask}
+    single = list_single_cells(parts.problem) | {node for pool in find_shared_pools(pools) for node, mask in pool.free.items() if mask}
     single |= {node for masks in parts.enclosed.values() for node in masks}
     if parts.problem.previous is not None:
         counted = (members for members in movable(parts.problem) if parts.problem.solid_in(members) is None)

@@ -186,7 +186,7 @@ def eligible(layout: Layout, bundle: Bundle) -> list[Cell]:
     return [cell for cell in layout.cells if cell.nodes[0].rank in nodes]
 
 
-def within_reach(layout: Layout, bundle: Bundle, free: Masks) -> Masks:
+def reach_free(layout: Layout, bundle: Bundle, free: Masks) -> Masks:
     """Return the free resources on the nodes in the bundle's reach."""
     nodes = nodes_in_reach(layout, bundle)
     return {node: mask for node, mask in free.items() if node in nodes}

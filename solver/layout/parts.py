@@ -130,7 +130,7 @@ def distinguished_nodes(problem: Problem) -> Iterator[Set[int]]:
         yield common_allowed_nodes(problem, second)
 
 
-def alone(problem: Problem) -> Set[int]:
+def list_single_cells(problem: Problem) -> Set[int]:
     """Return the nodes that must be cells of their own: a rule counts on them separately.
 
     Two components whose nodes are compared need this only where both may be. If one of them is
@@ -229,7 +229,7 @@ class Parts:
         self.problem = problem
         self.bundles = bundles_of(problem)
         self.bundle_of = {component.name: bundle for bundle in self.bundles for component in bundle.components}
-        self.on_nodes = self._on_nodes()
+        self.on_nodes = self._list_node_runs()
         self.fixed = {bundle: self._masks(bundle) for bundle in self.bundles if bundle.fixed}
         self.free = self._free()
         self.hosts = self._hosts()
@@ -259,7 +259,7 @@ class Parts:
         """Return node rank -> resources of the bundle known before the search."""
         return self.fixed[bundle] if bundle.fixed else self.enclosed.get(bundle, {})
 
-    def _on_nodes(self) -> dict[str, Sequence[Run]]:
+    def _list_node_runs(self) -> dict[str, Sequence[Run]]:
         """Return the runs of components on nodes.
 
         They are spread evenly; there is something to search only if the spread matters.

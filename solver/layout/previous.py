@@ -108,10 +108,10 @@ def _pieces(per_process: int, size: int, runs: Sequence[Run]) -> Pieces:
         if len(seats) == size == mask.bit_count() and len({node for node, _ in seats}) == 1:
             at[seats[0][0], mask] = number
             orders[seats[0][0], mask] = tuple(index for _, index in seats)
-    return Pieces(_apart(at), orders, -(-(last + 1) * per_process // size))
+    return Pieces(_drop_overlaps(at), orders, -(-(last + 1) * per_process // size))
 
 
-def _apart(at: Mapping[Piece, int]) -> dict[Piece, int]:
+def _drop_overlaps(at: Mapping[Piece, int]) -> dict[Piece, int]:
     """Return the pieces without overlaps; lower ranks win.
 
     Only one of two overlapping pieces can have been there.

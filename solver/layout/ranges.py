@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Iterator, Sequence
 from ...models.component import IN_ORDER, NOT_FEWER, SUBSET
 from ...models.machines.node_group import ACCELERATOR, Numbering
 from ...models.machines.topology import domain, numa_masks
-from .layout import Layout, list_allowed, within_reach
+from .layout import Layout, list_allowed, reach_free
 from .parts import bits
 from .pools import Masks
 
@@ -211,8 +211,8 @@ def longest_free(layout: Layout, bundle: Bundle, free: Masks | None = None) -> i
     """
     # `ending`: longest range that ends with the last resource of the previous node
     longest = ending = 0
-    usable = dict(within_reach(layout, bundle, layout.pool_of[bundle].free if free is None else free))
-    for node, mask in within_reach(layout, bundle, layout.enclosed.get(bundle, {})).items():
+    usable = dict(reach_free(layout, bundle, layout.pool_of[bundle].free if free is None else free))
+    for node, mask in reach_free(layout, bundle, layout.enclosed.get(bundle, {})).items():
         usable[node] = usable.get(node, 0) | mask
     for stretch in layout.numbering(bundle).stretches:
         after = 0

@@ -31,7 +31,7 @@ Order = tuple[int, ...]
 """Positions of a component's resources in its bundle, in rank order."""
 
 
-def in_rank_order(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Seat]:
+def order_by_rank(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Seat]:
     """Return the resources of a bundle in the default order of ranks.
 
     A component without demands on its order takes them in this order. `held`: the bundle's
@@ -320,7 +320,7 @@ def can_be_seated(layout: Layout, bundle: Bundle, numa: bool = True) -> bool:
 
 def of_given(layout: Layout, bundle: Bundle) -> dict[str, list[Seat]] | None:
     """Return given resources of searched components in rank order; None without any order."""
-    return seat_components(layout, bundle, in_rank_order(layout, bundle, layout.fixed[bundle]))
+    return seat_components(layout, bundle, order_by_rank(layout, bundle, layout.fixed[bundle]))
 
 
 def _places(layout: Layout, bundle: Bundle, resources: Sequence[Seat]) -> list[Place]:
@@ -480,7 +480,7 @@ class GroupsCut:
         self._borders = [rank for rank in range(1, len(where)) if where[rank] != where[rank - 1]]
         self._chunk = lcm(size, len(self._order))
 
-    def between(self, start: int, stop: int) -> int:
+    def count_cut(self, start: int, stop: int) -> int:
         """Return the whole groups from `start` to `stop` in several domains.
 
         The range consists of whole blocks.

@@ -76,7 +76,7 @@ class Edges:
             indicators.append(before)
         return indicators
 
-    def before(self, position: int) -> Amount:
+    def is_before(self, position: int) -> Amount:
         """Return 1 exactly if the edge lies before the position."""
         number = bisect_right(self._borders, position) - 1
         start = self._borders[number] if number >= 0 else min(self._positions, default=0)
@@ -84,13 +84,13 @@ class Edges:
 
     def upto(self, position: int) -> Amount:
         """Return 1 exactly if the edge lies at the position or before."""
-        return self.before(position + 1)
+        return self.is_before(position + 1)
 
     def moment(self, start: int, stop: int) -> Amount:
         """Return `position - start` if `start <= position < stop`, else 0."""
         return weigh((literal, position - start) for position, literal in self._from_to(start, stop))
 
-    def at_the_same(self, peer: Edges) -> tuple[list[Amount], list[Amount]]:
+    def list_pairs(self, peer: Edges) -> tuple[list[Amount], list[Amount]]:
         """Return indicators of both edges for every position of either."""
         positions = sorted({*self._positions, *peer._positions})
         own_literals, second_literals = (
@@ -262,7 +262,7 @@ class Ranges:
     def _between(self, start: int, stop: int) -> Amount:
         """Return the number of held resource ranks in `[start, stop)`."""
         inside = stop - start
-        spans_stop = self._begun.before(stop) - self._ended.upto(stop)
+        spans_stop = self._begun.is_before(stop) - self._ended.upto(stop)
         # All ranks if the range begins before `stop` and ends after it, else those up to its end;
         # less those before its start.
         return inside * spans_stop + self._ended.moment(start, stop + 1) - self._begun.moment(start, stop)
@@ -270,7 +270,7 @@ class Ranges:
     def covers(self, node: int, index: int) -> Amount:
         """Return 1 exactly if the bundle holds this resource of the node."""
         first = self.numbering.first.get(node)
-        return 0 if first is None else self._begun.before(first + index + 1) - self._ended.upto(first + index)
+        return 0 if first is None else self._begun.is_before(first + index + 1) - self._ended.upto(first + index)
 
     def touches(self, cells: Iterable[Cell]) -> Amount:
         """Return 1 exactly if the range holds a resource in the cells."""
@@ -280,7 +280,7 @@ class Ranges:
                 runs[-1] = (runs[-1][0], stop)
             else:
                 runs.append((start, stop))
-        indicators = [self._begun.before(stop) - self._ended.upto(start) for start, stop in runs]
+        indicators = [self._begun.is_before(stop) - self._ended.upto(start) for start, stop in runs]
         if all(isinstance(amount, int) for amount in indicators):
             return max((amount for amount in indicators if isinstance(amount, int)), default=0)
         some = self.model.new_bool_var(f"{self.bundle.name} is there")
@@ -315,7 +315,7 @@ class Ranges:
 
     def follows(self, before: Ranges) -> None:
         """Require a start at the end of another range in the same numbering."""
-        for begins, ends in zip(*self._begun.at_the_same(before._ended)):
+        for begins, ends in zip(*self._begun.list_pairs(before._ended)):
             self.model.add(begins == ends)
 
     def first_and_end(self) -> tuple[Amount, Amount]:

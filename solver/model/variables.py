@@ -178,7 +178,7 @@ class Variables(ConstraintModel):
         """Return the decision on the place of a contiguous bundle."""
         return self._ranges[bundle]
 
-    def apart(self, first_bundle: Bundle, second_bundle: Bundle) -> None:
+    def require_disjoint(self, first_bundle: Bundle, second_bundle: Bundle) -> None:
         """Require two contiguous bundles to share no resource, in any numberings."""
         first, second = self._ranges[first_bundle], self._ranges[second_bundle]
         if self.layout.numbering(first_bundle) == self.layout.numbering(second_bundle):
@@ -188,7 +188,7 @@ class Variables(ConstraintModel):
             for index in range(self.problem.cluster.nodes[node].count(first_bundle.kind)):
                 self.require(first.covers(node, index) + second.covers(node, index) <= 1)
 
-    def inside(self, inner: Bundle, outer: Bundle) -> None:
+    def require_inside(self, inner: Bundle, outer: Bundle) -> None:
         """Require a contiguous bundle to be within another in the same numbering."""
         (inner_first, inner_end), (outer_first, outer_end) = self.range_of(inner).first_and_end(), self.range_of(outer).first_and_end()
         self.require(inner_first >= outer_first)

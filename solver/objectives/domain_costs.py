@@ -143,11 +143,11 @@ class Uncovered(LinkCost):
         """Return the number of domains with the target and without the source."""
 
         def make() -> Amount:
-            return variables.total(self.alone_in(variables, level, name) for name in several(variables.problem, level))
+            return variables.total(self.is_uncovered_in(variables, level, name) for name in several(variables.problem, level))
 
         return variables.once(("uncovered domains", *self.ends(variables), level), make)
 
-    def alone_in(self, variables: Variables, level: str, name: str) -> Amount:
+    def is_uncovered_in(self, variables: Variables, level: str, name: str) -> Amount:
         """Return 1 if the domain has some of the target and none of the source.
 
         Exact if minimised, else an upper bound.
@@ -195,13 +195,13 @@ class Uncovered(LinkCost):
         for name in rooms.names(level):
             if all(rooms.most(bundle, level, name) for bundle in pair):
                 load = variables.total(variables.accelerators_in(bundle, level, name) for bundle in pair)
-                indicator = touches(variables, self.source, level, name) + self.alone_in(variables, level, name)
+                indicator = touches(variables, self.source, level, name) + self.is_uncovered_in(variables, level, name)
                 variables.at_most(load, rooms.together(pair, level, name) * indicator)
         return 0
 
     def aggregates(self, variables: Variables, level: str) -> Iterator[Aggregate]:
         members = [
-            (self.alone_in(variables, level, name), most(variables, self.component, level, name))
+            (self.is_uncovered_in(variables, level, name), most(variables, self.component, level, name))
             for name in several(variables.problem, level)
         ]
         yield Aggregate(("uncovered", *self.ends(variables), level), members, self.cost)

@@ -115,7 +115,7 @@ def _cut_by_place(layout: Layout, bundle: Bundle, component: Component, keep: Ke
     nodes, stretches = layout.problem.cluster.nodes, layout.numbering(bundle).stretches
     where = [domain(nodes[stretch.node_rank], keep.level) for stretch in stretches for _ in range(stretch.count)]
     groups = GroupsCut(where, size_of(component, keep), order_in_blocks(layout, bundle, component))
-    return lambda place: groups.between(place[0], place[0] + place[1] * bundle.unit)
+    return lambda place: groups.count_cut(place[0], place[0] + place[1] * bundle.unit)
 
 
 def _domains_in_order(problem: Problem, assignment: Assignment, component: Component, keep: Keep) -> list[tuple[str, int]]:

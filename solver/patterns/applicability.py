@@ -67,7 +67,7 @@ class DomainKind:
         return len(self.domains)
 
 
-def alike(layout: Layout, level: str) -> list[DomainKind]:
+def group_domains(layout: Layout, level: str) -> list[DomainKind]:
     """Group the domains of a level into kinds, lowest nodes first."""
     linked = {name for link in layout.problem.job.links for name in (link.source, link.target)}
     explicit = count_given(layout, level)
@@ -109,7 +109,7 @@ def sizes(layout: Layout, cell: Cell, bundles: Sequence[Bundle]) -> Iterator[tup
 def pays(layout: Layout, tiers: tuple[Tier, ...]) -> bool:
     """Return True if the relevant domains are alike enough for a pattern model."""
     relevant = levels(layout, tiers)
-    return bool(relevant) and len(layout.domains(relevant[0])) >= ALIKE * len(alike(layout, relevant[0]))
+    return bool(relevant) and len(layout.domains(relevant[0])) >= ALIKE * len(group_domains(layout, relevant[0]))
 
 
 def applies(layout: Layout, tiers: tuple[Tier, ...]) -> bool:

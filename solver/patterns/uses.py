@@ -15,7 +15,7 @@ from ..layout.layout import Layout
 from ..layout.pools import NodePool
 from ..model.amount import Amount, ConstraintModel, total
 from ..objectives.domains import rooms_of
-from .applicability import DomainKind, Sort, alike, permits
+from .applicability import DomainKind, Sort, group_domains, permits
 
 Vector = tuple[int, ...]
 """Units per counted bundle, in the order of the layout."""
@@ -163,7 +163,7 @@ class Uses:
 
     def __init__(self, layout: Layout, levels: tuple[str, ...]) -> None:
         self.layout, self.levels = layout, levels
-        self.kinds = alike(layout, levels[0])
+        self.kinds = group_domains(layout, levels[0])
         self.domains = [Domain(layout, levels, kind) for kind in self.kinds]
         self.are_few = sum(1 << len(domain.open) for domain in self.domains) <= MOST_USES
         every = (supports(kind, domain) for kind, domain in enumerate(self.domains) if self.are_few)

@@ -19,7 +19,7 @@ from ...models.problem import AMOUNT, Demand, Problem
 from ...models.reading import ClusterReader
 from ...models.text.nearest import nearest
 from ..refuting.conflict import can_be_dropped, key_of
-from ..replanning import after, immovable, lose
+from ..replanning import immovable, lose, replan
 from ..wording import join_names
 from .price import Named, without
 
@@ -73,7 +73,7 @@ def _ways(name: str, demand: Demand) -> Iterator[str]:
     yield from (f"{subject}.{demand.field}", demand.field, ".".join(parts[1:]), parts[1])
 
 
-def on_machines(problem: Problem, text: str) -> Problem | Finding:
+def move_to_machines(problem: Problem, text: str) -> Problem | Finding:
     """Return the problem on other machines, or a Finding.
 
     ``+4`` adds nodes like the largest, ``4xH100`` nodes like the H100 nodes, ``4x8xH100`` nodes of
@@ -150,7 +150,7 @@ def drop_demands(problem: Problem, texts: Sequence[str]) -> list[Named]:
     return [(f"without {text}", without(problem, result)) for text, result in pairs if not isinstance(result, Finding)]
 
 
-def on_other_machines(
+def vary_machines(
     problem: Problem, nodes: Sequence[str], losses: Sequence[Sequence[str]], elsewhere: ClusterReader | None = None
 ) -> list[Named]:
     """Return a problem per change of nodes and per list of lost nodes.
@@ -161,7 +161,7 @@ def on_other_machines(
     changes: list[Named] = []
     findings: list[Finding] = []
     for text in nodes:
-        changed = on_machines(problem, text)
+        changed = move_to_machines(problem, text)
         if isinstance(changed, Finding):
             findings.append(changed)
         else:
@@ -206,7 +206,7 @@ def _refuse(findings: Sequence[Finding]) -> None:
         raise UnusableInput(findings)
 
 
-def near_running_plan(problem: Problem, before: Plan | None, lost: Sequence[str] = ()) -> Problem:
+def stay_near_plan(problem: Problem, before: Plan | None, lost: Sequence[str] = ()) -> Problem:
     """Return the problem without lost nodes, to be solved near the running plan, if any.
 
     Raises UnusableInput for unknown nodes and for nodes with explicit ranks.
@@ -216,4 +216,4 @@ def near_running_plan(problem: Problem, before: Plan | None, lost: Sequence[str]
         if isinstance(left, tuple):
             raise UnusableInput(left)
         problem = left
-    return problem if before is None else after(problem, before)
+    return problem if before is None else replan(problem, before)

@@ -50,7 +50,7 @@ def merge_clauses(unmerged: Sequence[ConflictClause]) -> Iterator[ConflictClause
     alike: dict[object, list[ConflictClause]] = {}
     for position, clause in enumerate(unmerged):
         names = {demand.component for demand in clause.demands}
-        parts = _around(min(names), clause.text) if len(names) == 1 else []
+        parts = _split_around(min(names), clause.text) if len(names) == 1 else []
         alike.setdefault(tuple(parts) if len(parts) == 2 else position, []).append(clause)
     for key, members in alike.items():
         if isinstance(key, tuple) and len(members) > 1:
@@ -61,7 +61,7 @@ def merge_clauses(unmerged: Sequence[ConflictClause]) -> Iterator[ConflictClause
             yield members[0]
 
 
-def _around(name: str, text: str) -> list[str]:
+def _split_around(name: str, text: str) -> list[str]:
     """Split the text at whole-word occurrences of a name."""
     return re.split(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) if name else []
 

@@ -20,9 +20,9 @@ from .fixes import (
     Change,
     FixTrial,
     asking,
+    chain_changes,
     find_colocated,
     find_searched,
-    in_sequence,
     instead,
     more_nodes,
     relate,
@@ -61,7 +61,7 @@ def rank_changes(trial: FixTrial, demands: Sequence[Demand], row: CountingRow | 
     return tuple(proved.values())
 
 
-def together(trial: FixTrial, demands: Sequence[Demand]) -> tuple[Change, ...]:
+def combine_changes(trial: FixTrial, demands: Sequence[Demand]) -> tuple[Change, ...]:
     """Return a single combined change that was solved; empty if none is small.
 
     As many demands as possible are kept: fixed demands first, amounts last, as amounts can shrink.
@@ -87,14 +87,14 @@ def together(trial: FixTrial, demands: Sequence[Demand]) -> tuple[Change, ...]:
                 return ()
             steps[position], texts[position] = asking(component, amount), instead(component, amount)
     kind = DROPPED if any(demand.field != AMOUNT for demand in changed) else LOOSENED
-    change = Change(" and ".join(texts), (kind, float(len(changed))), in_sequence(steps))
+    change = Change(" and ".join(texts), (kind, float(len(changed))), chain_changes(steps))
     return (change,) if trial.is_solved(change.apply) else ()
 
 
 def _amount_beside(trial: FixTrial, component: Component, steps: Sequence[Apply]) -> int:
     """Return the largest feasible smaller amount beside other changes; 0 if unknown."""
-    step = in_sequence(steps)(trial.problem)[component.name].step
-    return trial.last(range(step, component.least, step), lambda amount: in_sequence([*steps, asking(component, amount)]))
+    step = chain_changes(steps)(trial.problem)[component.name].step
+    return trial.last(range(step, component.least, step), lambda amount: chain_changes([*steps, asking(component, amount)]))
 
 
 # -- sharing of accelerators
@@ -119,7 +119,7 @@ def share_with_given(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
         for holder in find_given_beside(problem, row)[:MAX_GIVEN]:
             size = problem.build_given().count_held(holder.name, problem.kind(holder))
             hinted = with_component(holder.name, runs=None, least=size, most=size)
-            colocated, inside = relate(COLOCATED, component, holder), in_sequence([hinted, relate(SUBSET, holder, component)])
+            colocated, inside = relate(COLOCATED, component, holder), chain_changes([hinted, relate(SUBSET, holder, component)])
             if trial.works(colocated):
                 yield Change(f"add `colocate_with: {holder.name}` to {component.name}", (SHARED, 0.0), colocated)
             elif trial.works(inside):
@@ -173,4 +173,4 @@ def _sharing(problem: Problem, pairs: Sequence[tuple[Component, Component]]) -> 
             outer, inner = inner, outer
         texts.append(f"add `{KEYS[kind]}: {outer.name}` to {inner.name}")
         steps.append(relate(kind, inner, outer))
-    return Change(" and ".join(texts), (max(_sharing_kind(problem, pair) for pair in pairs), 0.0), in_sequence(steps))
+    return Change(" and ".join(texts), (max(_sharing_kind(problem, pair) for pair in pairs), 0.0), chain_changes(steps))

@@ -139,7 +139,7 @@ def without(demand: Demand) -> Apply:
     return lambda problem: problem.without(demand)
 
 
-def in_sequence(steps: Sequence[Apply]) -> Apply:
+def chain_changes(steps: Sequence[Apply]) -> Apply:
     """Return the changes as a single one."""
 
     def apply(problem: Problem) -> Problem:

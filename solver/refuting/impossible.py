@@ -24,7 +24,7 @@ from .census import Census, CountingProblem, CountingRow, ResourceKind
 from .certificate import counting_row
 from .conflict import changeable_first, clauses, decides_resource_kind, list_briefly, merge_clauses, minimal_with_sharing, with_line
 from .contradictions import find_contradiction
-from .fix_choice import find_given_beside, rank_changes, together
+from .fix_choice import combine_changes, find_given_beside, rank_changes
 from .fixes import Change, FixTrial
 from .oracle import Oracle, Verdict
 
@@ -125,7 +125,7 @@ def find_conflict(alternatives: Sequence[Problem], session: Session | None = Non
     shown = [demand for demand in every if demand in core or demand in near]
     more = (*_even_less(problem, alternatives[0], row), *_list_unshared(problem, row)) if row else ()
     return Conflict(
-        tuple(core), tuple(merge_clauses([*clauses(problem, shown), *more])), row, minimal, rank_changes(trial, shown, row) or together(trial, every),
+        tuple(core), tuple(merge_clauses([*clauses(problem, shown), *more])), row, minimal, rank_changes(trial, shown, row) or combine_changes(trial, every),
         COUNTING if all(rows) else SEARCH, problem, _histograms(CountingProblem(problem, census), row) + (OPEN,) * (not minimal),
     )  # fmt: skip
 

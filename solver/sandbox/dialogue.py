@@ -8,7 +8,7 @@ from typing import Callable, Sequence, TypeVar
 
 from ..process import Child, MemoryExceeded, TooLate
 from ..session import Session
-from .end_reasons import Faulty, Stopped, not_started, out_of_memory, report_death, stoppable, too_late
+from .end_reasons import Faulty, Stopped, describe_out_of_memory, not_started, report_death, stoppable, too_late
 from .messages import Failed, NotOurs
 from .trust import InvalidWorkerResult
 
@@ -70,7 +70,7 @@ def _answer(
         for line in process.lines():
             message = read(line)
             if isinstance(message, Failed):
-                raise out_of_memory(memory) if message.memory else Faulty(f"the search itself failed: {message.reason}")
+                raise describe_out_of_memory(memory) if message.memory else Faulty(f"the search itself failed: {message.reason}")
             answer = heard(message, process)
             if answer is not None:
                 return answer

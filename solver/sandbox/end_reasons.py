@@ -81,7 +81,7 @@ def too_late(seconds: float) -> Stopped:
     )
 
 
-def out_of_memory(memory: int) -> Stopped:
+def describe_out_of_memory(memory: int) -> Stopped:
     """Return the reason for a search beyond its memory limit."""
     return Stopped(
         f"the search wanted more than {write_memory(memory)} of memory", f"allow it more: `--memory-limit {write_memory(2 * memory)}`"
@@ -99,7 +99,7 @@ def report_death(code: int, errors: str, memory: int) -> Stopped:
     `code` is the exit code, negative for a signal; `errors` the end of standard error.
     """
     if "bad_alloc" in errors:
-        return out_of_memory(memory)
+        return describe_out_of_memory(memory)
     if -code == signal.SIGKILL:
         return Stopped(
             "the search was killed from outside, as a system does that has no memory left", "free some memory, or use another machine"

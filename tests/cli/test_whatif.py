@@ -14,7 +14,7 @@ from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
 from placewright.solver import process
-from placewright.solver.pricing.changes import demands_named, names, on_machines, without_named
+from placewright.solver.pricing.changes import demands_named, move_to_machines, names, without_named
 from placewright.solver.pricing.price import price, without
 from placewright.solver.pricing.result import BETTER, IMPOSSIBLE_NOW, POSSIBLE_NOW, SAME, WORSE
 from placewright.solver.process import Child
@@ -99,7 +99,7 @@ def test_dropped_degrees_leave_no_choice() -> None:
     [("+2", 6, 48), ("2xH100", 6, 48), ("+1x4xA100", 5, 36), ("3x8xH100", 7, 56), ("-3", 1, 8)],
 )
 def test_machines_in_a_word(text: str, nodes: int, accelerators: int) -> None:
-    changed = on_machines(question(Component("a")), text)
+    changed = move_to_machines(question(Component("a")), text)
     assert isinstance(changed, Problem)
     assert (len(changed.cluster.nodes), changed.cluster.total()) == (nodes, accelerators)
     assert [node.rank for node in changed.cluster.nodes] == list(range(nodes))
@@ -107,7 +107,7 @@ def test_machines_in_a_word(text: str, nodes: int, accelerators: int) -> None:
 
 @pytest.mark.parametrize("text", ["-4", "-9", "0", "many", "2xA100", "+1x9999xH100", "", "+", "4x8x"])
 def test_machines_that_cannot_be_are_told(text: str) -> None:
-    changed = on_machines(question(Component("a")), text)
+    changed = move_to_machines(question(Component("a")), text)
     assert isinstance(changed, Finding)
     assert changed.code == "PW609"
     assert changed.help

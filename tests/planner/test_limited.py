@@ -9,7 +9,7 @@ from typing import Mapping, Sequence
 
 import pytest
 from placewright.models.planning.arrangement import CountConstraint, FrameworkArrangement
-from placewright.models.planning.design import Design, inside_of
+from placewright.models.planning.design import Design, list_nested
 from placewright.models.planning.option import NO_KIND, Area, Option, RefusedCount, Use
 from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.check import faults, price
@@ -125,7 +125,7 @@ def keeps(asked: PlanningProblem, design: Design) -> bool:
             for name, use in each.uses.items()
             for option in (design.options[name],)
         )  # fmt: skip
-        if met and inside_of(design, frozenset(each.uses)) == each.inside:
+        if met and list_nested(design, frozenset(each.uses)) == each.inside:
             return False
     return True
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 from placewright.models.planning.workload import SECOND
-from placewright.solver.wording import exactly_in_seconds, exactly_in_time, figure, in_seconds, in_time, with_unit
+from placewright.solver.wording import exactly_in_seconds, exactly_in_time, figure, format_time, round_seconds, with_unit
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from placewright.solver.wording import exactly_in_seconds, exactly_in_time, figu
     ],
 )
 def test_what_is_needed_is_told_as_no_less(nanoseconds: int, seconds: str, time: str) -> None:
-    assert (in_seconds(nanoseconds), in_time(nanoseconds)) == (seconds, time)
+    assert (round_seconds(nanoseconds), format_time(nanoseconds)) == (seconds, time)
     assert Decimal(seconds) * SECOND >= nanoseconds
 
 
@@ -40,4 +40,4 @@ def test_a_figure_has_no_exponent_and_is_not_nothing() -> None:
 
 @pytest.mark.parametrize(("nanoseconds", "words"), [(SECOND, "1 second"), (SECOND // 2, "0.5 seconds"), (11 * SECOND, "11 seconds")])
 def test_one_second_is_one(nanoseconds: int, words: str) -> None:
-    assert with_unit(in_seconds(nanoseconds)) == words
+    assert with_unit(round_seconds(nanoseconds)) == words

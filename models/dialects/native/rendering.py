@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Sequence
 
 from ...component import KEYS, Component
-from ...conversion import Data, between_to_data, counts_to_data, other_hints_to_data, relation_to_data
+from ...conversion import Data, counts_to_data, links_to_data, other_hints_to_data, relation_to_data
 from ...findings.finding import Finding, UnusableInput
 from ...job import Share
 from ...machines.cluster_file import cluster_to_short_data as cluster_to_data
@@ -38,7 +38,7 @@ def render(problem: Problem) -> Rendering:
     ]
     work = [_work(share) for share in problem.shares]
     data: Data = {"cluster": cluster_to_data(problem.cluster)}
-    sections = {"allow": allowed, "components": components, "relations": relations, **between_to_data(problem, names), "work": work}
+    sections = {"allow": allowed, "components": components, "relations": relations, **links_to_data(problem, names), "work": work}
     data |= {key: value for key, value in sections.items() if value}
     return Rendering(to_yaml(data), tuple(losses), names)
 
@@ -56,14 +56,14 @@ def _component(problem: Problem, component: Component, names: dict[str, str], lo
     if isinstance(placement, str):
         placement = number_or_text(placement)
     data = ({} if labels == (CLUSTER_LABEL,) else {"node_group": ",".join(labels)}) | data | {"placement": placement}
-    if (component.least, component.most, component.per_process) != _by_itself(problem, component, component.runs):
+    if (component.least, component.most, component.per_process) != _imply_amount(problem, component, component.runs):
         data = counts_to_data(problem, component) | data
     elif component.unit > component.group_size and component.per_process > 1:
         data = {"accelerators_per_process": component.per_process} | data  # the stride is dealt out in processes of this size
     return data
 
 
-def _by_itself(problem: Problem, component: Component, runs: Sequence[Run]) -> tuple[int, int, int]:
+def _imply_amount(problem: Problem, component: Component, runs: Sequence[Run]) -> tuple[int, int, int]:
     """Return (least, most, resources of a process) implied by the placement alone."""
     sizes = [max(1, len(process_seats)) for _, process_seats in seats(runs)]
     per_process = 1 if problem.kind(component) == NODE or len(set(sizes)) > 1 else max(sizes, default=1)

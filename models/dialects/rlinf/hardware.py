@@ -19,7 +19,7 @@ from ...machines.node import Hardware
 from ...ranks import Ranks
 from ...record import dataclass
 from ...text.tree import MapNode, Scalar, Value, kind_of, plain
-from .known import FACTS, before, releases_of
+from .known import FACTS, releases_before, releases_of
 from .section import ClusterSection, is_absent
 
 CODE = "PW116"
@@ -79,7 +79,7 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks) -> Group
     kind = part.word(named, hardware_types(), "`{}` is no hardware type that RLinf can configure", "not a type") if named else None
     if named is None or kind is None:
         return None
-    if older := before("hardware", kind):
+    if older := releases_before("hardware", kind):
         message = f"RLinf before {older.until} cannot configure a {kind}"
         notes.judge(older, Severity.ERROR, CODE, group, message, named, "not a type yet", f"run RLinf {older.until}")
     is_empty = isinstance(configs, MapNode) and not configs.entries
@@ -146,9 +146,9 @@ def _device(part: ClusterSection, kind: str, item: Value, nodes: Ranks) -> tuple
 
 def _check_release(part: ClusterSection, kind: str, device: MapNode) -> None:
     """Note fields unknown in a release, and missing fields required by a release."""
-    notes, group, typed = part.notes, part.subject, before("hardware", kind)
+    notes, group, typed = part.notes, part.subject, releases_before("hardware", kind)
     for entry in device:
-        older = before("hardware_field", f"{kind}.{entry.key.text}")
+        older = releases_before("hardware_field", f"{kind}.{entry.key.text}")
         if older and older != typed:
             message = f"a {kind} configuration has no key `{entry.key.text}` before RLinf {older.until}"
             help, edit = f"remove it, or run RLinf {older.until}", notes.remove(device, entry)

@@ -174,7 +174,7 @@ def releases_of(kind: str, name: str) -> tuple[Range, ...]:
     return _read_known()[kind].get(name, ())
 
 
-def before(kind: str, name: str) -> Range | None:
+def releases_before(kind: str, name: str) -> Range | None:
     """Return the releases before a name was added; None if there are none."""
     runs = releases_of(kind, name)
     return Range(until=runs[0].since) if runs and runs[0].since else None

@@ -20,7 +20,7 @@ from ...text.interpolation import Interpolator
 from ...text.nearest import SLIP, closest, nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
 from ..unread import counting_keys, report_unread
-from .known import CHECKED, FOLDER, before, names
+from .known import CHECKED, FOLDER, names, releases_before
 
 
 def is_absent(value: Value | None) -> bool:
@@ -214,7 +214,7 @@ def check_profiling(notes: Notes, value: Value | None) -> None:
     if value is None or is_absent(value):
         return
     part = ClusterSection(notes, "PW117", "profiling")
-    if older := before("cluster_key", "profiling"):
+    if older := releases_before("cluster_key", "profiling"):
         message = f"RLinf before {older.until} ignores `profiling`"
         notes.judge(older, Severity.WARNING, part.code, part.subject, message, value, "ignored", f"run RLinf {older.until}, or remove it")
         if notes.choice is not None and notes.choice.has(older):

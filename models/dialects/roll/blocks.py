@@ -67,13 +67,13 @@ class ConfigurationBlocks(RollChecks):
 
     def _reference(self) -> Switch:
         settings, pipeline, choice = self.settings, self.pipeline, self.notes.choice
-        with_adapters = pipeline.lora_reference or (pipeline.agentic and choice is not None and choice.until("0.2.0"))
+        with_adapters = pipeline.lora_reference or (pipeline.agentic and choice is not None and choice.is_older_than("0.2.0"))
         adapters = f"{ACTOR_TRAIN}.model_args.lora_target"
         if settings.has(adapters) and not pipeline.pure_opd and not with_adapters:
             return Switch(False, "with `lora_target` the actor without its adapters is the reference", self.setup.span_of(adapters))
         if self.teachers_refer:
             return Switch(True, "distillation compares with the teacher", settings.top)
-        if choice is not None and choice.until("0.1.3"):
+        if choice is not None and choice.is_older_than("0.1.3"):
             return Switch(True, f"{choice.release} always does", settings.top)
         for key in ("enable_reference", "use_kl_loss"):
             flag = settings.flag(key, STARTS)

@@ -64,7 +64,7 @@ def _is_for(setup: RollSetup, role: Role | None, demand: Demand) -> bool:
     in_job = "job_has" not in demand or any(map(settings.has, demand["job_has"]))
     no_job = "job_unset" not in demand or settings.at(demand["job_unset"]) is None
     words = all(settings.word(path, REFUSED) in known for path, known in demand.get("job_words", {}).items())
-    return in_job and no_job and words and is_for(settings, demand, REFUSED, partial(_below, role.key if role else ""))
+    return in_job and no_job and words and is_for(settings, demand, REFUSED, partial(_join_key, role.key if role else ""))
 
 
 def _check_domains(setup: RollSetup) -> None:
@@ -80,7 +80,7 @@ def _check_domains(setup: RollSetup) -> None:
             setup.notes.error(REFUSED, ACTOR_TRAIN, message, entry.key.span, "not a reward", help, edit, AT_CREATION)
 
 
-def _below(role: str, key: str) -> str:
+def _join_key(role: str, key: str) -> str:
     return f"{role}.{key}" if role else key
 
 
@@ -88,13 +88,13 @@ def _check(role: str, demand: Demand) -> Check:
     source, left, code = demand["source"], demand.get("left"), demand.get("code", REFUSED)
     given: dict[str, Any] = {name: demand[name].replace("{role}", role) for name in ("message", "help") if name in demand}
     if left is not None:
-        given["left"] = lambda facts: facts.of(facts.settings.whole(_below(role, left), code, demand.get("default", 1), least=-(10**9)))
+        given["left"] = lambda facts: facts.of(facts.settings.whole(_join_key(role, left), code, demand.get("default", 1), least=-(10**9)))
     if demand.get("right") == "workers":
         given["right"] = _count_workers
     if "key" in demand:
-        given["key"] = _below(role, demand["key"])
+        given["key"] = _join_key(role, demand["key"])
     if "keys" in demand:
-        given["keys"] = [_below(role, key) for key in demand["keys"]]
+        given["keys"] = [_join_key(role, key) for key in demand["keys"]]
     source = source if source.startswith("Megatron") else f"ROLL, {source}"
     return check_of(demand, **{"code": code, "source": source, "when": getattr(names, demand["when"]), **given})
 

@@ -19,7 +19,7 @@ from ...machines.shorthand import MAX_ACCELERATORS_PER_NODE, AsDeclared
 from ...placements.assignment import Seat, compress
 from ...placements.placement_text import RankRange, runs_of
 from ...placements.run import Run
-from ...placements.run_checks import in_turn
+from ...placements.run_checks import deal_round_robin
 from ...ranks import write_ranks
 from ...releases.release import Range
 from ...text.document import ShellMachine
@@ -218,7 +218,7 @@ class DeviceReservation(RollChecks):
         first = max(roles, key=lambda role: role.devices.highest)
         names = f"`{first.key}` names device" if len(roles) == 1 else f"{len(roles)} roles name devices up to"
         message = f"{names} {first.devices.highest}, on node {first.devices.highest // devices}, but the cluster has {self._describe()}"
-        help, edit = next(((help, edit) for help, edit in self._within(limit) if verifies(edit, None)), ("", None))
+        help, edit = next(((help, edit) for help, edit in self._fix_ids(limit) if verifies(edit, None)), ("", None))
         if verifies(None, self._of_needed_size()):
             larger = f"give a cluster of {with_noun(self.needed, 'node')} of {devices}: `--cluster {self.needed}x{devices}`"
             help = f"{help}, or {larger}" if help else larger
@@ -233,12 +233,12 @@ class DeviceReservation(RollChecks):
         also = tuple(role.key for role in roles if role is not first)
         self.notes.findings[-1] = replace(self.notes.findings[-1], also=also)
 
-    def _within(self, limit: int) -> Iterator[tuple[str, Edit]]:
+    def _fix_ids(self, limit: int) -> Iterator[tuple[str, Edit]]:
         """Yield (help, edit) to keep the roles on existing devices: the same ids, the first ids, or fewer."""
         every = [role.devices for role in self.beyond]
-        below = [_below(ids, limit) for ids in every]
+        below = [_limit_ids(ids, limit) for ids in every]
         as_many = [Ids.join(range(min(ids.count, limit))) for ids in every]
-        fewer = [[_below(Ids(ids.listed[: ids.count // part]), limit) for ids in every] for part in (2, 4)]
+        fewer = [[_limit_ids(Ids(ids.listed[: ids.count // part]), limit) for ids in every] for part in (2, 4)]
         for candidate in (below, as_many, *fewer) if all(ids.solid for ids in every) else (as_many, below, *fewer):
             texts, edits = dict[str, list[str]](), list[Edit]()
             for role, ids in zip(self.beyond, candidate):
@@ -255,7 +255,7 @@ class DeviceReservation(RollChecks):
                 yield f"write {help}", self.notes.join(*edits)
 
 
-def _below(ids: Ids, limit: int) -> Ids:
+def _limit_ids(ids: Ids, limit: int) -> Ids:
     return Ids(tuple(id_ for id_ in ids if id_ < limit))
 
 
@@ -282,7 +282,7 @@ def placed_component(setup: RollSetup, role: Role, nodes: int) -> Component:
         return replace(component, node_groups=groups, spans={**spans, "placement": role.place})
     if role.ids is None:
         workers, at = role.world_size, role.world_span or role.span
-        turns = in_turn(workers, min(nodes, len(setup.cluster.nodes)))
+        turns = deal_round_robin(workers, min(nodes, len(setup.cluster.nodes)))
         return Component(role.key, groups, workers, workers, runs=turns, spans=spans | {"placement": at, "amount": at}, role=component.role)
     count, runs = role.ids.count, _runs_on(role.ids, component.per_process, setup)
     return replace(component, least=count, most=count, runs=runs, spans=spans)

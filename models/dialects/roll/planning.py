@@ -20,7 +20,7 @@ from ...placements.run import Run
 from ...planning.arrangement import ProcessShape
 from ...planning.workload import Workload
 from ...problem import Problem
-from ...quantity import in_any
+from ...quantity import unite_counts
 from ...reading import Reading
 from ...record import dataclass
 from ...roles import ROLLOUT, role_of
@@ -163,7 +163,7 @@ class RollOpening:
         written = {name: own[name] for name in own if name in parts and problem[name].runs is None}
         shares = chosen.judged.problem.job.shares if chosen.judged.problem is not None else ()
         planning = replace(
-            problem.job.planning, own=_within(problem, written), shapes=shapes, accepted=accepted,
+            problem.job.planning, own=_limit_runs(problem, written), shapes=shapes, accepted=accepted,
             workload=self._workload(problem, problem.job.planning.workload),
         )  # fmt: skip
         job = replace(
@@ -243,7 +243,7 @@ def _find_refusals(problem: Problem, chosen: Chosen) -> Iterator[Finding]:
         yield from report_all_refused(replace(problem.job, choices=some), chosen.job)
 
 
-def _within(problem: Problem, written: Mapping[str, Sequence[Run]]) -> dict[str, Sequence[Run]]:
+def _limit_runs(problem: Problem, written: Mapping[str, Sequence[Run]]) -> dict[str, Sequence[Run]]:
     assignment, count = Assignment(written), len(problem.cluster.nodes)
     return {name: runs for name, runs in written.items() if all(node < count for node, _ in assignment.masks(name))}
 
@@ -272,4 +272,4 @@ def _widen(component: Component, candidates: Sequence[Component]) -> Component:
     if not candidates:
         return component
     least, most = min(candidate.least for candidate in candidates), max(candidate.most for candidate in candidates)
-    return replace(component, least=least, most=most, counts=in_any(candidate.counts for candidate in candidates))
+    return replace(component, least=least, most=most, counts=unite_counts(candidate.counts for candidate in candidates))

@@ -78,13 +78,13 @@ class RoleWorkers(RollChecks):
         if entry is None or role.mapping is None:
             if role.key in self.setup.hinted_names and (per_worker := self._per_worker(role)):
                 role = replace(role, num_gpus_per_worker=per_worker.value)
-            return self._on_cpus(role)
+            return self._place_on_cpus(role)
         given, ids = read_devices(self.notes, role, block, entry, role.mapping, self.pipeline.checks_types)
         if not given:
-            return self._on_cpus(role)
+            return self._place_on_cpus(role)
         per_worker = self._per_worker(role)
         role = replace(role, ids=ids, num_gpus_per_worker=per_worker.value if per_worker else 0)
-        return replace(role, readable=False) if ids is None or per_worker is None else self._on_devices(role, per_worker)
+        return replace(role, readable=False) if ids is None or per_worker is None else self._place_on_devices(role, per_worker)
 
     # -- strategies
 
@@ -185,7 +185,7 @@ class RoleWorkers(RollChecks):
             at, edit = written.scalar or role.span, written.becomes(number)
             self.notes.warn(REWRITTEN, role.key, message, at, f"becomes {number}", f"write `{number}`", edit)
 
-    def _on_devices(self, role: Role, per_worker: Amount) -> Role:
+    def _place_on_devices(self, role: Role, per_worker: Amount) -> Role:
         count, size = role.devices.count, per_worker.value
         world, rest = divmod(count, size)
         if rest:
@@ -206,7 +206,7 @@ class RoleWorkers(RollChecks):
 
     # -- on CPUs
 
-    def _on_cpus(self, role: Role) -> Role:
+    def _place_on_cpus(self, role: Role) -> Role:
         path = role.path(WORLD_SIZE)
         if role.part == names.REWARD_MODEL:
             return role
@@ -257,7 +257,7 @@ class RoleWorkers(RollChecks):
         most = self.settings.whole(limit, "PW403", least=-MAX_WORKERS)
         if groups is None or size is None or redundancy is None or most is None:
             return replace(role, readable=False)
-        spare = 0 if notes.choice is not None and notes.choice.until("0.1.1") else redundancy.value
+        spare = 0 if notes.choice is not None and notes.choice.is_older_than("0.1.1") else redundancy.value
         environments = groups.value * (size.value + spare)
         facts, text = Facts(notes, self.settings, role.key), with_noun(environments, "environment")
         if most.value > 0:

@@ -18,7 +18,7 @@ from .device_mapping import ids_edit
 from .ids import Ids, common, differing, positions, range_text
 from .job import Role, RoleFacts, RollChecks, number
 from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AGENTIC_REWARD, AT_LOAD, CRITICS, NEVER, REFERENCES, SGLANG, VLLM
-from .strategies import data_parallel, degrees, in_groups_of
+from .strategies import data_parallel, degrees, group_ranks
 
 # Generation during training: demands of `async_generation_ratio`.
 #
@@ -229,10 +229,10 @@ class ModeChecks(RollChecks):
             self.notes.error(MODES, infer.key, message, at, "too few", help, None, why)
             return
         if inner.runs is None:
-            self.setup.components[train.key] = inner.between(inner.least, min(inner.most, most))
+            self.setup.components[train.key] = inner.narrow_counts(inner.least, min(inner.most, most))
         if outer.runs is None:
             least = max(outer.least, needed, 2 * per_worker)
-            self.setup.components[infer.key] = outer.between(-(-least // outer.step) * outer.step, outer.most)
+            self.setup.components[infer.key] = outer.narrow_counts(-(-least // outer.step) * outer.step, outer.most)
 
 
 # Weights go from `actor_train` to `actor_infer`.
@@ -298,7 +298,7 @@ class TransferChecks(RollChecks):
             within = any(relation.kind == SUBSET and set(relation.components) == {train.key, infer.key} for relation in self.setup.hinted)
             is_open = train.ids is None and components[train.key].runs is None and infer.key not in self.setup.choices
             if within and is_open and per_worker:
-                in_groups_of(self.setup, train, per_worker, infer.key)
+                group_ranks(self.setup, train, per_worker, infer.key)
         if train.on_devices and infer.on_devices:
             self._add_range_fixes([role for role in (train, infer) if not role.devices.solid])
             is_shared = common(train.devices, infer.devices) and per_worker and infer.devices.count % per_worker == 0

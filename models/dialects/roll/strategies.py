@@ -195,9 +195,9 @@ class StrategyChecks(RollChecks):
         for place, finding in enumerate(self.notes.findings):
             edit = finding.edit if finding.code == "PW111" else None
             if edit is not None and edit.span.file == self.notes.document.source.name and not verifies(edit):
-                self.notes.findings[place] = self._by_degree(finding, verifies)
+                self.notes.findings[place] = self._suggest_degree(finding, verifies)
 
-    def _by_degree(self, finding: Finding, verifies: Callable[[Edit | None], bool]) -> Finding:
+    def _suggest_degree(self, finding: Finding, verifies: Callable[[Edit | None], bool]) -> Finding:
         """Replace the help of a finding about incomplete workers by a lower, verified vLLM tp."""
         role = next(candidate for candidate in self.setup.roles if candidate.key == finding.subject)
         tp = self.settings.whole(role.config("tensor_parallel_size"), DIVIDES, 1) if role.strategy == VLLM else None
@@ -348,7 +348,7 @@ class StrategyChecks(RollChecks):
         if role.by_megatron:
             parallel = replace(parallel, dp=lcm(parallel.replica, role_degrees.experts[0]) // parallel.replica)
         result = replace(result, parallel=result.parallel if role.strategy in FSDP2 else parallel)
-        check_whole(self.setup, role, in_meshes(result), "its strategy needs")
+        check_whole(self.setup, role, group_meshes(result), "its strategy needs")
         ranks = self.settings.whole(role.config("data_parallel_size"), MATCHES, 1, exact=True) if role.strategy == VLLM else None
         if ranks is None or ranks.value == 1:
             return result
@@ -374,27 +374,27 @@ class StrategyChecks(RollChecks):
         return replace(result, shards=fsdp.value, spans=spans)
 
 
-def in_meshes(component: Component) -> Component:
+def group_meshes(component: Component) -> Component:
     """Make whole meshes the replicas of a component with several meshes."""
     if not 0 < component.shards < component.least:
         return component
-    return _in_steps_of(component, component.parallel.replica, component.shards)
+    return _multiply_ranks(component, component.parallel.replica, component.shards)
 
 
-def _in_steps_of(component: Component, step: int, size: int) -> Component:
+def _multiply_ranks(component: Component, step: int, size: int) -> Component:
     """Add data parallel ranks until amounts, now multiples of `step`, are multiples of `size` too."""
     parallel = component.parallel
     return replace(component, parallel=replace(parallel, dp=parallel.dp * lcm(step, size) // step))
 
 
-def in_groups_of(setup: RollSetup, role: Role, size: int, workers: str) -> None:
+def group_ranks(setup: RollSetup, role: Role, size: int, workers: str) -> None:
     """Give an open training role whole groups of ranks for the workers of another role.
 
     `size`: GPUs of a worker. For other counts the search keeps both in step (`Job.in_step`).
     """
-    component = in_meshes(setup.components[role.key])
+    component = group_meshes(setup.components[role.key])
     if component.step % size and component.parallel.replica:
-        whole = _in_steps_of(component, component.step, size)
+        whole = _multiply_ranks(component, component.step, size)
         check_whole(setup, role, whole, f"to share GPUs with the workers of {workers} it needs")
 
 

@@ -13,7 +13,7 @@ from ...findings.wording import are, with_noun
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
 from ...placements.assignment import Assignment, seats
 from ...placements.run import Run
-from ...placements.run_checks import in_turn
+from ...placements.run_checks import deal_round_robin
 from ...problem import Problem
 from ...reading import Reading
 from ...roles import ACTOR, CRITIC, role_of
@@ -224,7 +224,7 @@ class _RollWriter:
         else:
             nodes = _nodes_of_workers(component.runs)
             count = len(nodes)
-            if nodes != _nodes_of_workers(in_turn(count, self.nodes)):
+            if nodes != _nodes_of_workers(deal_round_robin(count, self.nodes)):
                 shown = f"its {self.nodes} nodes" if self.nodes > 1 else "its node"
                 self.losses.append(warn_of_loss(name, f"ROLL deals the {with_noun(count, 'worker')} of `{name}` out to {shown} in turn"))
         return {names.WORLD_SIZE: count} if part == REWARDS else _environments(count)

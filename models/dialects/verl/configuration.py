@@ -73,7 +73,7 @@ class Configuration(Settings):
         """Return True if the selected release is `name` or newer."""
         return self.has_release(Range(since=name))
 
-    def until(self, name: str) -> bool:
+    def is_older_than(self, name: str) -> bool:
         """Return True if the selected release is older than `name`."""
         return self.has_release(Range(until=name))
 
@@ -184,7 +184,7 @@ class Configuration(Settings):
 
         With LoRA the actor without its adapter is the reference.
         """
-        if self.until("0.4.0"):
+        if self.is_older_than("0.4.0"):
             return True  # main_ppo of 0.3.0 always starts it
         if not (uses := self.uses_reference):
             return uses
@@ -212,14 +212,14 @@ class Configuration(Settings):
     @property
     def is_reward_served(self) -> bool | None:
         """True if an engine serves the reward model, as always since 0.7.1; None if unknown."""
-        if self.until("0.7.0") or self.since("0.7.1"):
+        if self.is_older_than("0.7.0") or self.since("0.7.1"):
             return self.since("0.7.1")
         return False if self.entry.kind is ProgramKind.SEPARATE else self.flag("reward_model.use_reward_loop", "PW208")
 
     def reward_key(self, name: str) -> str:
         """Return the key of a reward model's setting: since 0.7.1 below `reward.reward_model`."""
         old = f"reward_model.{name}"
-        return old if self.until("0.7.1") or (self.migrates and self.has(old)) else f"reward.{old}"
+        return old if self.is_older_than("0.7.1") or (self.migrates and self.has(old)) else f"reward.{old}"
 
     @property
     def migrates(self) -> bool:
@@ -231,7 +231,7 @@ class Configuration(Settings):
     @property
     def is_v1(self) -> bool | None:
         """True if the V1 trainer runs; None if unknown. Source: verl, main_ppo.py (main)."""
-        if self.entry.program != MAIN_PPO or self.until("0.9.0"):
+        if self.entry.program != MAIN_PPO or self.is_older_than("0.9.0"):
             return False
         return self.flag("trainer.use_v1", ROLES, True)
 
@@ -247,7 +247,7 @@ class Configuration(Settings):
         Since 0.8.0 there are no others. Source: verl, verl/trainer/main_ppo.py
         (add_actor_rollout_worker), verl/workers/engine_workers.py.
         """
-        if self.since("0.8.0") or self.until("0.6.0"):
+        if self.since("0.8.0") or self.is_older_than("0.6.0"):
             return self.since("0.8.0")
         word = self.word(NEW_WORKERS, ROLES)
         return None if word is None else word == "disable"

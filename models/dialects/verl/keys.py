@@ -318,7 +318,7 @@ class _Keys:
     def _sections(self) -> Sequence[str]:
         """Sections that the program always turns into dataclasses."""
         settings, entry = self.settings, self.settings.entry
-        if settings.until("0.6.0") or entry.own_trainer:
+        if settings.is_older_than("0.6.0") or entry.own_trainer:
             return ()
         if entry.kind in TRAINERS:
             return _TRAINED if settings.has_critic else _TRAINED[:-1]

@@ -165,7 +165,7 @@ def _warn_of_old_reward_model(settings: Configuration) -> None:
 def _reward_pool(settings: Configuration) -> tuple[Pool, ...]:
     """Return `reward_pool`; until 0.7.1 it fails without workers, as with the reward loop."""
     own, enabled = settings.reward_key("enable_resource_pool"), settings.has_reward_model
-    loop = settings.flag("reward_model.use_reward_loop", ROLES) if settings.since("0.7.0") and settings.until("0.7.1") else False
+    loop = settings.flag("reward_model.use_reward_loop", ROLES) if settings.since("0.7.0") and settings.is_older_than("0.7.1") else False
     works = settings.since("0.7.1") or settings.entry.own_trainer or loop is None or enabled is None or (enabled and not loop)
     if not works:
         why = "the reward loop starts servers, no workers" if enabled else "`reward_model.enable` is not set"
@@ -189,7 +189,7 @@ def separate_pools(settings: Configuration) -> Declared:
     pools = (*_pools(settings, trainer), *_servers_apart(settings, OWN_NODES, OWN_ACCELERATORS, "rollout"))
     if scored:
         nodes, accelerators, enable = map(settings.reward_key, ("nnodes", "n_gpus_per_node", "enable"))
-        pools += _apart(settings, "reward_model", _own_size(settings, nodes, accelerators, enable, "reward_model"))
+        pools += _list_separate(settings, "reward_model", _own_size(settings, nodes, accelerators, enable, "reward_model"))
     return Declared((*pools, *_teachers(settings)[0]))
 
 
@@ -298,10 +298,10 @@ def _servers_apart(settings: Configuration, nodes: str, accelerators: str, compo
         help_ = f"set {settings.spell(nodes, 1)} or more"
         settings.notes.error(MODE, component, message, count.span or settings.top, "too few", help_, count.becomes(1))
         return ()
-    return _apart(settings, component, read_size(settings, nodes, accelerators))
+    return _list_separate(settings, component, read_size(settings, nodes, accelerators))
 
 
-def _apart(settings: Configuration, component: str, pool_size: Size | None) -> tuple[Pool, ...]:
+def _list_separate(settings: Configuration, component: str, pool_size: Size | None) -> tuple[Pool, ...]:
     known = engine_of(settings, component) if pool_size else None
     pool = _replicas(settings, component, pool_size, known, known[0].replica) if known and pool_size else None
     if pool is None or known is None or pool_size is None:

@@ -15,7 +15,20 @@ from ...machines.cluster import Cluster
 from ...machines.node import GENERIC, Node, Nodes, accelerators, numbered_nodes
 from ...machines.shorthand import AsDeclared
 from ...placements.run import Runs
-from ...pools import UNKNOWN_CPUS, FreeNodes, Pool, PoolLayout, PoolParts, Unplaced, apart, can_fit, cut, lay_out, machines_for, rooms_of
+from ...pools import (
+    UNKNOWN_CPUS,
+    FreeNodes,
+    Pool,
+    PoolLayout,
+    PoolParts,
+    Unplaced,
+    can_fit,
+    cut,
+    lay_out,
+    machines_for,
+    place_evenly,
+    rooms_of,
+)
 from .configuration import Configuration
 from .pools import FIT, Declared, split_servers
 from .programs import ProgramKind
@@ -76,7 +89,7 @@ def _lay_out(settings: Configuration, declared: Declared, machines: Cluster | As
 
 
 def _one_each(declared: Declared) -> tuple[Cluster, PoolLayout]:
-    nodes, layout = apart(declared.pools)
+    nodes, layout = place_evenly(declared.pools)
     return _nodes_of(nodes), layout
 
 
@@ -157,7 +170,7 @@ def _fault(
         largest = max(len(group.node.accelerators) for group in cluster.alike)
         left = f"the largest node, {name}, has {has}" if has == largest else f"at most {has} {are(has)} left, on {name}"
     message = f"{_part(short)} needs {with_noun(size, 'accelerator')} of one node, but {left}"
-    return FIT, message, (torchrun or PER_NODE if torchrun or settings.until("0.6.0") else NEVER,)
+    return FIT, message, (torchrun or PER_NODE if torchrun or settings.is_older_than("0.6.0") else NEVER,)
 
 
 def _part(short: Unplaced) -> str:

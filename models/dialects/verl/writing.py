@@ -87,7 +87,7 @@ def _edits(reading: Reading, settings: Configuration, numbers: Numbers, alone: N
                 raise refuse_writing(key, f"`{key}` is written through an interpolation")
             edits.append(Edit(here.span, str(value)))
     if reading.document.program is not None:
-        return edits + _at_command_end(reading, [f"{key}={value}" for key, value in missing.items()])
+        return edits + _append_settings(reading, [f"{key}={value}" for key, value in missing.items()])
     return edits + edits_of(reading.source, reading.source.root, put({}, missing))
 
 
@@ -105,7 +105,7 @@ def _counts(pool: Pool, assignment: Assignment) -> list[int]:
     return [mask.bit_count() for (_, kind), mask in assignment.masks(pool.components[0]).items() if kind == ACCELERATOR]
 
 
-def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
+def _append_settings(reading: Reading, settings: list[str]) -> list[Edit]:
     program = reading.document.program
     if not settings or program is None:
         return []

@@ -121,13 +121,13 @@ def find_verl_modes(method: object) -> tuple[Dispatch | Mapping[str, Any], Execu
         return None
     mode = mark["dispatch_mode"]
     return (
-        _over_mesh(mode) if isinstance(mode, Mapping) else _find_same(Dispatch, mode),
+        _convert_mesh_mode(mode) if isinstance(mode, Mapping) else _find_same(Dispatch, mode),
         _find_same(Execute, mark["execute_mode"]),
         mark["blocking"],
     )
 
 
-def _over_mesh(mode: Mapping[str, Any]) -> Mapping[str, Any]:
+def _convert_mesh_mode(mode: Mapping[str, Any]) -> Mapping[str, Any]:
     """Convert a mesh mode to ours; return any other pair of functions unchanged."""
     dispatch = mode.get("dispatch_fn")
     if isinstance(dispatch, partial) and dispatch.func.__name__ == OVER_MESH:

@@ -7,7 +7,7 @@ from typing import Mapping, Sequence
 from ...failure import Refusal, build_refusal
 from ...port.port import Port, RayNode
 from ...reserving.fitting import NOISE, Need, fit
-from ...reserving.reservation import amount_of, by_holders, list_held
+from ...reserving.reservation import amount_of, format_holders, list_held
 from ...world.ray_machine import name_of
 
 SHOWN = 8
@@ -78,6 +78,6 @@ def _node(node: RayNode, lead: str, holders: Mapping[str, float] | None) -> str:
     total, cpus = amount_of(lead, node.total.get(lead, 0.0)), node.total.get("CPU", 0.0)
     if holders is None:
         return f"`{name_of(node)}`: {total}" + ("" if lead == "CPU" else f", {amount_of('CPU', cpus)}")
-    holders_text = f", held: {by_holders(holders)}" if holders else ""
+    holders_text = f", held: {format_holders(holders)}" if holders else ""
     free_cpus = "" if lead == "CPU" else f", {node.free.get('CPU', 0.0):g} of {cpus:g} CPUs"
     return f"`{name_of(node)}`: {node.free.get(lead, 0.0):g} of {total} free{free_cpus}{holders_text}"

@@ -60,7 +60,7 @@ def memory() -> int | None:
 def nvidia() -> dict[str, Any]:
     """Return the report of NVIDIA's library on all accelerators of this node; empty without one."""
     empty: dict[str, Any] = {}
-    return by_nvml(
+    return report_by_nvml(
         lambda library, handles: {"devices": [device(library, handle) for handle in handles], "fabric": fabric(library, handles)}, empty
     )
 
@@ -68,12 +68,12 @@ def nvidia() -> dict[str, Any]:
 def uuids() -> dict[str, str]:
     """Return physical id -> UUID of all accelerators that NVIDIA's driver reports."""
     empty: dict[str, str] = {}
-    return by_nvml(
+    return report_by_nvml(
         lambda library, handles: {str(number): text(library.nvmlDeviceGetUUID(handle)) for number, handle in enumerate(handles)}, empty
     )
 
 
-def by_nvml(report: Callable[[Any, list[Any]], Result], default: Result) -> Result:
+def report_by_nvml(report: Callable[[Any, list[Any]], Result], default: Result) -> Result:
     """Return `report` of NVIDIA's library and its accelerators; the default without a driver."""
     try:
         library: Any = importlib.import_module("ray._private.thirdparty.pynvml")

@@ -132,7 +132,7 @@ class GroupsWhole(ComponentRule):
             if keep.unit == WHOLE:
                 if len(set(where[start:stop])) <= keep.domains:
                     fit.append((start, units))
-            elif not (stop - start) % size and not groups.between(start, stop):
+            elif not (stop - start) % size and not groups.count_cut(start, stop):
                 fit.append((start, units))
         variables.range_of(bundle).only(fit)
 

@@ -13,7 +13,7 @@ from ....models.placements.assignment import Assignment
 from ....models.placements.run import Repeat
 from ....models.problem import ConflictClause, Demand, Problem
 from ....models.ranks import list_ranks, write_range
-from ...layout.bundle import Groups, gaps, in_blocks, line_of, needs_of, pinned_groups, unit
+from ...layout.bundle import Groups, gaps, line_of, needs_of, pinned_groups, split_pinned, unit
 from ...rule import ComponentRule
 from ...wording import nodes_called
 
@@ -47,7 +47,7 @@ class Pinned(ComponentRule):
             variables.require(all(node in pin.nodes for rank, node in ranks for pin in component.pins if rank in pin.ranks))
             return
         line = line_of(problem, component)
-        pieces = in_blocks(problem, line)
+        pieces = split_pinned(problem, line)
         if pieces is None:  # out of scope, and reported elsewhere
             return
         in_order, has_given = problem.job.capabilities.nodes_in_order, any(member.runs is not None for member in line)

@@ -11,13 +11,13 @@ from ....models.placements.assignment import Assignment, Seat, seats
 from ....models.problem import ConflictClause, Demand, Problem
 from ...rule import RelationRule
 from ...wording import demanding
-from ..sharing.relations import in_one_order
+from ..sharing.relations import require_one_order
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
 
 
-def in_rank_order(assignment: Assignment, component: str) -> list[Seat]:
+def list_by_rank(assignment: Assignment, component: str) -> list[Seat]:
     """Return the accelerators of a component in the order of its ranks."""
     return [seat for _, process_seats in seats(assignment.of(component)) for seat, _, _ in process_seats]
 
@@ -40,11 +40,11 @@ class RankAligned(RelationRule):
 
         The components are one bundle, and expansion gives them one order.
         """
-        in_one_order(problem, relation, variables)
+        require_one_order(problem, relation, variables)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
-        orders = [in_rank_order(assignment, name) for name in relation.components]
+        orders = [list_by_rank(assignment, name) for name in relation.components]
         if orders[0] == orders[1]:
             return
         position = next((number for number, pair in enumerate(zip(*orders)) if pair[0] != pair[1]), min(map(len, orders)))
@@ -87,7 +87,7 @@ class ZeroCopy(RelationRule):
 
         The components are one bundle, and expansion interleaves the groups.
         """
-        in_one_order(problem, relation, variables)
+        require_one_order(problem, relation, variables)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
@@ -150,6 +150,6 @@ def _advice(source_component: Component, target_component: Component) -> str:
 def _tp_ranks(assignment: Assignment, component: Component) -> dict[Seat, list[int]]:
     """Return accelerator -> tensor parallel ranks of a component there."""
     ranks: dict[Seat, list[int]] = {}
-    for number, seat in enumerate(in_rank_order(assignment, component.name)):
+    for number, seat in enumerate(list_by_rank(assignment, component.name)):
         ranks.setdefault(seat, []).append(number % component.parallel.tp)
     return ranks

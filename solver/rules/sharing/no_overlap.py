@@ -69,9 +69,9 @@ class NoOverlap(ComponentRule):
             rings = enclosing_range(pool_of, first), enclosing_range(pool_of, second)
             if rings[1] is first or rings[0] is second:
                 inner, outer = (second, first) if rings[1] is first else (first, second)
-                variables.inside(inner, outer)
+                variables.require_inside(inner, outer)
             elif first.kind == second.kind and rings[0] is rings[1] and first not in hosts[second] and second not in hosts[first]:
-                variables.apart(first, second)
+                variables.require_disjoint(first, second)
 
     def _counts(self, pool: NodePool, cell: Cell, variables: Variables) -> None:
         if pool.host is not None:

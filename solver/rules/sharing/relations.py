@@ -78,7 +78,7 @@ def require_given_alike(problem: Problem, relation: Relation, variables: Variabl
             variables.require(masks == variables.layout.fixed[bundle])
 
 
-def in_one_order(problem: Problem, relation: Relation, variables: Variables) -> None:
+def require_one_order(problem: Problem, relation: Relation, variables: Variables) -> None:
     """Require an order of ranks for the whole bundle of the relation's components.
 
     Without such an order nothing of the bundle is placed.

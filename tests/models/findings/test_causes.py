@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from placewright.models.findings.causes import by_cause, first_causes
+from placewright.models.findings.causes import first_causes, merge_by_cause
 from placewright.models.findings.finding import Finding, error, warning
 from placewright.models.findings.span import Edit, Span
 
@@ -17,7 +17,7 @@ def outside(subject: str, device: int, span: Span = HERE) -> Finding:
 
 
 def test_the_same_of_several_subjects_is_one_finding_with_its_list() -> None:
-    (found,) = by_cause([outside("actor", 15), outside("critic", 11), outside("reward.rule", 9, THERE)])
+    (found,) = merge_by_cause([outside("actor", 15), outside("critic", 11), outside("reward.rule", 9, THERE)])
     assert (found.subject, found.also) == ("actor", ("critic", "reward.rule"))
     assert found.notes == ("the same of `critic`, `reward.rule` (line 5)",)
 
@@ -34,13 +34,13 @@ def test_the_same_of_several_subjects_is_one_finding_with_its_list() -> None:
     ],
 )
 def test_what_differs_in_more_than_its_subject_stays_apart(other: Finding) -> None:
-    assert by_cause([outside("actor", 15), other]) == [outside("actor", 15), other]
+    assert merge_by_cause([outside("actor", 15), other]) == [outside("actor", 15), other]
 
 
 def test_one_edit_that_mends_several_is_one_finding() -> None:
     edit = Edit(HERE, "8")
     found = [error("PW401", each, f"9 samples over {each}", HERE, help="set it to 8", edit=edit) for each in ("actor", "critic")]
-    assert [(each.subject, each.edit) for each in by_cause(found)] == [("actor", edit)]
+    assert [(each.subject, each.edit) for each in merge_by_cause(found)] == [("actor", edit)]
 
 
 def test_a_component_that_is_written_wrongly_is_not_said_to_be_absent() -> None:

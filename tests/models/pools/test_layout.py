@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment, seats
-from placewright.models.pools import FreeNodes, Pool, PoolParts, Reserve, apart, can_fit, cut, lay_out, machines_for, rooms_of
+from placewright.models.pools import FreeNodes, Pool, PoolParts, Reserve, can_fit, cut, lay_out, machines_for, place_evenly, rooms_of
 
 
 def pool(*sizes: int, name: str = "pool", cpus: int = 0) -> Pool:
@@ -71,7 +71,7 @@ def test_machines_for_pools_are_as_many_as_the_largest_has_parts_or_as_room_dema
 
 
 def test_apart_every_part_has_a_node_of_its_own() -> None:
-    nodes, layout = apart([pool(4, name="a"), pool(8, 8, name="b")])
+    nodes, layout = place_evenly([pool(4, name="a"), pool(8, 8, name="b")])
     assert nodes == (PoolParts(4), PoolParts(8, 2))
     assert {seat[0] for seat in held(layout.runs("b"))} == {1, 2}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.account import BusyInterval, busy, by_place
+from placewright.models.account import BusyInterval, busy, group_by_block
 from placewright.models.planning.planned import PlanningResult
 from placewright.planner.accounting import usages
 from placewright.planner.costs import cost_model
@@ -45,7 +45,7 @@ def test_every_task_works_once_on_every_block_of_its_component(name: str) -> Non
     for planned in each_planned(name, range(60)):
         question, design = planned.question, planned.best.design
         found = usages(question, cost_model(name), design)
-        places = by_place(found)
+        places = group_by_block(found)
         without = [name for name in question.components if not design.blocks_of(name)]
         assert [its[0].components for its in places] == [*(block.components for block in design.blocks), *((name,) for name in without)]
         assert [its[0].block for its in places] == [*range(len(design.blocks)), *(None for _ in without)]

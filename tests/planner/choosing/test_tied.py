@@ -13,7 +13,7 @@ from placewright.models.component import Component, Parallel
 from placewright.models.planning.workload import SECOND, After, Budget, Measured, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
-from placewright.planner.policies import over_leading_choices
+from placewright.planner.policies import plan_leading_choices
 from placewright.solver.searching.search import solve
 from placewright.solver.session import Session
 
@@ -102,5 +102,5 @@ def test_a_ctrl_c_after_a_choice_that_is_impossible_leaves_it_open_whether_all_a
         return answer
 
     with Session() as session:
-        answer = over_leading_choices(too_slow(), plan, 10.0, session)
+        answer = plan_leading_choices(too_slow(), plan, 10.0, session)
     assert answer.verdict == UNDECIDED and "2 others were not planned" in answer.findings[0].message

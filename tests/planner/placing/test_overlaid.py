@@ -17,7 +17,7 @@ from placewright.planner.answer import Solver
 from placewright.planner.capacity import areas, free_capacity
 from placewright.planner.problem import planning_problem as question
 from placewright.report.planning.works import works
-from placewright.solver.choosing.lying_over import over_given_ranks
+from placewright.solver.choosing.lying_over import place_over_given
 from placewright.solver.searching.search import solve
 
 from ...solver.cases import cluster, component, given, problem
@@ -85,7 +85,7 @@ def test_one_alone_uses_all_that_is_shared() -> None:
 @pytest.mark.parametrize("judge", [(0, 1), (6, 7)])
 def test_what_must_not_lie_over_it_is_placed_first(judge: tuple[int, int], count: int) -> None:
     its = asked(judge, {"judge": frozenset({"actor"})}, component("rollout", count), component("actor", 8 - count))
-    answer = over_given_ranks(its, solve)
+    answer = place_over_given(its, solve)
     assert answer.plan is not None
     masks = [next(iter(answer.plan.assignment.masks(name).values())) for name in ("rollout", "actor", "judge")]
     assert masks[0] & (masks[1] | masks[2]) == 0
@@ -94,7 +94,7 @@ def test_what_must_not_lie_over_it_is_placed_first(judge: tuple[int, int], count
 
 def test_where_what_must_not_share_has_no_room_it_is_proved() -> None:
     its = asked((0, 1), {"judge": frozenset({"actor"})}, component("rollout", 7), component("actor", 1))
-    answer = over_given_ranks(its, solve)
+    answer = place_over_given(its, solve)
     assert answer.verdict == IMPOSSIBLE
     assert answer.findings[0].message == (
         "impossible beside `judge` and over it, whose ranks are given: what may not use theirs has no room, or memory is short"
@@ -103,7 +103,7 @@ def test_where_what_must_not_share_has_no_room_it_is_proved() -> None:
 
 def test_what_shows_that_there_is_no_room_is_said() -> None:
     its = asked((3, 4), {"judge": frozenset({"actor"})}, component("rollout", 6, contiguous=True), component("actor", 2))
-    assert over_given_ranks(its, solve).findings[0].message == (
+    assert place_over_given(its, solve).findings[0].message == (
         "impossible beside `judge` and over it, whose ranks are given: rollout needs one free range of 6 accelerators, the longest has 3"
     )
 
@@ -116,7 +116,7 @@ def test_one_inside_another_is_placed_beside_what_only_the_outer_one_may_use() -
             component("rollout", 4, contiguous=contiguous), component("actor", 2, contiguous=contiguous),
         )  # fmt: skip
         relations = tuple(Relation(SUBSET, pair) for pair in (("rollout", "reference"), ("actor", "rollout")))
-        answer = over_given_ranks(replace(its, job=replace(its.job, relations=relations)), solve)
+        answer = place_over_given(replace(its, job=replace(its.job, relations=relations)), solve)
         assert answer.plan is not None
         reference, rollout, actor = (answer.plan.assignment.masks(name)[0, ACCELERATOR] for name in ("reference", "rollout", "actor"))
         assert reference == 0b11111111 and not rollout & 0b1100 and not actor & ~rollout
@@ -129,13 +129,13 @@ def test_memory_beside_what_is_given_is_counted() -> None:
         given("judge", Run(range(2), 0, first=0), memory=40 * 1024), shares=True,
     )  # fmt: skip
     its = replace(its, job=replace(its.job, overlaps={"judge": frozenset({"actor", "critic"})}))
-    answer = over_given_ranks(its, solve)
+    answer = place_over_given(its, solve)
     assert answer.plan is not None
     assert answer.plan.assignment.masks("actor")[0, ACCELERATOR] == 0b1100
 
 
 def test_what_has_no_room_even_so_is_impossible() -> None:
-    answer = over_given_ranks(asked((0, 1), {"judge": frozenset({"actor"})}, component("actor", 9, 9)), solve)
+    answer = place_over_given(asked((0, 1), {"judge": frozenset({"actor"})}, component("actor", 9, 9)), solve)
     assert answer.verdict == "impossible"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from placewright.runtime import RayClassWithInitArgs
 from placewright.runtime.replicas.launching import launch_replicas
-from placewright.runtime.replicas.loop import in_thread
+from placewright.runtime.replicas.loop import run_in_thread
 from placewright.runtime.replicas.replica import EchoReplica
 
 from ..user_code.verl_workers import Actor
@@ -23,7 +23,7 @@ class WithoutServers(EchoReplica):
 
     async def launch_servers(self) -> None:
         assert self.worker_group is not None
-        assert await in_thread(self.worker_group.execute_all_sync, "getenv", "RANK") == ["0", "1"]
+        assert await run_in_thread(self.worker_group.execute_all_sync, "getenv", "RANK") == ["0", "1"]
 
 
 def two_replicas(port: Any) -> None:

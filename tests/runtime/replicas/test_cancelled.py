@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from placewright.runtime.replicas import servers
-from placewright.runtime.replicas.loop import in_thread
+from placewright.runtime.replicas.loop import run_in_thread
 from placewright.runtime.replicas.replica import EchoReplica
 
 from ...unhindered import unhindered
@@ -24,7 +24,7 @@ def test_a_function_that_can_be_stopped_is_stopped_and_waited_for() -> None:
 
     async def run() -> None:
         with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(in_thread(wait, stop=stopped.set), 0.1)
+            await asyncio.wait_for(run_in_thread(wait, stop=stopped.set), 0.1)
         assert ended.is_set()
 
     asyncio.run(run())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.runtime.port.port import Holding, RayBundle
-from placewright.runtime.reserving.reservation import amount_of, by_holders, list_held
+from placewright.runtime.reserving.reservation import amount_of, format_holders, list_held
 from placewright.runtime.world.vendors import RESOURCES
 
 
@@ -22,4 +22,4 @@ def test_what_a_reservation_holds_of_a_node_in_several_bundles_is_one_sum() -> N
     job = Holding("job", (RayBundle("a", {"GPU": 2.0}), RayBundle("a", {"GPU": 1.0, "CPU": 4.0}), RayBundle("b", {"CPU": 1.0})))
     held = list_held([job, Holding("other", (RayBundle("a", {"GPU": 1.0}),))], "GPU")
     assert held == {"a": {"job": 3.0, "other": 1.0}}
-    assert by_holders(held["a"]) == "3 by `job`, 1 by `other`"
+    assert format_holders(held["a"]) == "3 by `job`, 1 by `other`"

@@ -70,8 +70,8 @@ def test_the_least_is_met_and_nothing_below_it(seed: int) -> None:
     for _ in range(20):
         costs = {variable: source.randint(-9, 9) for variable in range(7)}
         best = min(cost(costs, each) for each in every)
-        assert least.below(costs, best, 1000) == (True, None)
-        proved, solution = least.below(costs, best + 1, 1000)
+        assert least.bound_below(costs, best, 1000) == (True, None)
+        proved, solution = least.bound_below(costs, best + 1, 1000)
         assert not proved and solution in every and cost(costs, solution) == best
 
 
@@ -79,8 +79,8 @@ def test_what_is_not_decided_in_so_many_relaxations_is_not_proved() -> None:
     block = domain(random.Random(1))
     costs = {1: -2, 2: -3, 3: 2, 4: 3, 5: 5, 6: 2}
     best = min(cost(costs, each) for each in solutions(block))
-    assert Least(block).below(costs, best, 0) == (False, None)
-    assert Least(block).below(costs, best, 100) == (True, None)
+    assert Least(block).bound_below(costs, best, 0) == (False, None)
+    assert Least(block).bound_below(costs, best, 100) == (True, None)
 
 
 def test_without_any_solution_there_is_no_row() -> None:

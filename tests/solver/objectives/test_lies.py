@@ -35,7 +35,7 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
     "an answer exchanges less": (Collectives, "value", less, "collectives"),
     "one rack more is needed": (domains, "fewest_of", more, "collectives"),
     "a rack holds one less": (DomainCapacities, "most", less, "collectives of a colocated set"),
-    "the source is everywhere": (Uncovered, "alone_in", zero, "weights"),
+    "the source is everywhere": (Uncovered, "is_uncovered_in", zero, "weights"),
     "the source is nowhere": (domain_costs, "touches", lambda f: lambda v, c, *a: 0 if c.name == "a" else f(v, c, *a), "weights"),
     "an answer sends nothing": (WeightSync, "value", zero, "weights from given"),
     "everything is at home": (LinkCost, "is_local", lambda f: lambda *a: True, "weights"),

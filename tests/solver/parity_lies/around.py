@@ -18,6 +18,6 @@ AROUND_LIES: dict[str, tuple[Any, str, Lie, str]] = {
         no_overlap, "_inside", instead(lambda problem, sets: {("g", "a"): ["g", "h"]}), "around given, one of two that share"
     ),
     "what is within has what is given there": (
-        expand, "beside_enclosed", instead(lambda layout, bundle, held: held[bundle]), "within searched around given"
+        expand, "subtract_enclosed", instead(lambda layout, bundle, held: held[bundle]), "within searched around given"
     ),
 }  # fmt: skip

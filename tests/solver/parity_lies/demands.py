@@ -47,7 +47,7 @@ DEMAND_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "pins pass": (Pinned, "check", instead(silent), "pinned"),
     "nodes of several pins are counted twice": (pinned, "needs_of", each_alone, "pinned, nodes on end"),
     "groups keep their order whatever is pinned": (
-        expand, "in_pinned_order", instead(lambda problem, component, held: list(held)), "pinned, groups",
+        expand, "order_pinned", instead(lambda problem, component, held: list(held)), "pinned, groups",
     ),
     "one domain is several": (SpreadOver, "encode", instead(silent), "spread over racks"),
     "one domain passes as several": (SpreadOver, "check", instead(silent), "spread over racks"),

@@ -87,7 +87,7 @@ KEPT_LIES: dict[str, tuple[object, str, Lie, str]] = {
     ),
     "a grain knows the node alone": (grain, "domain_multiple", node_alone, "tp group in a NUMA domain"),
     "domains hold any part of a group": (grain, "wholes", instead(lambda problem, members: ()), "replica in a rack"),
-    "ranks go through the nodes": (expand, "in_rank_order", by_node, "replica in a rack, racks of single ones take turns"),
+    "ranks go through the nodes": (expand, "order_by_rank", by_node, "replica in a rack, racks of single ones take turns"),
     "ranks go through NUMA domains as they come": (rank_order, "numa_domains", instead(one_domain), "NUMA domains by turns"),
     "a group may go on in another rack": (GroupsWhole, "encode", instead(silent), "replica of three in a rack, in order"),
     "NUMA domains are one": (Variables, "slots", instead(whole_node), "tp groups in NUMA domains of odd size"),

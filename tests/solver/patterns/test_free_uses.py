@@ -9,7 +9,7 @@ import pytest
 from placewright.solver.compile import compile
 from placewright.solver.layout.layout import Layout
 from placewright.solver.model.engine import Status, run
-from placewright.solver.patterns.applicability import alike, permits
+from placewright.solver.patterns.applicability import group_domains, permits
 from placewright.solver.patterns.master import uses_of
 from placewright.solver.patterns.uses import Domain, Vector, distribute, supports
 
@@ -33,7 +33,7 @@ def contents(domain: Domain) -> dict[Vector, tuple[Vector, ...]]:
 
 def test_contents_are_all_that_groups_can_be_put_on_nodes() -> None:
     layout = Layout(question())
-    for kind, rooms in zip(alike(layout, "rack"), ((4, 4), (4, 2))):
+    for kind, rooms in zip(group_domains(layout, "rack"), ((4, 4), (4, 2))):
         units = [bundle.unit for bundle in layout.counted]
         amounts = [range(0, bundle.most + 1) for bundle in layout.counted]
         expected = {vector for vector in product(*amounts) if not vector[0] % 2 and _packs(vector, units, rooms)}
@@ -64,7 +64,7 @@ def test_rows_hold_for_every_content_of_a_domain() -> None:
     sharp = 0
     for seed in range(150):
         layout = Layout(racks(seed, most=20))
-        for kind in alike(layout, "rack"):
+        for kind in group_domains(layout, "rack"):
             domain = Domain(layout, ("rack",), kind)
             its = {tuple(number for number, most in enumerate(use.most) if most): use for use in supports(0, domain)}
             for vector in contents(domain):

@@ -7,7 +7,7 @@ from placewright.models.component import REPLICA, Keep, Spread
 from placewright.models.problem import Problem
 from placewright.solver.layout.layout import Layout
 from placewright.solver.objectives.tiers import tiers
-from placewright.solver.patterns.applicability import alike, applies
+from placewright.solver.patterns.applicability import applies, group_domains
 
 from ..cases import cluster, component, problem
 
@@ -22,13 +22,13 @@ def question() -> Problem:
 
 
 def test_racks_with_the_same_room_are_alike_whatever_their_names() -> None:
-    kinds = alike(Layout(question()), "rack")
+    kinds = group_domains(Layout(question()), "rack")
     assert [[cells[0].domain("rack") for cells in kind.domains] for kind in kinds] == [["r0", "r1", "r2"], ["s"]]
 
 
 def test_given_parts_and_memberships_tell_racks_apart() -> None:
     machines = cluster(*({"count": 2, "rack": f"r{rank}", "taken": int(rank == 2)} for rank in range(4)), g=(0, 2, 3))
-    kinds = alike(Layout(problem(machines, component("a", 2), component("b", 1, node_groups=("g",)))), "rack")
+    kinds = group_domains(Layout(problem(machines, component("a", 2), component("b", 1, node_groups=("g",)))), "rack")
     assert [[cells[0].domain("rack") for cells in kind.domains] for kind in kinds] == [["r0", "r3"], ["r1"], ["r2"]]
 
 

@@ -13,9 +13,9 @@ from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.moves import Moves
 from placewright.models.placements.plan import OPTIMAL, VERIFIED, Plan
 from placewright.models.placements.run import Run
-from placewright.models.placements.run_checks import in_turn
+from placewright.models.placements.run_checks import deal_round_robin
 from placewright.models.problem import Problem
-from placewright.solver.replanning import after, immovable, lose, moves
+from placewright.solver.replanning import immovable, lose, moves, replan
 from placewright.solver.searching.search import solve
 
 from ..cases import cluster, component, given, problem
@@ -32,9 +32,9 @@ def pair(rank: int, node: int, first: int = 0) -> Run:
     return Run(range(2 * rank, 2 * rank + 2), node, first=first)
 
 
-def replan(question: Problem, before: Plan) -> tuple[Answer, Moves | None]:
+def solve_near(question: Problem, before: Plan) -> tuple[Answer, Moves | None]:
     """The answer near a plan, and what moved, if there is one."""
-    near = after(question, before)
+    near = replan(question, before)
     answer = solve(near)
     return answer, moves(near, before, answer.plan) if answer.plan else None
 
@@ -52,7 +52,7 @@ def test_what_a_file_says_of_ranks_that_are_planned_anew_is_kept_of_those_alone_
 
 
 def test_a_lost_node_moves_only_what_was_on_it_and_ranks_stay() -> None:
-    answer, found = replan(lose(QUESTION, [1]), BEFORE)
+    answer, found = solve_near(lose(QUESTION, [1]), BEFORE)
     assert found is not None
     assert answer.plan is not None
     assert (found.lost, found.moved, found.kept, found.renumbered, found.proved) == (2, 0, 3, 0, True)
@@ -64,7 +64,7 @@ def test_a_lost_node_moves_only_what_was_on_it_and_ranks_stay() -> None:
 
 def test_nodes_in_order_renumber_ranks_and_that_is_counted() -> None:
     ordered = replace(QUESTION, job=Job(QUESTION.components, capabilities=Capabilities(nodes_in_order=True)))
-    answer, found = replan(ordered, BEFORE)
+    answer, found = solve_near(ordered, BEFORE)
     assert found is not None
     assert (found.lost, found.moved, found.kept) == (0, 0, 5)
     assert found.renumbered > 0
@@ -76,14 +76,14 @@ def test_nodes_in_order_renumber_ranks_and_that_is_counted() -> None:
 def test_nodes_are_matched_by_name_whatever_their_ranks_are() -> None:
     gained = cluster({"count": 4, "rack": "z"}, *({"count": 4, "rack": rack} for rack in "aabb"))
     nodes = tuple(replace(node, name=name) for node, name in zip(gained.nodes, ("new", "node-0", "node-1", "node-2", "node-3")))
-    _, found = replan(replace(QUESTION, cluster=replace(gained, nodes=nodes)), BEFORE)
+    _, found = solve_near(replace(QUESTION, cluster=replace(gained, nodes=nodes)), BEFORE)
     assert found is not None
     assert (found.lost, found.moved, found.kept, found.renumbered) == (0, 0, 5, 0)
 
 
 def test_accelerators_that_another_job_took_are_lost() -> None:
     taken = cluster({"count": 4, "rack": "a", "taken": 4}, *({"count": 4, "rack": rack} for rack in "abb"))
-    _, found = replan(replace(QUESTION, cluster=taken), BEFORE)
+    _, found = solve_near(replace(QUESTION, cluster=taken), BEFORE)
     assert found is not None
     assert (found.lost, found.moved, found.kept) == (1, 0, 4)
 
@@ -91,7 +91,7 @@ def test_accelerators_that_another_job_took_are_lost() -> None:
 @pytest.mark.parametrize(("amount", "kept", "ended", "started"), [(6, 3, 1, 0), (8, 4, 0, 0), (10, 4, 0, 1)])
 def test_another_number(amount: int, kept: int, ended: int, started: int) -> None:
     changed = problem(FOUR, component("a", amount, tp=2), component("b", 4, tp=4))
-    _, found = replan(changed, BEFORE)
+    _, found = solve_near(changed, BEFORE)
     assert found is not None
     part = found.parts[0]
     assert (part.name, part.before, part.now, part.kept, part.ended, part.started, part.moved) == (
@@ -102,7 +102,7 @@ def test_another_number(amount: int, kept: int, ended: int, started: int) -> Non
 
 def test_a_new_component_moves_nobody_and_one_that_is_gone_holds_nothing() -> None:
     changed = problem(FOUR, component("a", 8, tp=2), component("c", 4, tp=4))
-    _, found = replan(changed, BEFORE)
+    _, found = solve_near(changed, BEFORE)
     assert found is not None
     assert [(part.name, part.kept, part.moved) for part in found.parts] == [("a", 4, 0)]
 
@@ -110,7 +110,7 @@ def test_a_new_component_moves_nobody_and_one_that_is_gone_holds_nothing() -> No
 def test_whole_replicas_keep_their_ranks_and_the_others_are_filled_up_in_their_domain() -> None:
     actor = component("a", 8, tp=2, pp=2, keep=(Keep("replica", "rack"),))
     before = plan(QUESTION, a=(pair(0, 2), pair(1, 3), pair(2, 0), pair(3, 1)))
-    answer, found = replan(lose(problem(FOUR, actor), [1]), before)
+    answer, found = solve_near(lose(problem(FOUR, actor), [1]), before)
     assert found is not None
     assert (found.lost, found.moved, found.kept, found.renumbered) == (1, 0, 3, 0)
     assert answer.plan is not None
@@ -120,7 +120,7 @@ def test_whole_replicas_keep_their_ranks_and_the_others_are_filled_up_in_their_d
 
 def test_other_degrees_keep_nothing() -> None:
     chosen = replace(BEFORE, degrees={"a": Parallel(4)})
-    found = after(QUESTION, chosen)
+    found = replan(QUESTION, chosen)
     assert found.previous is not None
     assert "a" not in found.previous.runs
     assert "b" in found.previous.runs
@@ -162,14 +162,14 @@ def test_without_a_plan_before_nothing_is_said_of_moves() -> None:
 
 
 def test_processes_that_the_framework_deals_out_are_on_the_rest_and_what_became_of_them_is_told() -> None:
-    dealt = replace(given("r", Run(range(0, 1), 0)), runs=in_turn(5, 3), node_groups=(NODE_LABEL,))
+    dealt = replace(given("r", Run(range(0, 1), 0)), runs=deal_round_robin(5, 3), node_groups=(NODE_LABEL,))
     question = problem(FOUR, component("a", 8, tp=4), dealt)
     question = replace(question, job=replace(question.job, in_turn=frozenset("r")))
-    was = plan(question, a=(Run(range(0, 4), 0), Run(range(4, 8), 2)), r=tuple(in_turn(5, 3)))  # two, two and one
+    was = plan(question, a=(Run(range(0, 4), 0), Run(range(4, 8), 2)), r=tuple(deal_round_robin(5, 3)))  # two, two and one
     assert list(immovable(question, [0])) == []
     left = lose(question, [0])
     assert left.build_given().world_size("r") == 5
-    asked = after(left, was)
-    now = plan(asked, a=(Run(range(0, 4), 1), Run(range(4, 8), 0)), r=tuple(in_turn(5, 2)))  # three on node 1, two on node 2
+    asked = replan(left, was)
+    now = plan(asked, a=(Run(range(0, 4), 1), Run(range(4, 8), 0)), r=tuple(deal_round_robin(5, 2)))  # three on node 1, two on node 2
     its = next(part for part in moves(asked, was, now).parts if part.name == "r")
     assert (its.before, its.lost, its.kept, its.moved, its.now, its.renumbered) == (5, 2, 3, 0, 5, 2)

@@ -190,7 +190,7 @@ def _multi_agent(mode: Mode) -> None:
 def _multi_agent_evaluation(mode: Mode) -> None:
     """Apply multi-agent evaluation: planner and fixed workers get one half of rollout each."""
     _evaluation(mode)
-    rollout, count = mode.on_accelerators("rollout"), mode.count("rollout")
+    rollout, count = mode.find_on_accelerators("rollout"), mode.count("rollout")
     _judge(mode, ProcessShape(rollout.per_process) if rollout else None)
     if not count or not mode.flag("rollout.use_fixed_worker"):
         return

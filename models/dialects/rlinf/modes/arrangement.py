@@ -90,7 +90,7 @@ def _list_colocated(mode: Mode) -> list[set[str]]:
 
 def _amounts(mode: Mode, name: str, apart: bool = False) -> tuple[int, int]:
     """Return the fewest and the most accelerators of actor or rollout, in whole replicas."""
-    component, degrees = mode.on_accelerators(name) or Component(name), mode.degrees(name)
+    component, degrees = mode.find_on_accelerators(name) or Component(name), mode.degrees(name)
     if component.runs is not None:
         return (mode.count(name) or 0,) * 2
     tp, pp = (size.value if size else 1 for size in (degrees.tp, degrees.pp))
@@ -107,7 +107,7 @@ def _amounts(mode: Mode, name: str, apart: bool = False) -> tuple[int, int]:
 def _has_room_apart(mode: Mode) -> bool:
     """Return True if the accelerators suffice for all components apart, by count alone."""
     guests = {relation.components[0] for relation in mode.merged.relations if relation.kind == SUBSET}
-    needs = {name: mode.count(name) or component.least for name, component in mode.components.items() if mode.on_accelerators(name)}
+    needs = {name: mode.count(name) or component.least for name, component in mode.components.items() if mode.find_on_accelerators(name)}
     needs |= {name: _amounts(mode, name, apart=True)[0] for name in ("actor", "rollout") if name in needs}
     groups = [group for group in _list_colocated(mode) if not group & guests]
     needed = sum(max((needs.get(name, 0) for name in group), default=0) for group in groups)
@@ -141,7 +141,7 @@ def inference_needed(mode: Mode, auto: bool = False) -> str:
     if mode.first_of(*INFERRING) or mode.notes.partial or not mode.has("actor") or not mode.has("rollout"):
         return ""
     is_fsdp, choice = mode.backend("actor", SETTING) == FSDP, mode.settings.choice
-    if is_fsdp and choice is not None and choice.until("0.2"):
+    if is_fsdp and choice is not None and choice.is_older_than("0.2"):
         return ""  # the fsdp actor of 0.1 has no such feature
     if not auto and is_fsdp:
         return "an fsdp actor that is apart from rollout needs it"

@@ -121,7 +121,7 @@ def raise_minimum(mode: Mode, name: str, tp: Amount | None) -> None:
         return
     least = min((choice.tp for choice in mode.choices.get(name, ())), default=tp.value)
     if component.least < least <= component.most:
-        mode.components[name] = component.between(least, component.most)
+        mode.components[name] = component.narrow_counts(least, component.most)
     elif least > component.most and 1 not in mode.steps_of(name):
         message = f"`{name}` asks for {with_noun(component.most, 'accelerator')}, fewer than its tp {least}"
         help = f"ask for {least} accelerators, or a smaller tp"
@@ -143,7 +143,7 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
     `parallel`: degrees that hold; None if the mode does not decide them. `fills`: RLinf takes all
     ranks from the first to the last.
     """
-    component = mode.on_accelerators(name)
+    component = mode.find_on_accelerators(name)
     if component is None:
         if elsewhere := mode.components.get(name):
             message = f"`{name}` is on {mode.cluster.kind(elsewhere.node_groups)}s, but RLinf takes its ranks for accelerators of the whole cluster"
@@ -203,7 +203,7 @@ def _apply_hints(mode: Mode, component: Component, shape: ProcessShape, parallel
             _contradicts(mode, component, key, field, getattr(component, field), demanded)
     _check_degrees(mode, component, parallel)
     shaped = replace(
-        _in_processes(mode, component, shape.per_process), per_process=shape.per_process, stride=shape.stride, contiguous=True,
+        _count_accelerators(mode, component, shape.per_process), per_process=shape.per_process, stride=shape.stride, contiguous=True,
         parallel=parallel or component.parallel,
     )  # fmt: skip
     steps = (max(shaped.unit, shaped.step), *mode.steps_of(name))
@@ -221,7 +221,7 @@ def _contradicts(mode: Mode, component: Component, key: str, field: str, hint: o
     mode.error(HINTS, component.name, message, help, at=component.spans[field], notes=mode.placed_by)
 
 
-def _in_processes(mode: Mode, component: Component, per_process: int) -> Component:
+def _count_accelerators(mode: Mode, component: Component, per_process: int) -> Component:
     """Return the component with an amount in accelerators, where hints count processes."""
     spans, old_size = component.spans, component.per_process
     if "processes" not in spans or old_size == per_process:

@@ -143,7 +143,7 @@ def undivided_components(settings: Settings, root: MapNode, hints: Value | None)
 def clear_degrees(mode: Mode, *names: str) -> None:
     """Clear the degrees of components (default: all) that FSDP trains or infers with."""
     for name in names or ROLES_OF_FSDP:
-        component = mode.on_accelerators(name)
+        component = mode.find_on_accelerators(name)
         if component is None or (component.timed is not None and (not mode.profiled or mode.is_open(name))):
             continue
         if component.parallel != UNDIVIDED and mode.backend(ROLES_OF_FSDP[name]) == FSDP:

@@ -36,9 +36,9 @@ from ..known import (
     MEGATRON,
     MULTI_AGENT,
     SETTING,
-    before,
     list_words,
     names,
+    releases_before,
     task_facts,
 )
 
@@ -172,7 +172,7 @@ def task_of(notes: Notes, settings: Settings) -> str:
     if not task or value is None:
         return task or ""
     if task in TASKS:
-        if older := before("task", task):
+        if older := releases_before("task", task):
             message = f"`runner.task_type: {task}` is unknown before RLinf {older.until}"
             help = f"run RLinf {older.until}, or write one of {list_words(names('task', notes.choice))}"
             notes.judge(older, Severity.ERROR, SETTING, "runner", message, value, "no task yet", help)
@@ -272,7 +272,7 @@ class Mode(Facts):
         if only is None or (interval is None and not only):
             return ()
         # validate_embodied_cfg of 0.1 checks environments to train even without training.
-        trains = self.task == "embodied" and (not only or self.until("0.2"))
+        trains = self.task == "embodied" and (not only or self.is_older_than("0.2"))
         return ("train",) * trains + ("eval",) * bool(only or (interval is not None and interval.value > 0))
 
     @property
@@ -282,9 +282,9 @@ class Mode(Facts):
         changed = (component for component in hinted if self.components.get(component.name, component).parallel != component.parallel)
         return frozenset(component.name for component in changed)
 
-    def until(self, name: str) -> bool:
+    def is_older_than(self, name: str) -> bool:
         """Return True if the release at hand is older than the named release."""
-        return self.notes.choice is not None and self.notes.choice.until(name)
+        return self.notes.choice is not None and self.notes.choice.is_older_than(name)
 
     def processes(self, name: str) -> int | None:
         """Return the number of processes of a component with explicit ranks, else None."""
@@ -343,14 +343,14 @@ class Mode(Facts):
         """Return the first existing component of these names."""
         return next((name for name in names if self.has(name)), None)
 
-    def on_accelerators(self, name: str) -> Component | None:
+    def find_on_accelerators(self, name: str) -> Component | None:
         """Return a readable component on accelerators, else None; a mode ignores others."""
         component = self.components.get(name)
         return component if component and self.cluster.kind(component.node_groups) == ACCELERATOR else None
 
     def find_placed(self, name: str) -> Component | None:
         """Return a component with explicit, known accelerators, else None."""
-        component = self.on_accelerators(name)
+        component = self.find_on_accelerators(name)
         return component if component and component.runs else None
 
     def extent(self, name: str) -> range | None:
@@ -365,7 +365,7 @@ class Mode(Facts):
 
     def is_open(self, name: str) -> bool:
         """Return True if the component is left to solve."""
-        component = self.on_accelerators(name)
+        component = self.find_on_accelerators(name)
         return component is not None and component.runs is None and "placement" not in component.spans
 
     def steps_of(self, name: str) -> tuple[int, ...]:
@@ -377,7 +377,7 @@ class Mode(Facts):
 
     def relate(self, kind: str, *names: str | None, choice: str = "") -> None:
         """Demand a relation of components if all are known and on accelerators."""
-        known = [component for name in names if name and (component := self.on_accelerators(name))]
+        known = [component for name in names if name and (component := self.find_on_accelerators(name))]
         if len(known) == len(names):
             spans = [span for component in known if (span := component.spans.get("placement"))]
             group = tuple(component.name for component in known)

@@ -47,7 +47,7 @@ def open_ranks(
     if len(notes.findings) > faults:
         return PlannedPart(components)
     on_accelerators = [part for part in components if part.runs and cluster.kind(part.node_groups) == ACCELERATOR]
-    placed = {component.name: _in_group(component, cluster, hints) for component in on_accelerators}
+    placed = {component.name: _move_to_group(component, cluster, hints) for component in on_accelerators}
     file = TimedFile(notes, settings, cluster, task, placed, profile, hints, counts)
     why = _explain_closed(file)
     times = None if why else file.times()
@@ -85,7 +85,7 @@ def open_ranks(
     return PlannedPart(tuple(by_name.values()), own, relations)
 
 
-def _in_group(component: Component, cluster: Cluster, hints: Value | None) -> Component:
+def _move_to_group(component: Component, cluster: Cluster, hints: Value | None) -> Component:
     """Return the component on the node group of its hints, beyond what RLinf's entries name."""
     named = find(hints, f"components.{component.name}.node_group") if hints is not None else None
     label = named.text if isinstance(named, Scalar) else ""

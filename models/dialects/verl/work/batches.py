@@ -71,7 +71,7 @@ def judge_batches(work: VerlWork) -> None:
         return
     # Such trainers draw samples until they have enough.
     trained = prompts if work.entry.own_trainer else drawn
-    dealings = [*_at_start(work, prompts), *_to_ranks(work, trained), *_to_workers(work, drawn)]
+    dealings = [*_count_at_start(work, prompts), *_to_ranks(work, trained), *_to_workers(work, drawn)]
     seen = set[tuple[str, int]]()
     for dealing in dealings:
         amount, key, total = dealing.prompts, (dealing.prompts.name, dealing.parts), dealing.prompts.value * per_prompt.value
@@ -97,14 +97,14 @@ def judge_batches(work: VerlWork) -> None:
         work.divides("actor", SHARES, left, work.ranks("actor", groups), FIRST_STEP, (), AMONG, source=SOURCE)
 
 
-def _at_start(work: VerlWork, prompts: Amount) -> Iterator[Dealing]:
+def _count_at_start(work: VerlWork, prompts: Amount) -> Iterator[Dealing]:
     """Yield verl's count at the start: accelerators, or micro batches of all Megatron ranks."""
     count, parallel, strategy = work.setup.world_size("actor"), work.data_parallel("actor"), work.is_trained_by(ACTOR)
     fitted = work.settings.flag(f"{ACTOR}.{FITTED}", SHARES) is not False and work.settings.since("0.6.0")
     if fitted or not count or not work.is_checked_at_start:
         return
     micro = work.amount(f"{ACTOR}.{MICRO}_per_gpu", SHARES) if strategy == "megatron" and parallel else None
-    if strategy == "fsdp" or work.settings.until("0.4.0"):
+    if strategy == "fsdp" or work.settings.is_older_than("0.4.0"):
         yield Dealing("actor", prompts, count, f"the {count} accelerators of the trainer", AT_START)
     elif parallel and micro:
         to = f"{with_noun(parallel, 'data parallel rank')} in micro batches of {micro.value}"
@@ -114,7 +114,7 @@ def _at_start(work: VerlWork, prompts: Amount) -> Iterator[Dealing]:
 def _is_drawn_whole(work: VerlWork) -> bool:
     """Return True for a V1 trainer that draws whole batches; others draw single prompts."""
     settings = work.settings
-    if not settings.is_v1 or settings.until("0.9.0") or settings.word("trainer.v1.trainer_mode", SHARES) != "sync":
+    if not settings.is_v1 or settings.is_older_than("0.9.0") or settings.word("trainer.v1.trainer_mode", SHARES) != "sync":
         return False
     refills = ("algorithm.filter_groups.enable", "trainer.v1.sampler.sync_refill_failed_groups")
     return not any(settings.flag(key, SHARES) for key in refills)
@@ -147,9 +147,9 @@ def _to_workers(work: VerlWork, drawn: Amount) -> Iterator[Dealing]:
             default = ", its default" if agents.span is None else ""
             to, note = f"{agents.value} agent loop workers", f"agent loop workers: `{agents.name}` {agents.value}{default}"
             yield Dealing("rollout", drawn, agents.value, to, releases=releases, note=note)
-    if work.setup.component("reward_model") and is_engine(work.settings, "reward_model") and settings.until("0.9.0"):
+    if work.setup.component("reward_model") and is_engine(work.settings, "reward_model") and settings.is_older_than("0.9.0"):
         old = "reward_model.num_workers"
-        key = old if settings.until("0.7.1") or (settings.migrates and settings.has(old)) else "reward.num_workers"
+        key = old if settings.is_older_than("0.7.1") or (settings.migrates and settings.has(old)) else "reward.num_workers"
         workers, own = work.amount(key, SHARES), settings.flag(settings.reward_key("enable_resource_pool"), SHARES)
         if workers and own is False:
             note = f"reward loop workers: `{workers.name}` {workers.value}"
@@ -165,7 +165,7 @@ def judge_start(work: VerlWork) -> None:
         _check_trained(work, "actor", ACTOR, AT_START if checked else IN_WORKERS)
         if checked:
             one_of_two(work, "rollout", f"{ROLLOUT}.{INFERRED}", f"{ACTOR}.{FITTED}", AT_START)
-        if checked and (work.settings.uses_reference or settings.until("0.4.0")):
+        if checked and (work.settings.uses_reference or settings.is_older_than("0.4.0")):
             one_of_two(work, "ref", f"{REFERENCE}.{INFERRED}", f"{ACTOR}.{FITTED}", AT_START)
     _reference_of_megatron(work)
     if work.setup.component("critic") and settings.flag(f"critic.{FITTED}", NUMBERS) is False:

@@ -101,7 +101,7 @@ def _context(work: VerlWork, name: str) -> None:
     """
     key, settings = engine_key(work.settings, name), work.settings
     prompt, response = (work.amount(key(f"{part}_length"), NUMBERS) for part in ("prompt", "response"))
-    in_workers = name == "rollout" and settings.until("0.7.0") and settings.word(key("mode"), MODE) in ("sync", "")
+    in_workers = name == "rollout" and settings.is_older_than("0.7.0") and settings.word(key("mode"), MODE) in ("sync", "")
     if not prompt or not response or not (is_teacher(name) or (in_workers and work.entry.kind in TRAINERS)):
         return
     program, taken = settings.word(key("name"), MODE), work.amount(key("max_model_len"), NUMBERS)
@@ -232,4 +232,4 @@ def fix_degrees(work: VerlWork) -> None:
 def when_served(work: VerlWork, name: str, otherwise: str = AFTER_WEIGHTS) -> str:
     """Return the moment when verl starts servers; a pooled reward model is first until 0.7.1."""
     own = work.settings.flag(work.settings.reward_key("enable_resource_pool"), DEGREES)
-    return WITH_REWARD if name == "reward_model" and own is False and work.settings.until("0.7.1") else otherwise
+    return WITH_REWARD if name == "reward_model" and own is False and work.settings.is_older_than("0.7.1") else otherwise

@@ -129,7 +129,7 @@ def _unread(work: VerlWork) -> None:
         if not is_size or scalar.span.file in sources:
             continue
         known = UNDERSTOOD.fullmatch(path) and (separate or not ROLLOUT_POOL.fullmatch(path))
-        known = known and not any(path.startswith(section) and work.settings.until(release) for section, release in SINCE)
+        known = known and not any(path.startswith(section) and work.settings.is_older_than(release) for section, release in SINCE)
         known = known or path in work.settings.asked | refused or path.partition(".")[0] in IGNORED
         if not known and not is_used(work.notes, path, scalar.span):
             sections.setdefault(path.rpartition(".")[0], []).append(path)

@@ -54,7 +54,7 @@ def judge_meshes(work: VerlWork) -> None:
             why = f"the degrees of {strategy} are not read: data parallel ranks and batches of {name} are unknown"
             work.notes.unsure(DEGREES, name, why)
     # Until 0.7.1 workers that only generate make the mesh of the actor too, of their own ranks.
-    apart = work.entry.kind is ProgramKind.SEPARATE and not work.entry.own_trainer and work.settings.until("0.7.1")
+    apart = work.entry.kind is ProgramKind.SEPARATE and not work.entry.own_trainer and work.settings.is_older_than("0.7.1")
     ranks = work.setup.world_size("rollout") if apart else None
     if ranks and work.is_trained_by(ACTOR) == "fsdp":
         _mesh(work, "rollout", ACTOR, ranks, work.settings.shards_key("actor"))
@@ -78,7 +78,7 @@ def _dynamic(work: VerlWork, name: str, section: str, ranks: int) -> None:
 
     Source: verl, verl/workers/engine/megatron/transformer_impl.py (_validate_dcp_world_size).
     """
-    if work.settings.until("0.9.0") or not work.settings.flag(f"{section}.dynamic_context_parallel", MODE):
+    if work.settings.is_older_than("0.9.0") or not work.settings.flag(f"{section}.dynamic_context_parallel", MODE):
         return
     shares = [work.amount(f"{section}.{key}_model_parallel_size", DEGREES) for key in ("tensor", "pipeline")]
     parts = prod(share.value for share in shares if share)
@@ -250,7 +250,7 @@ def _path(work: VerlWork, name: str) -> str:
         return engine_key(work.settings, name)("").replace(".inference.", ".model_path")
     if name == "reward_model":
         old = work.settings.reward_key("model.path")
-        return old if work.settings.until("0.7.1") or work.settings.has(old) else work.settings.reward_key("model_path")
+        return old if work.settings.is_older_than("0.7.1") or work.settings.has(old) else work.settings.reward_key("model_path")
     return "critic.model.path" if name == "critic" else POLICY
 
 

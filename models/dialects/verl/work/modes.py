@@ -30,7 +30,7 @@ def judge_modes(work: VerlWork) -> None:
         for step in (_strategies, _configuration, _v1):
             step(work)
     if work.entry.kind is ProgramKind.SEPARATE and not work.entry.own_trainer and work.settings.since("0.7.1"):
-        _apart(work)
+        _check_separate(work)
 
 
 def _engines(work: VerlWork) -> None:
@@ -53,12 +53,12 @@ def _engines(work: VerlWork) -> None:
 
 def _strategies(work: VerlWork) -> None:
     """Check that strategies are known, and in some releases the same."""
-    settings, kind, old = work.settings, work.entry.kind, work.settings.until("0.8.0")
+    settings, kind, old = work.settings, work.entry.kind, work.settings.is_older_than("0.8.0")
     later = tuple(name for name, releases in LATER.items() if settings.has_release(releases))
     known = FSDP if kind is ProgramKind.SIMULATION else (*KNOWN, *later)
     pairs = [] if kind is ProgramKind.HYBRID and settings.has_new_workers and old else [("actor", ACTORS)]
     pairs += [("critic", CRITICS)] if kind is ProgramKind.HYBRID and (old or work.setup.component("critic")) else []
-    pairs += [("reward_model", "reward_model.strategy")] if work.setup.component("reward_model") and settings.until("0.7.1") else []
+    pairs += [("reward_model", "reward_model.strategy")] if work.setup.component("reward_model") and settings.is_older_than("0.7.1") else []
     how = "it raises a NotImplementedError" if old else "no engine of that name is registered"
     message = f"{{left}} is `{{right}}`, for which `{work.entry.name}` has no workers: {how}"
     source = "verl, verl/trainer/main_ppo.py (TaskRunner), verl/workers/engine/base.py (EngineRegistry)"
@@ -100,7 +100,7 @@ def _configuration(work: VerlWork) -> None:
             work.report(MODE, name, message, settings.place(key), help_, edit, "", AT_START if first else IN_WORKERS)
 
 
-def _apart(work: VerlWork) -> None:
+def _check_separate(work: VerlWork) -> None:
     """Check what trainers with servers apart lack: critics, and reward models beside them.
 
     Source: verl, experimental/separation/ray_trainer.py (_create_critic_class) and utils.py

@@ -11,7 +11,7 @@ from placewright.models.findings.finding import Severity, UnusableInput
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment, compress, seats
-from placewright.models.placements.run_checks import in_turn
+from placewright.models.placements.run_checks import deal_round_robin
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 
@@ -88,10 +88,10 @@ def test_workers_without_devices_are_counted() -> None:
     hinted = TEXT.replace("    actor_train", "    rewards.math: {processes: 3, node_group: node}\n    actor_train")
     reading = opened(hinted.replace("{world_size: 2}", "{worker_cls: x}"))
     devices = answer(reading, actor_train=[*range(4, 12)], actor_infer=[0, 1, 2, 3])
-    after = written(reading, Assignment({**devices.runs, "rewards.math": in_turn(3, 3)}))
+    after = written(reading, Assignment({**devices.runs, "rewards.math": deal_round_robin(3, 3)}))
     assert after.endswith("  math: {worker_cls: x, world_size: 3}\n")
     with pytest.raises(UnusableInput, match="read again, is another one"):
-        roll.write(reading, Assignment({**devices.runs, "rewards.math": in_turn(3, 1)}))
+        roll.write(reading, Assignment({**devices.runs, "rewards.math": deal_round_robin(3, 1)}))
 
 
 @pytest.mark.parametrize(

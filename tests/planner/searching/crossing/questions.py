@@ -128,5 +128,5 @@ def crossing_of(least: LeastCrossing, design: Design) -> int:
     inside = tuple(min(its, key=lambda number: len(uses[number]), default=OUTSIDE) for its in around)
     structure = BlockStructure(tuple(map(tuple, sets.values())), inside, design.segments)
     options = [design.options[members[0]] for members in structure.sets]
-    alone = sum(least.alone(name, option) for name, option in design.options.items())
+    alone = sum(least.bound_inside(name, option) for name, option in design.options.items())
     return alone + least.beyond(structure, [(option.kind, option.amount) for option in options])

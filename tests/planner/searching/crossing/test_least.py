@@ -11,7 +11,7 @@ from placewright.models.planning.option import Flow
 from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.problem import planning_problem
 from placewright.planner.search import crossing as least
-from placewright.planner.search.crossing import DomainSizes, LeastCrossing, LinkSide, between
+from placewright.planner.search.crossing import DomainSizes, LeastCrossing, LinkSide, bound_traffic
 
 from ...tried import priced
 from .questions import crossing_of, drawn, least_placed
@@ -56,9 +56,13 @@ def one_more(self: DomainSizes, amount: int, group: int = 1) -> int:
 
 
 LIES: dict[str, tuple[object, str, Callable[..., int]]] = {
-    "nothing is in common": (least, "between", without_room),
+    "nothing is in common": (least, "bound_traffic", without_room),
     "it is in a domain more": (DomainSizes, "fewest", one_more),
-    "what is inside needs room of its own": (least, "between", lambda one, other, flow, inside: between(one, other, flow, False)),
+    "what is inside needs room of its own": (
+        least,
+        "bound_traffic",
+        lambda one, other, flow, inside: bound_traffic(one, other, flow, False),
+    ),
 }
 
 

@@ -16,7 +16,7 @@ from placewright.planner.costs import cost_model
 from placewright.planner.placing import placing
 from placewright.planner.problem import planning_problem
 from placewright.planner.search.search import search
-from placewright.solver.choosing.pool_layouts import in_pool_layouts
+from placewright.solver.choosing.pool_layouts import place_in_pools
 from placewright.solver.searching.search import solve
 
 SCRIPT = """\
@@ -76,9 +76,9 @@ def test_a_shape_that_is_refused_leaves_the_others_and_all_of_them_leave_none(tm
         seen.append(plan)
         return [error("PW214", "rollout", "torn")] if len(seen) == 1 else []
 
-    answer = in_pool_layouts(placed, solve, once)
+    answer = place_in_pools(placed, solve, once)
     assert answer.plan is not None and len(seen) == 2
-    none = in_pool_layouts(placed, solve, lambda laid, plan: [error("PW214", "rollout", "torn")])
+    none = place_in_pools(placed, solve, lambda laid, plan: [error("PW214", "rollout", "torn")])
     assert none.plan is None and none.verdict == "impossible" and "in any layout" in none.findings[0].message
 
 
