@@ -61,7 +61,7 @@ class Drawn:
         if self._says("given"):
             components.insert(0, self._given())
         if self._says("processes on nodes"):
-            components.append(self._list_node_runs())
+            components.append(self._on_nodes())
         relations = self._relations(components)
         can = Capabilities(shares_accelerators=True, nodes_in_order=self._says("nodes in order"))
         preference = Preference(WEIGHTED, {"rack": self._one(0, 1, 5)}) if self._says("weighted") else Preference()
