@@ -63,7 +63,7 @@ class Enumeration:
         stages = range(len(self.question.flow.phases))
         for counts in allocations(least, units):
             self.plans += 1
-            for loads in product(*(self._list_runs(its, count) for its, count in zip(sets, counts))):
+            for loads in product(*(self._on(its, count) for its, count in zip(sets, counts))):
                 cost = sum(max(its[stage] for its in loads) for stage in stages)
                 if self.cost is None or cost < self.cost:
                     self.cost = cost
