@@ -63,7 +63,8 @@ def test_it_is_what_reading_every_file_in_full_finds(monkeypatch: pytest.MonkeyP
         setup = self.again({**changes, pool.nodes_key: size[0], pool.accelerators_key: size[1]})
         return refused.errors_by_component(setup, pool, self.before), {each.name: each.parallel for each in setup.components}
 
-    monkeypatch.setattr(reader.VerlReader, "bare", reader.VerlReader.read_again)
+    change = reader.VerlReader.change
+    monkeypatch.setattr(reader.VerlReader, "change", lambda self, changes, level, with_hints=True: change(self, changes, self.level))
     monkeypatch.setattr(refused.SizeReader, "read", each_anew)
     assert found == known(planned(text, "1x4"))
 
