@@ -57,7 +57,7 @@ EXERCISED: dict[Make, tuple[int, int, int, tuple[str, ...]]] = {
     random_keeps: (12, 80, 9, ("PW218",)),
     random_around: (40, 100, 7, ("PW201", "PW205", "PW207", "PW212", "PW501")),
 }  # fmt: skip
-"""What makes random problems -> how many of them, how many with `--deep`, the seed, and the rules that even the few exercise."""
+"""Generator of random problems -> their number, their number with `--deep`, the seed, and the rules that the fewer exercise."""
 
 
 @pytest.mark.parametrize("make", EXERCISED, ids=lambda make: make.__name__)
