@@ -18,7 +18,7 @@ from ..search_scope import find_unsupported
 from ..session import Session
 from ..unchecked import list_unchecked
 from .progress import Incumbents, OnProgress, silent
-from .state import ChoiceState, Search, WrongAnswer
+from .state import A_PLACE, ChoiceState, Search, WrongAnswer
 
 __all__ = ["LIMIT", "SEED", "WrongAnswer", "solve"]
 SEED = 1
@@ -43,7 +43,8 @@ def solve(
     """
     session = session or Session()
     search = Search(problem, seed, on_progress, session)
-    search.until = time.process_time() + OVERRUN * limit
+    last_answer = A_PLACE * sum(component.least for component in problem.hinted)
+    search.until = time.process_time() + max(limit, OVERRUN * limit - last_answer)
     given = problem.build_given()
     if faults := errors(check_explicit(problem)):
         return Answer(IMPOSSIBLE, findings=faults, how="given")

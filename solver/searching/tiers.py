@@ -47,7 +47,7 @@ Without presolve the second search is slower than the first.
 MOST = 1 << 60
 RESERVED_SHARE = 0.2
 """Share of the time reserved for later tiers."""
-TIE_SHARE = 0.2
+TIE_SHARE = 0.3
 """Largest share of the time for extra domains below bytes: a tie-break that matters little."""
 SHARE = 0.4
 """Share of the time for pattern models; undecided rest goes to the ordinary model."""
