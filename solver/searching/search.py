@@ -43,8 +43,7 @@ def solve(
     """
     session = session or Session()
     search = Search(problem, seed, on_progress, session)
-    last_answer = A_PLACE * sum(component.least for component in problem.hinted)
-    search.until = time.process_time() + max(limit, OVERRUN * limit - last_answer)
+    search.until = time.process_time() + max(limit, OVERRUN * limit - A_PLACE * sum(component.least for component in problem.hinted))
     given = problem.build_given()
     if faults := errors(check_explicit(problem)):
         return Answer(IMPOSSIBLE, findings=faults, how="given")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Sequence
 
 from ortools.sat.python import cp_model
@@ -100,7 +101,8 @@ class TierSearch:
             return self.left
         tiers = self.state.tiers
         aggregates = aggregates_of(self.variables, tiers[self.number]) if self.number < len(tiers) and not self.some else []
-        if aggregates and root_seconds(self.variables.model) <= A_ROOT * self.left:
+        time_left = min(A_ROOT * self.left, self.state.search.until - time.process_time())
+        if aggregates and root_seconds(self.variables.model) <= time_left:
             wider = [aggregate for tier in tiers[: self.number] for aggregate in aggregates_of(self.variables, tier)]
             stage = BoundStage(self.variables.model, aggregates, wider)
             self.left -= stage.spent
