@@ -27,6 +27,7 @@ _HOW = {
     "greedy": "greedy meets the bound",
     "patterns": "proved by counting uses of alike domains",
     "search": "proved by search",
+    "sweep": "proved by a sweep over the ranks",
 }
 
 

@@ -25,6 +25,18 @@ def _bounds() -> None:
     tiers.root_seconds = lambda model: math.inf
 
 
+def _tightening() -> None:
+    from placewright.solver.bounds.stage import Tightening
+
+    Tightening.rows = lambda self, point: []  # type: ignore[method-assign]
+
+
+def _rows() -> None:
+    from placewright.solver.objectives.traffic import DomainTerm
+
+    DomainTerm.rows = lambda self, problem, variables: None  # type: ignore[method-assign]
+
+
 def _restricted() -> None:
     from placewright.solver.model.engine import Status
     from placewright.solver.searching.tiers import TierSearch
@@ -41,6 +53,8 @@ def _cuts() -> None:
 _STAGES: Mapping[str, Callable[[], None]] = {
     "patterns": _patterns,
     "bounds": _bounds,
+    "tightening": _tightening,
+    "rows of terms": _rows,
     "restricted searches": _restricted,
     "cuts": _cuts,
 }

@@ -165,14 +165,14 @@ class Least:
 
     Attributes
     ----------
-    nodes, work : relaxations solved and their simplex iterations; both deterministic.
+    nodes : relaxations solved; deterministic.
     """
 
     def __init__(self, block: RackBlock) -> None:
         self._relaxation = LinearRelaxation(LinearModel(block.boxes, {}, 0, block.rows))
         self._emptiness: Emptiness | None = None
         self._order = sorted(range(len(block.boxes)), key=lambda variable: block.boxes[variable][1] - block.boxes[variable][0] > 1)
-        self.nodes, self.work = 0, 0
+        self.nodes = 0
 
     def add(self, row: LinearRow) -> None:
         """Add a row that is known to hold for every solution."""
@@ -221,7 +221,6 @@ class Least:
                 if not self._is_empty(boxes):
                     return False
                 continue
-            self.work += self._relaxation.iterations
             if upper is None or proved_bound(self._relaxation.linear, boxes, point.duals) < upper:
                 solved.append((boxes, point))
         stack += sorted(solved, key=lambda part: -part[1].value)

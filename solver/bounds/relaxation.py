@@ -119,11 +119,10 @@ def _sum(literals: list[tuple[int, int]], low: int | None, high: int | None) -> 
 
 @dataclass(frozen=True)
 class Point:
-    """Optimum of the relaxation: objective value, variable values, reduced costs and duals."""
+    """Optimum of the relaxation: objective value, variable values and duals."""
 
     value: float
     values: Sequence[float]
-    reduced: Sequence[float]
     duals: Sequence[float]
 
 
@@ -179,8 +178,7 @@ class LinearRelaxation:
         if status != pywraplp.Solver.OPTIMAL:
             return None
         values = [variable.solution_value() for variable in self._variables]
-        reduced = [variable.reduced_cost() for variable in self._variables]
-        return Point(self._solver.Objective().Value(), values, reduced, [row.dual_value() for row in self._rows])
+        return Point(self._solver.Objective().Value(), values, [row.dual_value() for row in self._rows])
 
     def _anew(self) -> int:
         parameters = pywraplp.MPSolverParameters()

@@ -54,14 +54,16 @@ class BoundStage:
         if self._tightening is None:
             self._tightening = Tightening(self._linear, self._counted.apart)
             self._tightening.most = int(limit / A_BLOCK)
-            if self._tighten(self._tightening):
+            if self._tighten(self._tightening, self.spent + limit):
                 self._before += self._branched
                 self._tree = Tree(self._relaxation, self._counted.levels, self._tightening.rows)
 
-    def _tighten(self, tightening: Tightening) -> bool:
+    def _tighten(self, tightening: Tightening, until: float) -> bool:
         """Add rows to the root while the bound makes progress; return False without any."""
         last, idle, is_tighter = float("-inf"), 0, False
         for _ in range(ROUNDS):
+            if self.spent >= until:
+                break
             point = self._relaxation.solve({})
             if point is None:
                 break

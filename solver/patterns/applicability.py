@@ -61,11 +61,6 @@ class DomainKind:
     given: tuple[tuple[str, int], ...]
     domains: tuple[tuple[Cell, ...], ...]
 
-    @property
-    def count(self) -> int:
-        """Number of domains."""
-        return len(self.domains)
-
 
 def group_domains(layout: Layout, level: str) -> list[DomainKind]:
     """Group the domains of a level into kinds, lowest nodes first."""

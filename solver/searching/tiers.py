@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Sequence
 
 from ortools.sat.python import cp_model
@@ -47,7 +48,7 @@ Without presolve the second search is slower than the first.
 MOST = 1 << 60
 RESERVED_SHARE = 0.2
 """Share of the time reserved for later tiers."""
-TIE_SHARE = 0.2
+TIE_SHARE = 0.3
 """Largest share of the time for extra domains below bytes: a tie-break that matters little."""
 SHARE = 0.4
 """Share of the time for pattern models; undecided rest goes to the ordinary model."""
@@ -100,7 +101,8 @@ class TierSearch:
             return self.left
         tiers = self.state.tiers
         aggregates = aggregates_of(self.variables, tiers[self.number]) if self.number < len(tiers) and not self.some else []
-        if aggregates and root_seconds(self.variables.model) <= A_ROOT * self.left:
+        time_left = min(A_ROOT * self.left, self.state.search.until - time.process_time())
+        if aggregates and root_seconds(self.variables.model) <= time_left:
             wider = [aggregate for tier in tiers[: self.number] for aggregate in aggregates_of(self.variables, tier)]
             stage = BoundStage(self.variables.model, aggregates, wider)
             self.left -= stage.spent

@@ -143,14 +143,17 @@ class NoOverlap(ComponentRule):
                     together[place] = together.get(place, 0) | mask
             for place, mask in together.items():
                 holders_at.setdefault(place, []).append(("+".join(component.name for component in members), members[0].name, mask))
-        inside, fixes = _find_inside(problem, sets), dict[tuple[str, str], str]()
+        inside: dict[tuple[str, str], list[str]] | None = None
+        fixes: dict[tuple[str, str], str] = {}
         for (rank, kind), entries in sorted(holders_at.items()):
             seen: list[Holder] = []
             for name, lead, mask in entries:
                 for earlier, earlier_lead, earlier_mask in seen:
                     both = mask & earlier_mask
-                    for inner in (*inside.get((lead, earlier_lead), ()), *inside.get((earlier_lead, lead), ())) if both else ():
-                        both &= ~masks[inner].get((rank, kind), 0)
+                    if both:
+                        inside = _find_inside(problem, sets) if inside is None else inside
+                        for inner in (*inside.get((lead, earlier_lead), ()), *inside.get((earlier_lead, lead), ())):
+                            both &= ~masks[inner].get((rank, kind), 0)
                     if both:
                         message = f"{name} and {earlier} both hold accelerator {lowest(both)} of node {rank} ({both.bit_count()} in all)"
                         if earlier_lead and (lead, earlier_lead) not in fixes:

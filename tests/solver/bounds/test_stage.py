@@ -154,3 +154,10 @@ def test_a_relaxation_that_nothing_satisfies_says_nothing() -> None:
     variables.require(aim(variables, tier) <= -1)
     stage = BoundStage(variables.model, aggregates_of(variables, tier))
     assert not stage.is_solved and not stage.is_open and stage.bound is None
+
+
+def test_a_root_without_time_stays_as_it_is() -> None:
+    stage = aimed(shared_cluster(1))[1]
+    before = stage.bound, stage.spent
+    stage.tighten(0.0)
+    assert (stage.bound, stage.spent) == before
