@@ -7,6 +7,7 @@ from typing import Any, Mapping
 
 import click
 
+from ..models.answer import Answer
 from ..models.dialect_names import FRAMEWORKS
 from ..models.findings.finding import Severity
 from ..models.planning.workload import SECOND
@@ -90,7 +91,7 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
         return code
     blocks = [
         *planned.blocks,
-        "\n".join([*_memory_of(planned.data), *_network_of(job)]),
+        "\n".join([*_memory_of(planned.data), *_network_of(job), *_idle_of(job, answer)]),
         f"written: {escape(output)}\nrun it: `{escape(job.command_of(output))}`"
         if output and output != DASH
         else f"the file of {job.framework}:"
@@ -111,25 +112,30 @@ def _echo_least(job: DescribedJob) -> None:
     from ..models.dialects.native.from_model import add_nodes, enough_nodes
 
     def seconds_on(count: int) -> float | None:
-        return _planned_seconds(job.place_on(add_nodes(job.cluster, count)))
+        answer = _plan(job.change(add_nodes(job.cluster, count)))
+        return _seconds_of(answer) if answer else None
 
-    nodes = enough_nodes(job.request, job.cluster, job.limits)
-    if nodes is None:
+    most, nodes, seconds = enough_nodes(job.request, job.cluster, job.limits), len(job.cluster.nodes), None
+    if most is None:
         click.echo(
             "by the estimates it fits on no number of these nodes: use accelerators with more memory, or a shorter --response", err=True
         )
-    elif nodes > len(job.cluster.nodes):
-        seconds, too_few = seconds_on(nodes), len(job.cluster.nodes)
-        while seconds and nodes - too_few > 1:
-            middle = (too_few + nodes) // 2
-            planned = seconds_on(middle)
-            nodes, seconds, too_few = (middle, planned, too_few) if planned else (nodes, seconds, middle)
+        return
+    too_few = nodes
+    while seconds is None and nodes < most:
+        too_few, nodes = nodes, min(2 * nodes, most)
+        seconds = seconds_on(nodes)
+    while seconds and nodes - too_few > 1:
+        middle = (too_few + nodes) // 2
+        planned = seconds_on(middle)
+        nodes, seconds, too_few = (middle, planned, too_few) if planned else (nodes, seconds, middle)
+    if nodes > len(job.cluster.nodes):
         plan = f": {seconds:.4g} seconds an iteration" if seconds else ""
         click.echo(f"by the estimates it fits on {nodes} nodes like these{plan}", err=True)
 
 
-def _planned_seconds(job: DescribedJob) -> float | None:
-    """Return the seconds of the best plan that fits by the highs; None without one."""
+def _plan(job: DescribedJob) -> Answer | None:
+    """Return the best plan that fits by the highs; None without one."""
     from ..api import solver
     from ..models.dialects.load import read
     from ..models.text.source import Source
@@ -141,7 +147,25 @@ def _planned_seconds(job: DescribedJob) -> float | None:
     with Session() as session:
         answer = solver(_LIMIT, 1, reading=reading, session=session)(reading.problem)
     tight = any(finding.code == "PW805" and finding.severity is Severity.WARNING for finding in answer.findings)
-    return None if tight or answer.planned is None else answer.planned.price[0] / SECOND
+    return None if tight or answer.planned is None else answer
+
+
+def _seconds_of(answer: Answer) -> float | None:
+    """Return the seconds of an iteration; None without a plan."""
+    return answer.planned.price[0] / SECOND if answer.planned else None
+
+
+def _idle_of(job: DescribedJob, planned: Answer) -> list[str]:
+    """Return how many accelerators are idle, and the nearest number of prompts with which none is, if that is quicker."""
+    idle, prompts = job.idle_accelerators(planned.plan.assignment) if planned.plan else "", job.sizes.even_prompts
+    if idle and prompts != job.request.prompts:
+        other = job.change(prompts=prompts)
+        answer = _plan(other)
+        if answer and answer.plan and not other.idle_accelerators(answer.plan.assignment):
+            seconds, before = _seconds_of(answer) or 0, _seconds_of(planned) or 0
+            if seconds / prompts < before / job.request.prompts:
+                idle += f"; with --prompts {prompts} none is: {seconds:.4g} seconds an iteration"
+    return [f"idle: {idle}"] if idle else []
 
 
 def _memory_of(data: Mapping[str, object]) -> list[str]:

@@ -111,11 +111,11 @@ def _engine(sizes: JobSizes, model: Data, most: int) -> Data:
 
 
 def enough_nodes(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY_FILE) -> int | None:
-    """Return a power of two of nodes that suffice; None if none do."""
+    """Return a power of two of nodes that suffice, or nearly do; None if none do."""
     if all(alike.node.accelerator_memory is None for alike in cluster.alike):
         return None
     card, numbers = card_of_request(request), (1 << power for power in range(_MOST_DOUBLED))
-    return next((nodes for nodes in numbers if JobSizes(request, card, add_nodes(cluster, nodes), limits).fits), None)
+    return next((nodes for nodes in numbers if JobSizes(request, card, add_nodes(cluster, nodes), limits).nearly_fits), None)
 
 
 def add_nodes(cluster: Cluster, nodes: int) -> Cluster:
