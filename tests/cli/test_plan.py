@@ -119,8 +119,8 @@ def test_a_model_by_its_configuration_is_planned_like_a_known_one(tmp_path: Path
         "vocab_size": 152_064, "tie_word_embeddings": False,
     }  # fmt: skip
     (tmp_path / "config.json").write_text(json.dumps(config))
-    for model in (tmp_path, tmp_path / "config.json"):
-        assert run(["plan", *SEVEN, "--model", str(model), "--framework", "verl", "-o", "-"]) == 0
+    for path in (tmp_path, tmp_path / "config.json"):
+        assert run(["plan", *SEVEN, "--model", str(path), "--framework", "verl", "-o", "-"]) == 0
         assert f"actor_rollout_ref.model.path={tmp_path} " in capsys.readouterr().out
     seconds = []
     for model in (str(tmp_path), SEVEN[1]):
