@@ -67,7 +67,7 @@ class DescribedJob(NamedTuple):
         return written
 
     def idle_accelerators(self, placed: Assignment) -> str:
-        """Return how many accelerators of the cluster are idle, and if the batch is why; "" if none is."""
+        """Return a clause on idle accelerators, and if the batch is why; "" without any."""
         total, used, even = self.cluster.total(), placed.count_held_together(placed.runs), self.sizes.even_total
         by_batch = f", as {self.request.sequences} sequences divide among {even}" if used <= even < self.sizes.trainer[1] else ""
         return f"{total - used} of {total} accelerators are idle{by_batch}" if used < total else ""

@@ -101,7 +101,7 @@ class JobSizes:
 
     @cached_property
     def trainer(self) -> tuple[str, int]:
-        """Accelerator model of what trains, with most operations a second in all, and its number."""
+        """Accelerator model that trains, with most operations a second, and its number."""
         counts, speeds = Counter[str](), speeds_of(self.cluster)
         for alike in self.cluster.alike:
             counts[alike.node.accelerator_model] += alike.count * len(alike.node.accelerators)
@@ -115,7 +115,7 @@ class JobSizes:
 
     @property
     def even_prompts(self) -> int:
-        """Prompts nearest to those asked for that all accelerators of the model that trains divide."""
+        """Nearest number of prompts that all accelerators to train on divide."""
         unit = self.trainer[1] // gcd(self.trainer[1], self.request.samples)
         return max(1, round(self.request.prompts / unit)) * unit
 
@@ -127,7 +127,7 @@ class JobSizes:
 
     @cached_property
     def even_total(self) -> int:
-        """Most accelerators of the model that trains that divide the batch; all if under half."""
+        """Most accelerators to train on that divide the batch; all if under half."""
         total = self.trainer[1]
         counts = range(total, (total - 1) // 2, -(self.near & -self.near))
         return next((count for count in counts if self.request.sequences % count == 0), total)
@@ -283,7 +283,7 @@ class JobSizes:
 
     @property
     def nearly_fits(self) -> bool:
-        """True if each component fits on all accelerators beside what the others keep, within a twentieth."""
+        """True if each component fits beside what the others keep, within a twentieth."""
         return self.excess(*self.trained) <= self.memory // 20 and bool(self.engines[0])
 
 
