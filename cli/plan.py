@@ -9,6 +9,7 @@ import click
 
 from ..models.dialect_names import FRAMEWORKS
 from ..models.findings.finding import Severity
+from ..models.placements.assignment import Assignment
 from ..models.planning.workload import SECOND
 from ..models.quantity import write_estimate, write_memory
 from ..report.terminal import escape
@@ -88,9 +89,10 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
     if form == "json":
         click.echo(to_json(answer.plan, None, planned.data, (*before, *answer.findings, *of_file), answer.unchecked, NAME), nl=False)
         return code
+    idle = _idle_of(job, answer.planned.price[0] / SECOND, answer.plan.assignment) if answer.planned else []
     blocks = [
         *planned.blocks,
-        "\n".join([*_memory_of(planned.data), *_network_of(job)]),
+        "\n".join([*_memory_of(planned.data), *_network_of(job), *idle]),
         f"written: {escape(output)}\nrun it: `{escape(job.command_of(output))}`"
         if output and output != DASH
         else f"the file of {job.framework}:"
@@ -110,26 +112,27 @@ def _echo_least(job: DescribedJob) -> None:
     """Print the fewest nodes that have a plan that fits, with its seconds."""
     from ..models.dialects.native.from_model import add_nodes, enough_nodes
 
-    def seconds_on(count: int) -> float | None:
-        return _planned_seconds(job.place_on(add_nodes(job.cluster, count)))
-
-    nodes = enough_nodes(job.request, job.cluster, job.limits)
-    if nodes is None:
+    most, nodes, planned = enough_nodes(job.request, job.cluster, job.limits), len(job.cluster.nodes), None
+    if most is None:
         click.echo(
             "by the estimates it fits on no number of these nodes: use accelerators with more memory, or a shorter --response", err=True
         )
-    elif nodes > len(job.cluster.nodes):
-        seconds, too_few = seconds_on(nodes), len(job.cluster.nodes)
-        while seconds and nodes - too_few > 1:
-            middle = (too_few + nodes) // 2
-            planned = seconds_on(middle)
-            nodes, seconds, too_few = (middle, planned, too_few) if planned else (nodes, seconds, middle)
-        plan = f": {seconds:.4g} seconds an iteration" if seconds else ""
+        return
+    too_few = nodes
+    while planned is None and nodes < most:
+        too_few, nodes = nodes, min(2 * nodes, most)
+        planned = _plan(job.change(add_nodes(job.cluster, nodes)))
+    while planned and nodes - too_few > 1:
+        middle = (too_few + nodes) // 2
+        fewer = _plan(job.change(add_nodes(job.cluster, middle)))
+        nodes, planned, too_few = (middle, fewer, too_few) if fewer else (nodes, planned, middle)
+    if nodes > len(job.cluster.nodes):
+        plan = f": {planned[0]:.4g} seconds an iteration" if planned else ""
         click.echo(f"by the estimates it fits on {nodes} nodes like these{plan}", err=True)
 
 
-def _planned_seconds(job: DescribedJob) -> float | None:
-    """Return the seconds of the best plan that fits by the highs; None without one."""
+def _plan(job: DescribedJob) -> tuple[float, Assignment] | None:
+    """Return (seconds, placement) of the best plan that fits by the highs, or None."""
     from ..api import solver
     from ..models.dialects.load import read
     from ..models.text.source import Source
@@ -141,7 +144,19 @@ def _planned_seconds(job: DescribedJob) -> float | None:
     with Session() as session:
         answer = solver(_LIMIT, 1, reading=reading, session=session)(reading.problem)
     tight = any(finding.code == "PW805" and finding.severity is Severity.WARNING for finding in answer.findings)
-    return None if tight or answer.planned is None else answer.planned.price[0] / SECOND
+    return None if tight or not (answer.planned and answer.plan) else (answer.planned.price[0] / SECOND, answer.plan.assignment)
+
+
+def _idle_of(job: DescribedJob, seconds: float, placed: Assignment) -> list[str]:
+    """Return a line on idle accelerators, and on the prompts that fill all more quickly."""
+    idle, prompts = job.idle_accelerators(placed), job.sizes.even_prompts
+    if not idle:
+        return []
+    filling = job.change(prompts=prompts)
+    planned = _plan(filling) if prompts != job.request.prompts else None
+    if planned and not filling.idle_accelerators(planned[1]) and planned[0] / prompts < seconds / job.request.prompts:
+        idle += f"; with --prompts {prompts} none is: {planned[0]:.4g} seconds an iteration"
+    return [f"idle: {idle}"]
 
 
 def _memory_of(data: Mapping[str, object]) -> list[str]:

@@ -5,10 +5,11 @@ Read the files in this order.
 1. `problem.py` turns a Problem into a PlanningProblem: tasks in the order of the workflow, options of each component (`profile.py`:
    count, degrees, time by `times.py`, memory by `memory.py`), kinds of accelerators and their capacity (`capacity.py`), who may share
    (`related.py`), all within a scope (`scope.py`).
-2. `search/` finds the cheapest Design. A structure (`search/structures.py`) is a set partition, or a forest where nesting is in scope,
-   of the components onto blocks of accelerators, with a cut of the iteration into segments (`search/segmentations.py`).
-   `search/search.py` takes arrangements (bounded by `search/bounds.py`) and their structures best first, `search/branching.py` divides
-   the counts of one (a multiple-choice knapsack over blocks with maxima) and removes choices that cannot be in a cheaper design. No
+2. `search/` finds the cheapest Design. A structure (`search/structures.py`) is a set partition (Balas and Padberg 1976), or a forest
+   where nesting is in scope, of the components onto blocks of accelerators, with a cut of the iteration into segments
+   (`search/segmentations.py`). `search/search.py` takes arrangements (bounded by `search/bounds.py`) and their structures best first,
+   `search/branching.py` divides the counts of one: a multiple-choice knapsack over blocks (Kellerer, Pferschy and Pisinger 2004,
+   chapter 11) with maxima. Bounds remove choices that cannot be in a cheaper design (Savelsbergh 1994, as reduced costs would). No
    solver is needed for that.
 3. `costs.py` names the cost models: how long an iteration of a Design takes, by arithmetic and as sums of maxima for the search.
 4. `benders.py` places the Design by `solver/` (`placing.py`) or learns a no-good from the failure: logic-based Benders decomposition

@@ -81,7 +81,9 @@ def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: T
     rows = rests_on(timed, task.phase, option.amount, option.parallel, model)
     counts = tuple(row.accelerators for row in rows)
     if counts == (option.amount,):
-        kind, scaling = (_describe_guess(rows[0]) if rows[0].bounds else FORMULA if rows[0].assumed else MEASURED), rows[0].assumed
+        kind, scaling = FORMULA if rows[0].assumed else MEASURED, rows[0].assumed
+        if rows[0].bounds:
+            kind = FITTED if scaling.startswith(FITTED) else ESTIMATED
     else:
         follows = time_of(timed, task.phase, option.amount, option.parallel, model)
         kind = BEYOND if follows is not None and follows.extrapolated else BETWEEN
@@ -102,10 +104,6 @@ def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: T
         task, option.amount, time, kind, counts, scaling, degrees, models, on_model, at_once,
         as_written, alike, rising, _name_measurements(rows), rows[0].bounds if kind in (ESTIMATED, FITTED) else (),
     )  # fmt: skip
-
-
-def _describe_guess(row: Measured) -> str:
-    return FITTED if row.assumed.startswith(FITTED) else ESTIMATED
 
 
 def _without_effect(choices: Sequence[Parallel], parallel: Parallel, is_as_long: Callable[[Parallel], bool]) -> str:

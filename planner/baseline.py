@@ -59,18 +59,13 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
     priced = cost_design(model, question, design, Traffic(problem).nanoseconds(_ranks(problem)), held)
     refusals, unknown, known = _with_options(problem, question, design)
     reasons = [*refusals, *problem.job.planning.own_faults, *_too_many(question, priced)]
-    faults = tuple(_forbidden(replace(_keep_demands(problem, known), barred=()), model, design))
+    asked_for, declared = as_declared(replace(_keep_demands(problem, known), barred=()), design)
+    faults = tuple(forbidden(asked_for, model, declared))  # estimates of memory forbid nothing
     broken = () if reasons else tuple(_broken(problem, question, design))
     return Baseline(
         priced, problem, question, forbidden=(*reasons, *faults) or broken or tuple(unknown), unclear=bool(unknown) and not (reasons or faults or broken),
         bases=bases(problem, question, design), over_estimates=tuple(list_overfilled(problem, question, design)),
     )  # fmt: skip
-
-
-def _forbidden(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
-    """Yield what forbids the ranks; estimates of memory do not."""
-    asked_for, declared = as_declared(question, design)
-    return forbidden(asked_for, model, declared)
 
 
 def _with_options(problem: Problem, question: PlanningProblem, design: Design) -> tuple[list[str], list[str], PlanningProblem]:

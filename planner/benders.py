@@ -7,7 +7,7 @@ and each failure becomes a no-good for the next search: designs ruled out by the
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Iterable, Iterator, Mapping, Sequence
+from typing import Iterable, Mapping, Sequence
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ..models.component import UNBOUNDED, Component
@@ -17,7 +17,7 @@ from ..models.placements.plan import Plan
 from ..models.placements.run import Run
 from ..models.planning.cost_models import CostModel
 from ..models.planning.design import Design, list_nested
-from ..models.planning.option import NO_KIND, Option, RefusedCount, Use
+from ..models.planning.option import NO_KIND, RefusedCount, Use
 from ..models.planning.planned import CostedDesign, Unplaceable
 from ..models.planning.problem import PlanningProblem
 from ..models.problem import Problem
@@ -308,22 +308,16 @@ def as_listed(design: Design, question: PlanningProblem, model: CostModel, first
     if not question.barred and question.crossing is not None:
         return design  # less of what they exchange may cross the topology with those that were found
     for name in question.components:
-        for option in _list_before(design.options[name], first.options[name]):
+        chosen, listed = design.options[name], first.options[name]
+        before = listed[: listed.index(chosen)] if chosen in listed else listed
+        same = (chosen.kind, chosen.amount, chosen.nanoseconds)
+        for option in [option for option in before if (option.kind, option.amount, option.nanoseconds) == same]:
             options = {**question.options, name: (*question.options[name], option)}
             tried = replace(design, options={**design.options, name: option})
             if not any(faults(replace(question, options=options), model, tried)):
                 question, design = replace(question, options=options), tried
                 break
     return design
-
-
-def _list_before(option: Option, options: tuple[Option, ...]) -> Iterator[Option]:
-    """Yield equally good options listed before this one."""
-    for candidate in options:
-        if candidate == option:
-            return
-        if (candidate.kind, candidate.amount, candidate.nanoseconds) == (option.kind, option.amount, option.nanoseconds):
-            yield candidate
 
 
 PROBES = 12
@@ -356,7 +350,8 @@ def find_no_good(problem: Problem, question: PlanningProblem, design: Design, so
         return replace(this_alone(design), segments=design.segments)
     if problem.job.planning.laying is not None:  # the dialect lays out all that it is told of, and as much of it as it is told
         has_room = any(True for _ in problem.job.planning.laying.lay_out(every, problem.cluster))
-        return this_alone(design) if has_room else _with_any_degrees(design)
+        alone = this_alone(design)
+        return alone if has_room else replace(alone, uses={name: replace(use, parallel=None) for name, use in alone.uses.items()})
     names = dict(every)
     # Which way a design keeps to, and what its terms come to, all components say together.
     for name in every if not (question.ways or problem.caps or problem.unlike) else ():
@@ -393,9 +388,3 @@ def _build_no_good(design: Design, names: Iterable[str], least: Mapping[str, int
         option = design.options[name]
         uses[name] = Use(option.kind, least.get(name, option.amount), option.parallel, name in least)
     return RefusedCount(uses, list_nested(design, frozenset(uses)))
-
-
-def _with_any_degrees(design: Design) -> RefusedCount:
-    """Return the no-good for these sizes with any degrees."""
-    alone = this_alone(design)
-    return replace(alone, uses={name: replace(use, parallel=None) for name, use in alone.uses.items()})

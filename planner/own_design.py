@@ -41,10 +41,10 @@ def seats_of(problem: Problem, question: PlanningProblem) -> Seats:
 def runs_of(problem: Problem, question: PlanningProblem, name: str) -> Sequence[Run]:
     """Return the runs of a component, or of its stand-in. Raises NoPrice."""
     runs = problem.job.planning.own.get(name) or problem[name].runs
-    if runs is None:
-        runs = next(
-            (problem.job.planning.own[stand_in] for stand_in in _stand_ins(question, name) if stand_in in problem.job.planning.own), None
-        )
+    if runs is None:  # those of a component that the framework starts instead
+        own, pairs = problem.job.planning.own, [sorted(way.together) for way in question.ways if name in way.without]
+        members = (member for way in pairs for pair in way if name in pair for member in pair if member != name)
+        runs = next((own[member] for member in members if member in own), None)
     if runs is None:
         raise NoPrice(f"the file gives no ranks of `{name}` on these nodes")
     return runs
@@ -57,12 +57,6 @@ def kind_of_seat(problem: Problem, question: PlanningProblem, seat: Seat) -> int
     if kind is None:
         raise NoPrice(f"`{node.name}` has no accelerator that is free")
     return kind
-
-
-def _stand_ins(question: PlanningProblem, name: str) -> list[str]:
-    """Return the stand-ins for a component that the framework does not start."""
-    pairs = [pair for way in question.ways if name in way.without for pair in sorted(way.together) if name in pair]
-    return [member for pair in pairs for member in pair if member != name]
 
 
 def design_of_ranks(problem: Problem, question: PlanningProblem, seats: Seats, model: CostModel) -> Design:
@@ -112,10 +106,14 @@ def _option(
 ) -> Option:
     """Return a component's option by its ranks, offered or not. Raises NoPrice."""
     options = question.options[component.name]
-    if not seats:
-        return min(options, key=lambda option: option.nanoseconds) if component.runs is None else _bare(problem, question, component)
-    kind, amount = kinds[min(seats)], len(seats)
-    matching = [option for option in options if (option.kind, option.amount, option.parallel) == (kind, amount, parallel)]
+    if not seats and component.runs is None:
+        return min(options, key=lambda option: option.nanoseconds)
+    if not seats:  # on other resources, with its given processes
+        kind, amount, parallel = NO_KIND, Assignment({component.name: component.runs or ()}).world_size(component.name), component.parallel
+        matching = [option for option in options if option.amount == amount]
+    else:
+        kind, amount = kinds[min(seats)], len(seats)
+        matching = [option for option in options if (option.kind, option.amount, option.parallel) == (kind, amount, parallel)]
     return matching[0] if matching else _build_outside(problem, question, component, kind, amount, parallel)
 
 
@@ -130,13 +128,6 @@ def _build_outside(problem: Problem, question: PlanningProblem, component: Compo
     if option is None:
         raise NoPrice(describe_untimed(problem, component, phases[times.index(None)], amount, parallel, model))
     return option
-
-
-def _bare(problem: Problem, question: PlanningProblem, component: Component) -> Option:
-    """Return the option of a component on other resources, with its given processes."""
-    amount = Assignment({component.name: component.runs or ()}).world_size(component.name)
-    candidates = [option for option in question.options[component.name] if option.amount == amount]
-    return candidates[0] if candidates else _build_outside(problem, question, component, NO_KIND, amount, component.parallel)
 
 
 def find_refusal(problem: Problem, component: Component, amount: int, parallel: Parallel) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Iterator, Sequence
+from typing import Sequence
 
 from ..models.account import BlockBill
 from ..models.answer import IMPOSSIBLE, Answer, Solve
@@ -84,9 +84,11 @@ def plan_leading_choices(problem: Problem, plan: Solve, limit: float, session: S
         return none_of_choices(
             [_name_choice(variant, [name for name, choices in leaders.items() if choices]) for variant in every], answers
         )
-    planned = (some[number].planned if number in some else None for number in range(len(every)))
-    questions = tuple(question for variant, found in zip(every, planned) for question in _questions(variant, found))
-    return _best(answers, open_, questions, least)
+    questions = list[PlanningProblem]()  # as answered in the end
+    for number, variant in enumerate(every):
+        planned = some[number].planned if number in some else None
+        questions += [planning_problem(variant)] if planned is None else planned.parts or [planned.question]
+    return _best(answers, open_, tuple(questions), least)
 
 
 def _name_choice(choice: Problem, leaders: Sequence[str]) -> str:
@@ -94,13 +96,6 @@ def _name_choice(choice: Problem, leaders: Sequence[str]) -> str:
     models = choice.workload.on_models
     degrees = [f"{choice[name].parallel} of `{name}`" for name in leaders]
     return join_names([*degrees, *(f"`{name}` on {join_names(names)}" for name, names in models.items())])
-
-
-def _questions(problem: Problem, planned: PlanningResult | None) -> tuple[PlanningProblem, ...]:
-    """Return the planning problems of a choice, as answered in the end."""
-    if planned is None:
-        return (planning_problem(problem),)
-    return planned.parts or (planned.question,)
 
 
 def _best(answers: list[Answer], left: bool, questions: tuple[PlanningProblem, ...], least: int | None) -> Answer:
@@ -206,19 +201,16 @@ def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:
         return answers[0]
     reasons = [(_any_of(names), finding) for finding, names in why.values()][:MOST_TOLD]
     common = [note for note in reasons[0][1].notes if all(note in finding.notes for _, finding in reasons)]
-    notes = [f"with {names}, {': '.join(_explain_choices(finding, common))}" for names, finding in reasons] + common
+    notes = list[str]()
+    for names, finding in reasons:
+        own = "; ".join(note for note in finding.notes if note not in common)
+        notes.append(f"with {names}, {finding.message.removeprefix('impossible: ')}" + (f": {own}" if own else ""))
+    notes += common
     notes += [f"{len(why) - MOST_TOLD} more reasons"] if len(why) > MOST_TOLD else []
     message = f"impossible: no plan with any of {len(chosen)} choices of degrees and models"
     helps = "; ".join(f"with {names}, {finding.help}" for names, finding in reasons if finding.help)
     span = next((finding.span for _, finding in reasons if finding.span is not None), None)
     return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, span, help=helps, notes=tuple(notes)),), how="search")
-
-
-def _explain_choices(finding: Finding, common: Sequence[str]) -> Iterator[str]:
-    """Yield the message of an infeasible choice, then the notes that are not common."""
-    yield finding.message.removeprefix("impossible: ")
-    if notes := [note for note in finding.notes if note not in common]:
-        yield "; ".join(notes)
 
 
 def _any_of(names: Sequence[str]) -> str:

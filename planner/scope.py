@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import chain, combinations, product
 from math import prod
-from typing import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Collection, Iterator, Mapping, Sequence
 
 from ..models.component import SUBSET, Component
 from ..models.machines.node_group import ACCELERATOR
@@ -56,7 +56,7 @@ def widen(problem: Problem, widenings: Collection[str]) -> Iterator[tuple[str, P
     if HETEROGENEOUS in widenings and workload is not None:
         wide = problem.with_workload(replace(workload, heterogeneous=True))
         if may_span(wide):
-            yield HETEROGENEOUS, open_models(wide)
+            yield HETEROGENEOUS, as_spanning(wide, {name: sets[-1] for name, sets in sets_of_models(wide).items()})
 
 
 def with_limits(widenings: Sequence[str]) -> str:
@@ -122,11 +122,6 @@ def may_span(problem: Problem) -> bool:
     return all(model_of(problem, component) is not None for component in fixed) and all(sets_of_models(problem).values())
 
 
-def open_models(problem: Problem) -> Problem:
-    """Return the problem with each component on any models of a vendor."""
-    return as_spanning(problem, {name: sets[-1] for name, sets in sets_of_models(problem).items()})
-
-
 def sets_of_models(problem: Problem) -> Mapping[str, tuple[tuple[str, ...], ...]]:
     """Return component -> sets of models of one vendor, smallest first, where times name models."""
     sets_by_name = {}
@@ -176,17 +171,9 @@ def keep_models(problem: Problem) -> Problem:
 
 
 def _own_models(problem: Problem) -> Models:
-    """Return the models of open components in the baseline."""
+    """Return the models of open components in the baseline, in node order."""
     own = Assignment({name: runs for name, runs in problem.job.planning.own.items() if problem[name].runs is None})
-    return {name: tuple(counts) for name, counts in counts_by_model(problem, own, own.runs).items()}
-
-
-def counts_by_model(problem: Problem, placed: Assignment, names: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Return component -> accelerators by model in a placement, in node order."""
-    counts: dict[str, dict[str, int]] = {}
-    for name in (name for name in names if name in placed.runs):
-        for (node, kind), mask in sorted(placed.masks(name).items()):
-            if kind == ACCELERATOR and mask:
-                by_model, model = counts.setdefault(name, {}), problem.cluster.nodes[node].accelerator_model
-                by_model[model] = by_model.get(model, 0) + mask.bit_count()
-    return counts
+    nodes = {name: [node for (node, kind), mask in sorted(own.masks(name).items()) if kind == ACCELERATOR and mask] for name in own.runs}
+    return {
+        name: tuple(dict.fromkeys(problem.cluster.nodes[node].accelerator_model for node in held)) for name, held in nodes.items() if held
+    }

@@ -115,13 +115,10 @@ def restrict_to_models(problem: Problem, component: Component, models: Sequence[
     if len(models) == 1:
         return replace(component, accelerator_model=models[0])
     excluded_nodes = (node.rank for node in problem.cluster.nodes if node.accelerators and node.accelerator_model not in models)
-    timed = component.timed and _longest_on(component.timed, models)
+    if timed := component.timed:
+        rows_by_model = tuple(tuple(row for row in timed.measured if row.model in ("", model)) for model in models)
+        timed = replace(timed, measured=tuple(replace(row, model="") for row in timed.measured), longest_of=rows_by_model)
     return replace(component, timed=timed, excluded=tuple(sorted({*component.excluded, *excluded_nodes})))
-
-
-def _longest_on(timed: TimedComponent, models: Sequence[str]) -> TimedComponent:
-    rows_by_model = tuple(tuple(row for row in timed.measured if row.model in ("", model)) for model in models)
-    return replace(timed, measured=tuple(replace(row, model="") for row in timed.measured), longest_of=rows_by_model)
 
 
 def times_on(timed: TimedComponent, models: Sequence[str]) -> Mapping[str, TimedComponent]:

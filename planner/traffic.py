@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Mapping
 
 from ..models.job import WEIGHTED, Preference
-from ..models.machines.cluster import Cluster
 from ..models.machines.topology import LEVELS, NODE_LEVEL, domain
 from ..models.placements.assignment import Assignment
 from ..models.placements.plan import OPTIMAL, Plan
@@ -48,7 +47,8 @@ class Traffic:
             return asked
         back = {renamed: name for name, renamed in _NAMES.items()}
         caps = tuple(Cap(tuple((back.get(name, name), cost) for name, cost in cap.terms), cap.most) for cap in problem.caps)
-        return replace(asked, cluster=_with_domains(problem.cluster), caps=caps)
+        nodes = tuple(replace(node, topology={**node.topology, LOWEST: node.name}) for node in problem.cluster.nodes)
+        return replace(asked, cluster=replace(problem.cluster, nodes=nodes), caps=caps)
 
     @property
     def fixed(self) -> int:
@@ -100,8 +100,3 @@ class Traffic:
 def costs_of_traffic(problem: Problem) -> Mapping[str, int]:
     """Return `Traffic.of_terms` of a problem; empty if traffic does not count as time."""
     return Traffic(problem).of_terms if problem.workload.bandwidth else {}
-
-
-def _with_domains(cluster: Cluster) -> Cluster:
-    nodes = tuple(replace(node, topology={**node.topology, LOWEST: node.name}) for node in cluster.nodes)
-    return replace(cluster, nodes=nodes)

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
-from ...models.dialects.native.job_sizes import ALGORITHMS, JobRequest
-from ...models.findings.finding import UnusableInput
+from ...models.dialects.native.job_sizes import ALGORITHMS, JobRequest, JobSizes
+from ...models.findings.finding import Severity, UnusableInput
 from ...models.findings.wording import with_noun
 from ...models.machines.cluster import Cluster
 from ...models.machines.shorthand import AsDeclared
 from ...models.model_cards.card import ModelCard
+from ...models.placements.assignment import Assignment
 from ...models.text.values import LARGEST
 from ...models.training_job import ANY_FILE, FileLimits
 from .completion_words import models
 from .shared import Verb, read_machines, with_options
 
 _COUNT = click.IntRange(1, LARGEST)
+IDLE = "PW801"
 
 
 class DescribedJob(NamedTuple):
@@ -58,13 +61,30 @@ class DescribedJob(NamedTuple):
         report = verify(read(Source(name, written), self.cluster, self.framework))
         if report.errors:
             raise UnusableInput(report.errors)
+        if any(finding.code == IDLE and finding.severity is Severity.WARNING for finding in report.findings):
+            placed = Assignment({component.name: component.runs or () for component in problem.components})
+            written = written.replace(f"# {title}", f"# placewright: ignore[{IDLE}] {self.idle_accelerators(placed)}\n# {title}", 1)
         return written
 
-    def place_on(self, cluster: Cluster) -> DescribedJob:
-        """Return the same job on other machines."""
+    def idle_accelerators(self, placed: Assignment) -> str:
+        """Return a clause on idle accelerators, and if the batch is why; "" without any."""
+        total, used, even = self.cluster.total(), placed.count_held_together(placed.runs), self.sizes.even_total
+        by_batch = f", as {self.request.sequences} sequences divide among {even}" if used <= even < self.sizes.trainer[1] else ""
+        return f"{total - used} of {total} accelerators are idle{by_batch}" if used < total else ""
+
+    @property
+    def sizes(self) -> JobSizes:
+        """Sizes of the job on its machines."""
+        from ...models.dialects.native.from_model import card_of_request
+
+        return JobSizes(self.request, card_of_request(self.request), self.cluster, self.limits)
+
+    def change(self, cluster: Cluster | None = None, prompts: int = 0) -> DescribedJob:
+        """Return the same job on other machines, or with another number of prompts."""
         from ...models.dialects.native.from_model import native_file
 
-        return self._replace(text=native_file(self.request, cluster, self.limits), cluster=cluster)
+        request, machines = replace(self.request, prompts=prompts or self.request.prompts), cluster or self.cluster
+        return self._replace(text=native_file(request, machines, self.limits), request=request, cluster=machines)
 
     def command_of(self, file: str) -> str:
         """Return the command that runs a written file, of ROLL and RLinf in their checkout."""

@@ -75,11 +75,8 @@ class ModelShape(ModelCard):
 
     @property
     def _is_known(self) -> bool:
-        return bool(self.layers and self.hidden and all(rows and columns for rows, columns in self._attention) and self._feed_forward_width)
-
-    @property
-    def _feed_forward_width(self) -> int:
-        return self.intermediate or self.expert_intermediate
+        width = self.intermediate or self.expert_intermediate
+        return bool(self.layers and self.hidden and all(rows and columns for rows, columns in self._attention) and width)
 
     @property
     def _layers_without_experts(self) -> int:

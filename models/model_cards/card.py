@@ -119,6 +119,10 @@ def read_model_config(path: str | Path) -> ModelCard:
     card = card_of(str(path), value) if isinstance(value, dict) else ModelCard(str(path))
     if not card.heads and not card.layers:
         raise _unusable("PW003", f"`{path}` is not the configuration of a model: it says neither heads nor layers")
+    if card.kv_heads and card.heads % card.kv_heads:
+        raise _unusable("PW003", f"`{path}` says {card.heads} attention heads, which do not divide among {card.kv_heads} key-value heads")
+    if card.experts and card.active_experts > card.experts:
+        raise _unusable("PW003", f"`{path}` says that {card.active_experts} of {card.experts} experts work on each token")
     return card
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from .hardware import TERA
 from .infer import infer_seconds
 from .interval import Interval, exactly
@@ -14,6 +16,7 @@ SEQUENCES = 1024
 """Most sequences of an engine at a time: vLLM's default on large accelerators (vllm/config/scheduler.py)."""
 
 
+@lru_cache(maxsize=10_000)  # a plan is written and read again, each time with all counts
 def generate_seconds(
     run: ModelRun, batch: SequenceBatch, utilization: float = 0.9, most: int = SEQUENCES, has_tail: bool = True
 ) -> Interval:

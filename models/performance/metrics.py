@@ -56,7 +56,7 @@ def rows_of(text: str) -> list[dict[str, float]]:
     """Return the numbers of each step: of JSON lines, of a JSON document, or of a log."""
     documents = _documents(text)
     return [row for document in documents if (row := dict(_numbers(document)))] or [
-        row for line in text.splitlines() if (row := _of_line(line))
+        row for line in text.splitlines() if (row := {name: float(number) for name, number in _IN_LOG.findall(line)})
     ]
 
 
@@ -84,10 +84,6 @@ def _numbers(document: object, before: str = "") -> Iterator[tuple[str, float]]:
             yield from _numbers(value, "" if name in ("data", "metrics", "profile_data") else f"{whole}/")
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             yield from [(whole, float(value))] if abs(value) <= _MOST else ()
-
-
-def _of_line(line: str) -> dict[str, float]:
-    return {name: float(number) for name, number in _IN_LOG.findall(line)}
 
 
 def seconds_by_role(rows: Sequence[Mapping[str, float]]) -> dict[str, tuple[float, int]]:

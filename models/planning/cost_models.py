@@ -138,9 +138,10 @@ class Stages(CostModel):
 
     def maxima(self, question: PlanningProblem, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
         """See CostModel."""
-        sums = [tuple(task for task in tasks if question.tasks[task].component in members) for members in blocks]
-        placed = {task for tasks_of_set in sums for task in tasks_of_set}
-        return (Maximum(1, (*(filter(None, sums)), *((task,) for task in tasks if task not in placed))),)
+        placed = {name for members in blocks for name in members}
+        sets = (*blocks, *((name,) for name in question.options if name not in placed))
+        sums = (tuple(task for task in tasks if question.tasks[task].component in members) for members in sets)
+        return (Maximum(1, tuple(filter(None, sums))),)
 
     def nanoseconds(self, question: PlanningProblem, design: Design, tasks: Sequence[int]) -> int:
         """See CostModel."""

@@ -83,7 +83,7 @@ class LeastCrossing:
 
     def beyond(self, structure: BlockStructure, amounts: Sequence[Amount]) -> int:
         """Return the traffic beyond that inside components, with these amounts."""
-        return sum(self.bound_between_amounts(pair, amounts[pair.source], amounts[pair.target]) for pair in self.pairs(structure))
+        return sum(self.bound_between(pair, exactly(amounts[pair.source]), exactly(amounts[pair.target])) for pair in self.pairs(structure))
 
     def ranges(self, amounts: Iterable[Amount]) -> Mapping[Amount, Range]:
         """Return amount -> range of amounts with equally many domains at every level."""
@@ -128,10 +128,6 @@ class LeastCrossing:
         traffic = sum(self._crossing.traffic.get(name, 0) for name in held)
         grain = lcm(*(self._grain[name] for name in held))
         return BlockPiece(grain, max((self._least[name] for name in held), default=1), traffic * size // sent)
-
-    def bound_between_amounts(self, pair: LinkedPair, source_amount: Amount, target_amount: Amount) -> int:
-        """Return the traffic between two sets with exactly these amounts."""
-        return self.bound_between(pair, exactly(source_amount), exactly(target_amount))
 
     def _between(self, pair: LinkedPair, source_range: Range, target_range: Range) -> int:
         total = 0

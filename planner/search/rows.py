@@ -6,6 +6,7 @@ their memory, areas, and the limits between components.
 
 from __future__ import annotations
 
+from functools import partial
 from math import lcm
 from typing import Callable, Iterator, NamedTuple, Sequence
 
@@ -84,16 +85,12 @@ def _memory(inner: int, sizes: Sequence[int], turn: int) -> Callable[[int, Block
 
 def _in_area(structure: BlockStructure, roots: Sequence[int], area: Area) -> Iterator[ChoiceRow]:
     sets = tuple(number for number in roots if not area.components.isdisjoint(structure.sets[number]))
-    for size, most in area.rooms.items() if sets else ():
-        yield ChoiceRow(sets, most, _in_groups(area.kind, size))
 
-
-def _in_groups(kind: int, size: int) -> Callable[[int, BlockChoice], int]:
-    def weigh(number: int, choice: BlockChoice) -> int:
-        whole = choice.kind == kind and lcm(*(option.group for option in choice.options)) % size == 0
+    def weigh(size: int, number: int, choice: BlockChoice) -> int:
+        whole = choice.kind == area.kind and lcm(*(option.group for option in choice.options)) % size == 0
         return choice.accelerators if whole else 0
 
-    return weigh
+    yield from (ChoiceRow(sets, most, partial(weigh, size)) for size, most in area.rooms.items() if sets)
 
 
 def _of_limit(structure: BlockStructure, limit: Limit) -> ChoiceRow:

@@ -8,6 +8,7 @@ them.
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import product
 from typing import Callable, Iterator, Mapping, Sequence
 
 from ...models.planning.cost_models import CostModel
@@ -157,7 +158,7 @@ def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], nested: b
     set_of = {name: number for number, members in enumerate(sets) for name in members}
     within = {(set_of[inner], set_of[outer]) for inner, outer in question.sharing.within if set_of[inner] != set_of[outer]}
     count = len(sets)
-    may = [[_may_hold(question, inner, outer) for outer in sets] for inner in sets] if nested else []
+    may = [[all(may_nest(question, *pair) for pair in product(inner, outer)) for outer in sets] for inner in sets] if nested else []
     if nested and question.sharing.only_within:
         demanded = reachable({number: [outer for inner, outer in within if inner == number] for number in range(count)})
         may = [[may_nest_here and place in demanded[number] for place, may_nest_here in enumerate(row)] for number, row in enumerate(may)]
@@ -175,15 +176,6 @@ def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], nested: b
                 yield from extend(extended)
 
     return extend(())
-
-
-def _may_hold(question: PlanningProblem, inner: Sequence[str], outer: Sequence[str]) -> bool:
-    """Return True if the first set may be inside the second."""
-    return all(
-        may_share(question, inner_name, outer_name) and may_nest(question, inner_name, outer_name)
-        for inner_name in inner
-        for outer_name in outer
-    )
 
 
 def _list_around(inside: Inside, number: int) -> Iterator[int]:
@@ -210,5 +202,5 @@ def may_share(question: PlanningProblem, first: str, second: str) -> bool:
 
 
 def may_nest(question: PlanningProblem, first: str, second: str) -> bool:
-    """Return True if one component may use only some of the accelerators of the other."""
-    return not {(first, second), (second, first)} & question.sharing.whole
+    """Return True if one component may use only some accelerators of the other."""
+    return may_share(question, first, second) and not {(first, second), (second, first)} & question.sharing.whole

@@ -119,8 +119,8 @@ def test_a_model_by_its_configuration_is_planned_like_a_known_one(tmp_path: Path
         "vocab_size": 152_064, "tie_word_embeddings": False,
     }  # fmt: skip
     (tmp_path / "config.json").write_text(json.dumps(config))
-    for model in (tmp_path, tmp_path / "config.json"):
-        assert run(["plan", *SEVEN, "--model", str(model), "--framework", "verl", "-o", "-"]) == 0
+    for path in (tmp_path, tmp_path / "config.json"):
+        assert run(["plan", *SEVEN, "--model", str(path), "--framework", "verl", "-o", "-"]) == 0
         assert f"actor_rollout_ref.model.path={tmp_path} " in capsys.readouterr().out
     seconds = []
     for model in (str(tmp_path), SEVEN[1]):
@@ -179,3 +179,31 @@ def test_wide_nodes_that_are_alike_share_lines_of_one_screen(capsys: pytest.Capt
     assert run(["plan", *words]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].split() == ["node-0", "..", "node-3", *["ABC"] * 16] and lines[5].split() == ["+64", *["."] * 8] and len(lines) < 50
+
+
+def test_idle_accelerators_have_a_reason_and_the_batch_that_fills_them(capsys: pytest.CaptureFixture[str]) -> None:
+    batch = ["--model", "Qwen/Qwen2.5-7B-Instruct", "--response", "4096"]
+    assert run(["plan", *batch, "--cluster", "3x8xH100", "--prompts", "512"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    idle = re.search(
+        r"idle: 8 of 24 accelerators are idle, as 4096 sequences divide among 16; with --prompts 513 none is: ([\d.]+) seconds", said
+    )
+    assert idle is not None
+    assert run(["plan", *batch, "--cluster", "3x8xH100", "--prompts", "513"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"plan: {idle[1]} seconds an iteration" in said and "idle" not in said
+
+
+def test_what_trains_has_the_sizes_of_the_accelerators_that_train_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """Slower accelerators with less memory beside them change nothing: they are idle, and the batch is not why."""
+
+    def planned(cluster: str) -> tuple[str, str]:
+        assert run(["plan", "--model", "Qwen/Qwen2.5-7B-Instruct", "--prompts", "256", "--response", "4096", "--cluster", cluster]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        seconds = re.search(r"plan: ([\d.]+) seconds an iteration", said)
+        assert seconds is not None
+        return seconds[1], said
+
+    alone, beside = planned("1x8xH100"), planned("1x8xH100+2x8x4090")
+    assert alone[0] == beside[0]
+    assert "idle: 16 of 24 accelerators are idle " in beside[1]

@@ -51,9 +51,7 @@ def test_its_releases_take_the_file(
             continue  # without `expert_tensor_parallel_size`
         report = pw.verify(path, job[1], framework=release or ())
         faults = [f"{release}: {finding.code} {finding.message}" for finding in report.findings if finding.severity.value != "note"]
-        assert faults == [f"{release}: PW801 8 of 24 accelerators are held by no component"] * (
-            job[1] == "3x8xH100" and framework != "roll"
-        )
+        assert faults == []
         assert report.verdict == "ok", (release, report.missing)
 
 
@@ -93,16 +91,19 @@ def placed(path: Path, cluster: str) -> dict[str, tuple[int, str]]:
 V3 = ["--model", "deepseek-ai/DeepSeek-V3", "--prompts", "1024", "--response", "8192"]
 
 
-@pytest.mark.parametrize(("framework", "warnings"), [("roll", {"PW801", "PW203"}), ("rlinf", set()), ("verl", {"PW801"})])
-def test_nodes_of_72_have_a_split_without_gaps(
-    framework: str, warnings: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """ROLL's engine of tp 8 is in two stages: 8 divides 72, 16 does not; RLinf has no stages, and 128 ranks are the most."""
+@pytest.mark.parametrize("framework", ["roll", "rlinf", "verl"])
+def test_nodes_of_72_have_a_split_without_gaps(framework: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """ROLL's engine of tp 8 is in two stages: 8 divides 72, 16 does not; RLinf has no stages, and 128 ranks are the most.
+
+    The file says why the rest is idle; a stage on another node is no fault.
+    """
     path = tmp_path / ("run.sh" if framework == "verl" else "job.yaml")
     assert run(["plan", *V3, "--cluster", "4x72xGB200", "--framework", framework, "-o", str(path)]) == 0
-    capsys.readouterr()
+    idle = "idle, as 8192 sequences divide among 256"
+    assert f"idle: {160 if framework == 'rlinf' else 32} of 288 accelerators are {idle}" in " ".join(capsys.readouterr().out.split())
+    assert framework == "rlinf" or f"# placewright: ignore[PW801] 32 of 288 accelerators are {idle}\n" in path.read_text("utf-8")
     report = pw.verify(path, "4x72xGB200")
-    assert {finding.code for finding in report.findings if finding.severity.value != "note"} == warnings
+    assert [finding for finding in report.findings if finding.severity.value != "note"] == []
     sizes = placed(path, "4x72xGB200")
     assert {count for count, _ in sizes.values()} == {128 if framework == "rlinf" else 256}
     engines = {"roll": "tp 8, pp 2", "rlinf": "tp 16", "verl": "tp 16, ep 32, dp 2"}

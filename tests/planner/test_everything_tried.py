@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
 import pytest
 from placewright.models.planning.cost_models import iteration
 from placewright.models.planning.design import Design
-from placewright.models.planning.problem import PlanningProblem
+from placewright.models.planning.problem import PlanningProblem, Task
+from placewright.models.planning.workload import PHASES
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
 from placewright.planner.search import search as searching
@@ -18,13 +20,23 @@ from sampling import examples
 from .questions import question
 from .tried import Price, cost, needlessly_apart, priced, shape
 
-MODELS = ("stages", "stream")
+MODELS = ("stages", "steady", "stream")
 SEEDS = examples(60)
 CHUNK = 20
 """Questions of one test."""
 FROM_HERE_ON = (searching.COSTLY, 0)
 """Options from which the relaxation is searched first: where there are many, and always."""
 TOP = 3
+
+
+def asked_of(name: str, seed: int) -> PlanningProblem:
+    """A question of a model; `steady` is `stages` with a single phase."""
+    asked = question(seed, name != "stream")
+    if name != "steady":
+        return asked
+    phase = PHASES[0]
+    tasks = tuple(Task(task.component, phase) for task in asked.tasks)
+    return replace(asked, tasks=tasks, flow=replace(asked.flow, phases=(phase,)))
 
 
 def each_shape(asked: PlanningProblem, every: list[tuple[Price, Design]], stages: bool) -> list[Price]:
@@ -41,9 +53,9 @@ def each_shape(asked: PlanningProblem, every: list[tuple[Price, Design]], stages
 @pytest.mark.parametrize("name", MODELS)
 def test_the_best_of_everything_is_found(name: str, first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """And so are the best of the best three structures; each is an answer, and costs what it says: at once, and without memory first."""
-    model, stages = cost_model(name), name == "stages"
+    model, stages = cost_model(name), name != "stream"
     for seed in range(first, first + CHUNK):
-        asked = question(seed, stages)
+        asked = asked_of(name, seed)
         every = list(priced(asked, stages))
         best, bound = each_shape(asked, every, stages)[:TOP], min((its[0] for its, _ in every), default=None)
         for costly in FROM_HERE_ON:
@@ -60,10 +72,10 @@ def test_the_best_of_everything_is_found(name: str, first: int, monkeypatch: pyt
 @pytest.mark.parametrize("name", MODELS)
 def test_every_face_of_a_model_says_the_same_time(name: str) -> None:
     """Of every design: what the model computes, what the search is told of it, and what the definition gives."""
-    model, stages = cost_model(name), name == "stages"
+    model, stages = cost_model(name), name != "stream"
     compared = 0
     for seed in range(examples(30)):
-        asked = question(seed, stages)
+        asked = asked_of(name, seed)
         for _, design in priced(asked, stages):
             assert iteration(model, asked, design) == cost(asked, design, stages) == told(asked, model, design), seed
             compared += 1
@@ -87,8 +99,8 @@ def told(asked: PlanningProblem, model: Any, design: Design) -> int:
 @pytest.mark.parametrize("name", MODELS)
 def test_random_questions_are_of_every_kind(name: str) -> None:
     """Many have no answer, many have several structures; none of the words of a question is never asked."""
-    stages = name == "stages"
-    asked = [question(seed, stages) for seed in range(SEEDS)]
+    stages = name != "stream"
+    asked = [asked_of(name, seed) for seed in range(SEEDS)]
     words = ["memory.resident", *(f"sharing.{word}" for word in ("together", "apart", "within", "alone", "nested", "only_within"))]
     for word in (*words, "flow.phases" if stages else "flow.edges"):
         assert sum(bool(attrgetter(word)(each)) for each in asked) >= SEEDS // 60, word

@@ -262,10 +262,11 @@ def _done_by_others(question: PlanningProblem, block: Block) -> Mapping[str, str
 
 
 def _stage(question: PlanningProblem, uses: Uses, times: Sequence[int], part: Sequence[int]) -> int:
-    """The busiest accelerator is busy for so long, of all batches; a task without accelerators is busy by itself."""
+    """The busiest accelerator is busy for so long, of all batches; a component without accelerators is busy by itself."""
     accelerators = {block for its in uses.values() for block in its}
     busy = [sum(times[task] for task in part if block in uses[question.tasks[task].component]) for block in accelerators]
-    return max([*busy, *(times[task] for task in part)]) * question.flow.batches
+    of_each = [sum(times[task] for task in part if question.tasks[task].component == name) for name in uses]
+    return max([*busy, *of_each]) * question.flow.batches
 
 
 def _pipeline(question: PlanningProblem, uses: Uses, times: Sequence[int], part: Sequence[int]) -> int:

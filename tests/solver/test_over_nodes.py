@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from placewright.models.component import Component
 from placewright.models.findings.finding import Severity
+from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run
 from placewright.solver.check import check_explicit
@@ -31,6 +32,15 @@ def test_a_process_over_nodes_is_a_warning_where_the_framework_lets_it_and_says_
     finding = only(problem(TWO_NODES, torn, crossing=True))
     assert (finding.code, finding.severity) == ("PW203", Severity.WARNING)
     assert finding.message == "process 0 of a spans nodes 0 and 1: slow, but not refused"
+
+
+def test_stages_of_a_process_on_different_nodes_are_no_warning_where_the_framework_lets_them() -> None:
+    parallel = Parallel(tp=2, pp=2)
+    apart = given("a", Run(range(1), 0, first=6, each=2), Run(range(1), 1, each=2), per_process=4, parallel=parallel)
+    assert list(check_explicit(problem(TWO_NODES, apart, crossing=True))) == []
+    assert {finding.code for finding in check_explicit(problem(TWO_NODES, apart))} == {"PW203"}
+    torn = given("a", Run(range(1), 0, first=7, each=1), Run(range(1), 1, each=3), per_process=4, parallel=parallel)
+    assert only(problem(TWO_NODES, torn, crossing=True)).code == "PW203"
 
 
 def engine(size: int, *runs: Run) -> Component:

@@ -39,12 +39,14 @@ def native_file(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY_
     model = _model(request, sizes.card)
     most = sizes.parallel("actor", run, split).tp if limits.actor_leads and run.sharding == DISTRIBUTED else sizes.near
     components: Data = {"rollout": {**solid, **_engine(sizes, model, most)}}
+    trained: Data = {"sequence": run.sequence, "sharding": run.sharding, "micro_batch": run.micro_batch}
+    trained |= {"expert_tp": run.expert_tp} if run.expert_tp else {}
     for name in request.beside_rollout:
         parallel = sizes.parallel("actor" if limits.one_pool else name, run, split)
         degrees = {degree: size for degree in DEGREES if (size := getattr(parallel, degree)) > 1}
         components[name] = {
             "accelerators": _counts(sizes, run, parallel), **solid, **({"parallel": degrees} if degrees else {}),
-            "estimate": {**model, **_run(run), **({} if name == "reference" else {"optimizer": "adam"}), "offload": True}, **together,
+            "estimate": {**model, **trained, **({} if name == "reference" else {"optimizer": "adam"}), "offload": True}, **together,
         }  # fmt: skip
     chain = " => ".join(name for name in components if name != "critic")
     batch = {name: getattr(request, name) for name in ("prompts", "samples", "prompt", "response", "mean_response")}
@@ -83,11 +85,6 @@ def _counts(sizes: JobSizes, run: MemoryInput, parallel: Parallel) -> list[int]:
     return [count for count in whole if count % parallel.replica == 0] or counts
 
 
-def _run(run: MemoryInput) -> Data:
-    experts = {"expert_tp": run.expert_tp} if run.expert_tp else {}
-    return {"sequence": run.sequence, "sharding": run.sharding, "micro_batch": run.micro_batch, **experts}
-
-
 def _engine(sizes: JobSizes, model: Data, most: int) -> Data:
     """Return the hints of the rollout, its tp at most `most` if that fits.
 
@@ -111,11 +108,11 @@ def _engine(sizes: JobSizes, model: Data, most: int) -> Data:
 
 
 def enough_nodes(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY_FILE) -> int | None:
-    """Return a power of two of nodes that suffice; None if none do."""
+    """Return a power of two of nodes that about suffice; None if none do."""
     if all(alike.node.accelerator_memory is None for alike in cluster.alike):
         return None
     card, numbers = card_of_request(request), (1 << power for power in range(_MOST_DOUBLED))
-    return next((nodes for nodes in numbers if JobSizes(request, card, add_nodes(cluster, nodes), limits).fits), None)
+    return next((nodes for nodes in numbers if JobSizes(request, card, add_nodes(cluster, nodes), limits).nearly_fits), None)
 
 
 def add_nodes(cluster: Cluster, nodes: int) -> Cluster:

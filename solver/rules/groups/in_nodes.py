@@ -23,7 +23,7 @@ class ProcessOnOneNode(ComponentRule):
     """All resources of one process are on one node and of one kind.
 
     If the framework starts an engine of its own that reaches other nodes, a given process may lie
-    on several: that is slow, not an error.
+    on several: that is slow, not an error, and usual where only stages of a pipeline are apart.
 
     Source: RLinf, rlinf/scheduler/placement/flexible.py (one node per process, noticed only at
     launch).
@@ -39,26 +39,29 @@ class ProcessOnOneNode(ComponentRule):
         variables.require_multiples(component, component.per_process)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
-        torn, mixed = dict[int, tuple[int, int]](), False
+        crossing, mixed = dict[int, tuple[int, int]](), False
         last_rank, last_node, last_kind = -1, -1, ""
         for repeat in assignment.repeats(component.name):
             for run in repeat.runs:
                 if run.ranks.start == last_rank and (run.node, run.kind) != (last_node, last_kind):
-                    torn.setdefault(last_rank, (last_node, run.node))
+                    crossing.setdefault(last_rank, (last_node, run.node))
                     mixed |= run.kind != last_kind
                 last_rank, last_node, last_kind = run.ranks.stop - 1, run.node, run.kind
             last_rank, last_node = repeat.ranks.stop - 1, repeat.node_ranks.stop - 1
-        if torn:
-            rank, nodes = next(iter(torn.items()))
-            more = f" ({len(torn)} processes do)" if len(torn) > 1 else ""
+        if crossing:
+            rank, nodes = next(iter(crossing.items()))
+            more = f" ({len(crossing)} processes do)" if len(crossing) > 1 else ""
             # Searched processes never cross nodes, even if the framework allows given ranks to do
             # so.
             may = problem.job.capabilities.processes_may_cross and component.runs is not None and not mixed
+            stages, visits = component.parallel.pp, visits_of(problem, NODE_LEVEL, assignment, component.name)
+            if may and stages > 1 and not torn(visits, component.parallel.tp):
+                return  # each stage is on one node
             message = f"process {rank} of {component.name} spans nodes {nodes[0]} and {nodes[1]}{more}"
             message += ": slow, but not refused" if may else ""
             on_nodes, notes = problem.kind(component) == NODE, () if may else ("a process runs on one node",)
             advice = "name one node for each process" if on_nodes else "give each process accelerators of one node"
-            yield self.fault(component, message, "placement", advice, (rank, *nodes), len(torn), "crosses nodes", notes, not may)
+            yield self.fault(component, message, "placement", advice, (rank, *nodes), len(crossing), "crosses nodes", notes, not may)
 
     def explain(self, problem: Problem, component: Component) -> ConflictClause:
         per_process = component.per_process

@@ -54,6 +54,21 @@ def test_a_configuration_of_hugging_face_is_read(tmp_path: Path) -> None:
     assert read_model_config(file) == ModelCard(str(file), 32, 4, 48, 151936, 128, tied=1)
 
 
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"num_attention_heads": 28, "num_key_value_heads": 5}, "28 attention heads, which do not divide among 5 key-value heads"),
+        ({"num_attention_heads": 32, "num_experts": 8, "num_experts_per_tok": 9}, "9 of 8 experts work on each token"),
+    ],
+)
+def test_numbers_that_contradict_each_other_are_refused(config: dict[str, int], words: str, tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(config))
+    with pytest.raises(UnusableInput) as refused:
+        read_model_config(file)
+    assert words in refused.value.findings[0].message
+
+
 def test_the_language_model_of_several_is_meant() -> None:
     card = card_of(
         "x", {"text_config": {"num_attention_heads": 28, "num_hidden_layers": 28}, "vision_config": {"num_heads": 16}, "vocab_size": 7}
