@@ -115,9 +115,7 @@ def _echo_least(job: DescribedJob) -> None:
 
     nodes = enough_nodes(job.request, job.cluster, job.limits)
     if nodes is None:
-        click.echo(
-            "by the estimates it fits on no number of these nodes: use accelerators with more memory, or a shorter --response", err=True
-        )
+        echo("by the estimates it fits on no number of these nodes: use accelerators with more memory, or a shorter --response", err=True)
     elif nodes > len(job.cluster.nodes):
         seconds, too_few = seconds_on(nodes), len(job.cluster.nodes)
         while seconds and nodes - too_few > 1:
@@ -125,7 +123,7 @@ def _echo_least(job: DescribedJob) -> None:
             planned = seconds_on(middle)
             nodes, seconds, too_few = (middle, planned, too_few) if planned else (nodes, seconds, middle)
         plan = f": {seconds:.4g} seconds an iteration" if seconds else ""
-        click.echo(f"by the estimates it fits on {nodes} nodes like these{plan}", err=True)
+        echo(f"by the estimates it fits on {nodes} nodes like these{plan}", err=True)
 
 
 def _planned_seconds(job: DescribedJob) -> float | None:
