@@ -66,7 +66,9 @@ def test_lines_fit_a_terminal(columns: int, words: list[str]) -> None:
 HINTS = "cluster: 2x8xH100\ncomponents:\n  actor_train: {accelerators: 8, memory: 60GiB}\n  actor_infer: {accelerators: 8}\n"
 
 
-@pytest.mark.parametrize("words", [["explain", "hints.yaml"], ["solve", "hints.yaml"], ["whatif", "hints.yaml"], ["--version", "--verbose"]])
+@pytest.mark.parametrize(
+    "words", [["explain", "hints.yaml"], ["solve", "hints.yaml"], ["whatif", "hints.yaml"], ["--version", "--verbose"]]
+)
 def test_tables_fit_a_terminal_of_40_columns(folder: Path, words: list[str]) -> None:
     (folder / "hints.yaml").write_text(HINTS)
     code, lines = in_terminal(40, *words)

@@ -59,7 +59,11 @@ def test_what_is_too_wide_is_broken_within_its_column() -> None:
 
 
 def test_a_row_that_cannot_fit_is_a_line_of_its_named_cells() -> None:
-    rows = [["component", "world size", "nodes", "accelerators", "ranks"], ["actor_train", "8", "1", "8", "0-7"], ["env", "2", "1", "-", ""]]
+    rows = [
+        ["component", "world size", "nodes", "accelerators", "ranks"],
+        ["actor_train", "8", "1", "8", "0-7"],
+        ["env", "2", "1", "-", ""],
+    ]
     token = COLUMNS.set(40)
     try:
         shown = table(rows, right=(1, 2, 3))
