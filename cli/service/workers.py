@@ -125,38 +125,32 @@ class WorkerPool:
         if self.waiting >= self.count * PLACES:
             raise Overloaded
         self.waiting += 1
-        worker = None
         try:
             worker = await self._free.get()
-            async with Deadline(seconds):
-                return await worker.answer(path, body)
-        except asyncio.TimeoutError:
-            self._end(worker)
-            worker = None
-            raise TimedOut(seconds) from None
-        except (Crashed, asyncio.CancelledError):  # cancelled: the answer to this request is still to come
-            self._end(worker)
-            worker = None
-            raise
+            try:
+                async with Deadline(seconds):
+                    answered = await worker.answer(path, body)
+            except BaseException as problem:  # cancelled, too: the answer to this request is still to come
+                self._end(worker)
+                if isinstance(problem, asyncio.TimeoutError):
+                    raise TimedOut(seconds) from None
+                raise
+            self._free.put_nowait(worker)
+            return answered
         finally:
             self.waiting -= 1
-            if worker is not None:
-                self._free.put_nowait(worker)
 
     async def stop(self) -> None:
         """End all processes and remove their folder."""
-        ended = list(self._all)
         for task in self._tasks:
             task.cancel()
-        for worker in ended:
+        for worker in self._all:
             worker.kill()
-        await asyncio.gather(*(worker.ended.wait() for worker in ended))
+        await asyncio.gather(*(worker.ended.wait() for worker in self._all))
         self._folder.cleanup()
 
-    def _end(self, worker: Worker | None) -> None:
+    def _end(self, worker: Worker) -> None:
         """End a process and start another in its place."""
-        if worker is None:
-            return
         worker.kill()
         self._all.discard(worker)
         task = asyncio.create_task(self._replace(worker))
