@@ -15,10 +15,7 @@ def completion(shell: str) -> int:
     eval "$(placewright completion zsh)"       # in ~/.zshrc
     placewright completion fish > ~/.config/fish/completions/placewright.fish
     """
-    from click.shell_completion import get_completion_class
+    from click.shell_completion import shell_complete
 
-    kind = get_completion_class(shell)
-    if kind is None:
-        raise click.UsageError(f"click knows no completion of {shell}")
-    click.echo(kind(click.get_current_context().find_root().command, {}, "placewright", "_PLACEWRIGHT_COMPLETE").source())
-    return 0
+    verbs = click.get_current_context().find_root().command
+    return shell_complete(verbs, {}, "placewright", "_PLACEWRIGHT_COMPLETE", f"{shell}_source")

@@ -53,4 +53,4 @@ def print_diff(files: Sequence[FixedFile]) -> int:
             with_edits = f" (with {with_noun(file.count, 'edit')})" if file.count else ""
             echo(verdict(report) + with_edits, err=True)
     code = exit_code(report.verdict for file in files for report in file.reports)
-    return max(code, FINDINGS) if any(file.count for file in files) and code != UNUSABLE else code
+    return FINDINGS if any(file.count for file in files) and code != UNUSABLE else code

@@ -119,9 +119,10 @@ def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> N
 
         click.echo(f"placewright {version() or '(not installed)'}")
         if ctx.params.get("verbose"):
+            from .output.text import echo
             from .releases import known_releases
 
-            click.echo(known_releases())
+            echo(known_releases())
         ctx.exit(OK)
 
 
@@ -132,9 +133,8 @@ def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> N
 def cli(verbose: bool) -> None:
     """Which process of a distributed RL training job runs on which accelerator of which node.
 
-    \b
-    Exit codes: 0 ok, 1 findings or impossible, 2 unusable input, 3 undecided
-    in time, 4 cluster does not match the plan, 5 incomplete, 70 internal error.
+    Exit codes: 0 ok, 1 findings or impossible, 2 unusable input, 3 undecided in time,
+    4 cluster does not match the plan, 5 incomplete, 70 internal error.
     """
 
 

@@ -113,22 +113,18 @@ def _echo_least(job: DescribedJob) -> None:
     from ..models.dialects.native.from_model import add_nodes, enough_nodes
 
     most, nodes, planned = enough_nodes(job.request, job.cluster, job.limits), len(job.cluster.nodes), None
-    if most is None:
-        click.echo(
-            "by the estimates it fits on no number of these nodes: use accelerators with more memory, or a shorter --response", err=True
-        )
-        return
     too_few = nodes
-    while planned is None and nodes < most:
-        too_few, nodes = nodes, min(2 * nodes, most)
+    while planned is None and most is not None and nodes < 2 * most:  # `most` about suffices
+        too_few, nodes = nodes, 2 * nodes
         planned = _plan(job.change(add_nodes(job.cluster, nodes)))
-    while planned and nodes - too_few > 1:
+    if planned is None:
+        echo("by the estimates it fits on no number of these nodes: use accelerators with more memory, or a shorter --response", err=True)
+        return
+    while nodes - too_few > 1:
         middle = (too_few + nodes) // 2
         fewer = _plan(job.change(add_nodes(job.cluster, middle)))
         nodes, planned, too_few = (middle, fewer, too_few) if fewer else (nodes, planned, middle)
-    if nodes > len(job.cluster.nodes):
-        plan = f": {planned[0]:.4g} seconds an iteration" if planned else ""
-        click.echo(f"by the estimates it fits on {nodes} nodes like these{plan}", err=True)
+    echo(f"by the estimates it fits on {nodes} nodes like these: {planned[0]:.4g} seconds an iteration", err=True)
 
 
 def _plan(job: DescribedJob) -> tuple[float, Assignment] | None:

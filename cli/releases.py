@@ -10,14 +10,10 @@ from ..models.releases.release import read_releases
 def known_releases() -> str:
     """Return one block per framework: a line per release with commit and date, oldest first."""
     lines = []
-    for name in FRAMEWORKS:
-        file = dialect_named(name).RELEASES
-        if file is None:
-            continue
-        table = read_releases(file)
+    files = (dialect_named(name).RELEASES for name in FRAMEWORKS)
+    for table in (read_releases(file) for file in files if file is not None):
         lines.append(f"{table.framework}:")
         width = max(len(release.name) for release in table)
         for release in table:
-            newest = "  newest" if release == table.newest else ""
-            lines.append(f"  {release.name:{width}}  {release.commit}  {release.date}{newest}")
+            lines.append(f"  {release.name:{width}}  {release.commit}  {release.date}" + "  newest" * (release == table.newest))
     return "\n".join(lines)

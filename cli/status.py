@@ -15,6 +15,7 @@ from .exit_codes import DIFFERENT, OK
 from .launching import echo_workers, print_failure, sizes_of
 from .options.shared import form_option
 from .output.findings import echo_findings
+from .output.text import echo
 
 if TYPE_CHECKING:
     from ..runtime.detached.launches import LaunchStatus
@@ -63,18 +64,18 @@ def _print_launches(launches: list[LaunchStatus], whole: bool) -> None:
         echo_workers(record.workers, record.given, record.unchecked)
         click.echo()
         if record.recoveries:
-            click.echo("\n".join(map(escape, record.recoveries)) + "\n")
+            echo("\n".join(map(escape, record.recoveries)) + "\n")
     rows = [["launch", "state", "since", "restarts", "workers", "on", "Ray", "file"]]
     for launch in launches:
         record = launch.record
         processes, nodes = sizes_of(record.workers, record.simulated) if record.workers else ("-", "-")
         restarts = f"{record.restarts}/{record.allowed}" if record.allowed else "-"
         rows.append([record.name, launch.state, _since(launch), restarts, processes, nodes, record.address or "-", record.file])
-    click.echo(table(rows) if launches else "no launches")
+    echo(table(rows) if launches else "no launches")
     for launch in launches:
         if launch.alive:
             for finding in launch.findings:
-                click.echo(f"\n{escape(launch.record.name)} starts again: {escape(finding.message)}")
+                echo(f"\n{escape(launch.record.name)} starts again: {escape(finding.message)}")
         elif launch.findings:
             click.echo(f"\n{escape(launch.record.name)}:", err=True)
             echo_findings(launch.findings, err=True, texts={})

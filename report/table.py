@@ -11,7 +11,7 @@ from ..models.placements.plan import Plan
 from ..models.placements.run import Run, repeats_of
 from ..models.ranks import merge, write_ranks
 from .terminal import cells, escape
-from .wrapping import COLUMNS
+from .wrapping import COLUMNS, fit_columns
 
 MAX_CELL = 60
 MAX_ROWS = 5_000
@@ -90,10 +90,13 @@ def table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), uncut: bool 
     """Format columns two spaces apart; the first row is the header.
 
     Columns in `right` are right-aligned. Long cells are cut, but with `uncut` not the last of a row.
-    What is too wide for COLUMNS is broken within its column, in the widest columns first.
+    What is too wide for COLUMNS is broken within its column, in the widest columns first; if words are
+    too wide for that, a row is a line of its named cells.
     """
     shown = [[_cut(escape(cell)) for cell in row[:-1]] + [escape(row[-1]) if uncut else _cut(escape(row[-1]))] for row in rows]
     room = _narrow(shown, COLUMNS.get())
+    if not room:
+        return "\n".join(fit_columns(_sentence(shown[0], row), COLUMNS.get()) for row in shown[1:])
     broken = [list(map(_broken, row, room)) for row in shown]
     widths = [max(cells(part) for parts in column for part in parts) for column in zip(*broken)]
     lines = []
@@ -106,7 +109,7 @@ def table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), uncut: bool 
 
 
 def _narrow(rows: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Return widths of columns that fit, as far as words stay whole."""
+    """Return widths of columns that fit with whole words; empty if there are none."""
     widths = [max(map(cells, column)) for column in zip(*rows)]
     if sum(widths) + 2 * (len(widths) - 1) <= room:
         return widths
@@ -114,13 +117,18 @@ def _narrow(rows: Sequence[Sequence[str]], room: int) -> list[int]:
     while sum(widths) + 2 * (len(widths) - 1) > room:
         excess, column = max((width if width > word else 0, column) for column, (width, word) in enumerate(zip(widths, longest)))
         if not excess:
-            break
+            return []
         widths[column] -= 1
     return widths
 
 
+def _sentence(heads: Sequence[str], row: Sequence[str]) -> str:
+    """Format a row as `first: head cell, head cell`, without empty cells."""
+    return f"{row[0]}: " + ", ".join(f"{head} {cell}".strip() for head, cell in zip(heads[1:], row[1:]) if cell.strip("-"))
+
+
 def _broken(text: str, width: int) -> list[str]:
-    """Break a text into lines of a width; longer words stay whole."""
+    """Break a text into lines of a width."""
     if cells(text) <= width:
         return [text]
     lines = [""]

@@ -48,10 +48,6 @@ def _refusal(status: int, detail: str, *headers: tuple[bytes, bytes]) -> JsonAns
     return JsonAnswer(status, json.dumps({"detail": detail}).encode(), headers)
 
 
-class ClientGone(Exception):
-    """Client that left before the end of its request."""
-
-
 class Gate:
     """ASGI application around another: refuses by key and size, and asks the processes itself."""
 
@@ -66,7 +62,7 @@ class Gate:
         elif scope["type"] == "http" and scope["path"] in self._asked:
             try:
                 await (await self._answer(scope["path"], receive)).send(send)
-            except ClientGone:
+            except EOFError:
                 return
         else:
             await self._app(scope, receive, send)
@@ -103,11 +99,12 @@ class Gate:
 
 
 async def _body(receive: Receive) -> bytes:
+    """Return the body of a request. Raises EOFError if the client leaves before its end."""
     parts = list[bytes]()
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise ClientGone
+            raise EOFError
         parts.append(message.get("body", b""))
         if not message.get("more_body", False):
             return b"".join(parts)

@@ -89,11 +89,14 @@ def _solve(request: SolveBody) -> Answer:
 
 
 def main() -> None:
-    """Answer requests from standard input until it ends: `PATH LENGTH` and the body each."""
+    """Answer requests from standard input until it ends: `PATH LENGTH` and the body each; an empty answer comes first."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    answer("/verify", b'{"text": "cluster: 1x1\\ncomponents: {actor: {placement: 0}}"}')  # loads what the first request would wait for
     gc.freeze()  # modules stay: collections look at what requests leave alone
     source, target = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr
+    target.write(b"0 0\n")
+    target.flush()
     encode = json.JSONEncoder(separators=(",", ":")).encode
     while head := source.readline():
         path, _, length = head.decode().partition(" ")

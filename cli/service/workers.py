@@ -57,13 +57,18 @@ class Worker(asyncio.SubprocessProtocol):
 
     def __init__(self) -> None:
         self.ended = asyncio.Event()
-        self._answer: asyncio.Future[tuple[int, bytes]] | None = None
+        self._answer: asyncio.Future[tuple[int, bytes]] = asyncio.get_running_loop().create_future()
         self._received = bytearray()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the pipe to the process, once started."""
         self.process = cast(asyncio.SubprocessTransport, transport)
         self._pipe = cast(asyncio.WriteTransport, self.process.get_pipe_transport(0))
+
+    async def load(self) -> None:
+        """Wait until the process has loaded what it needs, or has ended: that is no part of an answer's time."""
+        with contextlib.suppress(Crashed):
+            await self._answer
 
     async def answer(self, path: str, body: bytes) -> tuple[int, bytes]:
         """Return (status, body). Raises Crashed if the process ends first."""
@@ -80,14 +85,14 @@ class Worker(asyncio.SubprocessProtocol):
         if end < 0:
             return
         status, _, length = self._received[:end].partition(b" ")
-        if len(self._received) == end + 1 + int(length) and self._answer is not None and not self._answer.done():
+        if len(self._received) == end + 1 + int(length) and not self._answer.done():
             self._answer.set_result((int(status), bytes(self._received[end + 1 :])))
             self._received.clear()
 
     def process_exited(self) -> None:
         """Fail the request that is being answered."""
         self.ended.set()
-        if self._answer is not None and not self._answer.done():
+        if not self._answer.done():
             self._answer.set_exception(Crashed())
 
     def kill(self) -> None:
@@ -109,8 +114,8 @@ class WorkerPool:
 
     async def start(self) -> None:
         """Start the processes."""
-        for _ in range(self.count):
-            self._free.put_nowait(await self._start())
+        for worker in await asyncio.gather(*(self._start() for _ in range(self.count))):
+            self._free.put_nowait(worker)
 
     async def ask(self, path: str, body: bytes, seconds: float) -> tuple[int, bytes]:
         """Return (status, body) of an answer. Raises Overloaded, TimedOut or Crashed.
@@ -120,38 +125,32 @@ class WorkerPool:
         if self.waiting >= self.count * PLACES:
             raise Overloaded
         self.waiting += 1
-        worker = None
         try:
             worker = await self._free.get()
-            async with Deadline(seconds):
-                return await worker.answer(path, body)
-        except asyncio.TimeoutError:
-            self._end(worker)
-            worker = None
-            raise TimedOut(seconds) from None
-        except (Crashed, asyncio.CancelledError):  # cancelled: the answer to this request is still to come
-            self._end(worker)
-            worker = None
-            raise
+            try:
+                async with Deadline(seconds):
+                    answered = await worker.answer(path, body)
+            except BaseException as problem:  # cancelled, too: the answer to this request is still to come
+                self._end(worker)
+                if isinstance(problem, asyncio.TimeoutError):
+                    raise TimedOut(seconds) from None
+                raise
+            self._free.put_nowait(worker)
+            return answered
         finally:
             self.waiting -= 1
-            if worker is not None:
-                self._free.put_nowait(worker)
 
     async def stop(self) -> None:
         """End all processes and remove their folder."""
-        ended = list(self._all)
         for task in self._tasks:
             task.cancel()
-        for worker in ended:
+        for worker in self._all:
             worker.kill()
-        await asyncio.gather(*(worker.ended.wait() for worker in ended))
+        await asyncio.gather(*(worker.ended.wait() for worker in self._all))
         self._folder.cleanup()
 
-    def _end(self, worker: Worker | None) -> None:
+    def _end(self, worker: Worker) -> None:
         """End a process and start another in its place."""
-        if worker is None:
-            return
         worker.kill()
         self._all.discard(worker)
         task = asyncio.create_task(self._replace(worker))
@@ -168,4 +167,5 @@ class WorkerPool:
             Worker, sys.executable, "-m", f"{__package__}.process", cwd=self._folder.name, env=environment, start_new_session=True, stderr=None,
         )  # fmt: skip
         self._all.add(worker)
+        await worker.load()
         return worker

@@ -43,6 +43,15 @@ def test_all_other_bytes_and_the_mode_stay(folder: Path, mark: bytes, end: str, 
     assert capsys.readouterr().err == ""
 
 
+def test_a_difference_counts_before_what_is_still_unknown(folder: Path) -> None:
+    (folder / "b.yaml").write_text(
+        "cluster:\n  num_nodes: 2\n  component_placement:\n    actor: {node_group: a80, placement: 0-7}\n"
+        "  node_groups: [{label: a800, node_ranks: 0-1}]\n"
+    )
+    assert run(["verify", "b.yaml", "--diff"]) == 1
+    assert run(["verify", "b.yaml", "--fix"]) == 5
+
+
 def test_a_difference_is_a_patch_and_nothing_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, end in (("a.yaml", "\n"), ("b.yaml", "\r\n")):
         (folder / name).write_bytes(OLD.replace("\n", end).encode())

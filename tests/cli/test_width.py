@@ -63,6 +63,21 @@ def test_lines_fit_a_terminal(columns: int, words: list[str]) -> None:
     assert "faulty" in " ".join(lines)
 
 
+HINTS = "cluster: 2x8xH100\ncomponents:\n  actor_train: {accelerators: 8, memory: 60GiB}\n  actor_infer: {accelerators: 8}\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["explain", "hints.yaml"], ["solve", "hints.yaml"], ["whatif", "hints.yaml"], ["--version", "--verbose"]]
+)
+def test_tables_fit_a_terminal_of_40_columns(folder: Path, words: list[str]) -> None:
+    (folder / "hints.yaml").write_text(HINTS)
+    code, lines = in_terminal(40, *words)
+    lines = [line.rpartition("\r")[2] for line in lines]  # what is shown while a search runs is overwritten
+    assert code == 0
+    assert max(len(line) for line in lines if not line.startswith(("+", "-"))) <= 40
+    assert "actor_train: " in "\n".join(lines) or words[0] == "--version"
+
+
 @pytest.mark.parametrize("columns", [40, 80, 200])
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_fits_a_terminal(columns: int, verb: str) -> None:

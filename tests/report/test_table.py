@@ -56,3 +56,17 @@ def test_what_is_too_wide_is_broken_within_its_column() -> None:
         "b      few                  1",
     ]
     assert table(rows).splitlines()[1] == "actor  weights of each step  7 of 8 and more"
+
+
+def test_a_row_that_cannot_fit_is_a_line_of_its_named_cells() -> None:
+    rows = [
+        ["component", "world size", "nodes", "accelerators", "ranks"],
+        ["actor_train", "8", "1", "8", "0-7"],
+        ["env", "2", "1", "-", ""],
+    ]
+    token = COLUMNS.set(40)
+    try:
+        shown = table(rows, right=(1, 2, 3))
+    finally:
+        COLUMNS.reset(token)
+    assert shown.splitlines() == ["actor_train: world size 8, nodes 1,", "  accelerators 8, ranks 0-7", "env: world size 2, nodes 1"]

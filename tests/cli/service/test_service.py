@@ -51,7 +51,8 @@ class Service:
 
 @contextmanager
 def serving(folder: Path, *options: str) -> Iterator[Service]:
-    environment = {**os.environ, "PYTHONPATH": str(Path(pw.__file__).parents[1]), "PLACEWRIGHT_KEY": KEY}
+    found = os.pathsep.join((str(folder), str(Path(pw.__file__).parents[1])))
+    environment = {**os.environ, "PYTHONPATH": found, "PLACEWRIGHT_KEY": KEY}
     words = [sys.executable, "-m", "placewright", "serve-verify", "--port", "0", "--processes", "1", *options]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment, cwd=folder) as program:
         assert program.stdout is not None
@@ -159,6 +160,14 @@ def test_an_answer_that_takes_too_long_costs_one_process(tmp_path: Path) -> None
     with serving(tmp_path, "--limit", "0.0001") as hurried:
         assert hurried.ask("POST", "/verify", {"text": TEXT}) == (504, {"detail": "no answer within 0.0001 s"})
         assert hurried.ask("GET", "/health")[1]["status"] == "ok"
+
+
+def test_the_start_of_a_process_is_no_part_of_an_answers_time(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import time\ntime.sleep(3)\n")
+    with serving(tmp_path, "--limit", "2") as running:
+        assert running.ask("POST", "/verify", {"text": TEXT})[0] == 200
+        os.kill(processes_of(running.program.pid)[0], signal.SIGKILL)
+        assert [running.ask("POST", "/verify", {"text": TEXT})[0] for _ in range(2)][-1] == 200
 
 
 def test_a_body_that_does_not_come_is_waited_for_no_longer_than_the_limit(tmp_path: Path) -> None:
