@@ -22,7 +22,7 @@ from study import Rows, Study, plotting
 OUR_FAULT = 70
 VERDICTS = {0: "ok", 1: "findings", 2: "unusable", 5: "incomplete"}
 AMOUNTS = (1, 2, 4, 8)
-QUICK, FULL = 60, 10_000
+QUICK, FULL = 12, 10_000
 """How many files of each framework and form, shared among the amounts alike."""
 MARKS = {
     "rlinf": (b"cluster:",),

@@ -18,23 +18,23 @@ SCRIPT = Path(__file__).resolve().parent / "placing" / "one_case.py"
 LIMITS = {512: 10.0, 1024: 10.0, 4096: 30.0, 16384: 60.0}
 SEEDS = {512: 5, 1024: 5, 4096: 5, 16384: 2}
 """How many problems of each size there are; the largest take up to a minute each."""
-PEERS_LIMIT, QUICK_PEERS_LIMIT = 30.0, 2.0
+PEERS_LIMIT, QUICK_PEERS_LIMIT = 30.0, 0.5
 NAIVE_UP_TO, HIGHS_UP_TO = 512, 4096
 
 
 def cases(full: bool) -> Iterator[Case]:
-    """Every case; without `full` the smallest size and one seed."""
+    """Every case; without `full` the smallest size, half full, and one seed."""
     sizes = tuple(LIMITS) if full else (512,)
     peers_limit = PEERS_LIMIT if full else QUICK_PEERS_LIMIT
     for size in sizes:
         for occupied in (0.15, 0.3) if full else (0.15,):
-            for fill in (0.5, 0.7, 0.82) if full else (0.5, 0.82):
+            for fill in (0.5, 0.7, 0.82) if full else (0.5,):
                 for seed in range(1, (SEEDS[size] if full else 1) + 1):
                     for way in (PACKED, DECREASING, OURS):
                         yield Case(size, occupied, fill, seed, way, LIMITS[size])
                     if size <= HIGHS_UP_TO and seed == 1 and occupied == 0.15:
                         yield Case(size, occupied, fill, seed, HIGHS, peers_limit)
-                    if size <= NAIVE_UP_TO and seed == 1 and occupied == 0.15 and (full or fill == 0.5):
+                    if size <= NAIVE_UP_TO and seed == 1 and occupied == 0.15:
                         yield Case(size, occupied, fill, seed, NAIVE, peers_limit)
 
 

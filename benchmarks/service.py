@@ -23,7 +23,7 @@ from study import Rows, Study, plotting
 
 TEXT = "cluster: 2x8xH100\ncomponents:\n  actor: {placement: 0-7}\n  rollout: {placement: 8-15}\n"
 CLIENTS = 64
-QUICK, FULL = (400, 200, 3), (100_000, 2_000, 20)
+QUICK, FULL = (64, 50, 1), (100_000, 2_000, 20)
 """Requests of the service, calls, and commands."""
 _TICK = os.sysconf("SC_CLK_TCK")
 

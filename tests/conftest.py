@@ -43,11 +43,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Marks what reads the corpus; leaves out the slow tests, unless `--deep` is given."""
+    """Marks what reads the corpus; leaves out the slow tests, unless `--deep` or `--update` is given."""
     for item in items:
         if "corpus" in item.path.relative_to(Path(__file__).parent).parts:
             item.add_marker("corpus")
-    if not config.getoption("--deep"):
+    if not config.getoption("--deep") and not config.getoption("--update"):
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("slow")])
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
 

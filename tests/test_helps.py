@@ -26,7 +26,7 @@ def scenarios() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(("number", "text"), [pytest.param(number, text, id=name) for number, (name, text) in enumerate(scenarios())])
 def test_every_edit_of_a_scenario_keeps_its_promise(number: int, text: str) -> None:
-    for machines, level in some([*product(MACHINES, LEVELS)], 6, number):
+    for machines, level in some([*product(MACHINES, LEVELS)], 8, number):
         assert broken_promises(judge("run.yaml", machines, level), text) == []
 
 
@@ -41,7 +41,7 @@ def roll_scenarios() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(("number", "text"), [pytest.param(number, text, id=name) for number, (name, text) in enumerate(roll_scenarios())])
 def test_every_edit_of_a_scenario_of_roll_keeps_its_promise(number: int, text: str) -> None:
-    for machines, level in some([*product(MACHINES, LEVELS)], 6, number):
+    for machines, level in some([*product(MACHINES, LEVELS)], 8, number):
         assert broken_promises(judge("run.yaml", machines, level, dialect="roll"), text) == []
 
 
@@ -57,5 +57,5 @@ def verl_scenarios() -> Iterator[tuple[str, str, str]]:
     ("number", "name", "text"), [pytest.param(number, name, text, id=label) for number, (label, name, text) in enumerate(verl_scenarios())]
 )
 def test_every_edit_of_a_scenario_of_verl_keeps_its_promise(number: int, name: str, text: str) -> None:
-    for machines, level in some([*product(NODES, LEVELS)], 8, number):
+    for machines, level in some([*product(NODES, LEVELS)], 12, number):
         assert broken_promises(judge(name, machines, level, dialect="verl"), text) == [], (machines, level)

@@ -19,8 +19,9 @@ from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
 from printed import last_line
+from sampling import examples
 
-CASES = 80
+CASES = examples(40)
 GROUPS = """  node_groups:
     - {label: late, node_ranks: 2-3}
     - {label: early, node_ranks: 0-1}

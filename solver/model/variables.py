@@ -303,11 +303,3 @@ class Variables(ConstraintModel):
                 self.model.add_hint(self._by_place[key.bundle, key.cell], value)
             elif isinstance(key, Bundle) and isinstance(value, tuple):
                 self._ranges[key].hint(value)
-
-    def fix(self, values: Values) -> None:
-        """Fix the decision variables to the given values."""
-        for key, value in values.items():
-            if isinstance(key, Count) and isinstance(value, int):
-                self.require(self._by_place[key.bundle, key.cell] == value)
-            elif isinstance(key, Bundle) and isinstance(value, tuple):
-                self._ranges[key].only({value})

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from placewright.cli.main import run
+from sampling import examples
 
 RLINF = """\
 gpus: 0-7
@@ -47,7 +48,7 @@ def mutated(draw: st.DrawFn, text: str) -> str:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(
     st.one_of(mutated(RLINF), mutated(NATIVE), st.text(max_size=80)), st.sampled_from([None, "2x8xH100", "x8", "3x4+1x0"]), st.booleans()
 )

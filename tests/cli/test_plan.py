@@ -72,14 +72,14 @@ def test_large_models_get_degrees_that_fit(model: str, cluster: str, capsys: pyt
         (["--response", "1000", "--mean-response", "1001"], 2, "--mean-response is larger than --response"),
         (["--prompts", "1000000000000"], 2, "not in the range"),
         (["-o", "-", "--format", "json"], 2, "only one thing can be written to standard output"),
-        (["--model", "deepseek-ai/DeepSeek-V3"], 1, "for its weights, gradients and optimizer; the largest has 80 GiB"),
-        (["--model", "deepseek-ai/DeepSeek-V3"], 1, "by the estimates it fits on "),
+        (["--model", "deepseek-ai/DeepSeek-V3"], 1, "for its weights, gradients and optimizer; the largest has 80 GiB ... by the estimates it fits on "),
         (["--model", "Qwen/Qwen2.5-14B-Instruct", "--cluster", "2x1x4090"], 1, "by the estimates it fits on no number of these nodes"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_planned_is_said(options: list[str], code: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["plan", *SEVEN, *options]) == code
-    assert words in " ".join(capsys.readouterr().err.split())
+    said = " ".join(capsys.readouterr().err.split())
+    assert all(part in said for part in words.split(" ... "))
 
 
 def test_the_file_is_printed_for_a_dash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

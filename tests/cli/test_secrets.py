@@ -61,7 +61,7 @@ def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "value"), [(place, value) for number, place in enumerate(PLACES) for value in some([*TEXTS, *RANKS], 4, number)]
+    ("place", "value"), [(place, value) for number, place in enumerate(PLACES) for value in some([*TEXTS, *RANKS], 8, number)]
 )
 def test_no_text_of_a_variable_comes_out(
     place: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

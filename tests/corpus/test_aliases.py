@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.text.source import Source
 from placewright.models.text.tree import leaves, plain
+from sampling import examples
 
 omegaconf = pytest.importorskip("omegaconf", reason="omegaconf, the oracle, is not installed")
 
@@ -80,7 +81,7 @@ def _is_refused(text: str) -> bool:
     return False
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(st.dictionaries(WORDS, st.recursive(LEAVES, lambda its: st.lists(its, max_size=3), max_leaves=6), min_size=1), st.integers(2, 4))
 def test_what_pyyaml_dumps_with_aliases_is_read_as_omegaconf_reads_it(data: dict[str, object], uses: int) -> None:
     whole = {f"use{number}": data for number in range(uses)}

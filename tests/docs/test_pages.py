@@ -74,7 +74,7 @@ def parameters() -> list[ParameterSet]:
     found = []
     for page in PAGES:
         todo = list(steps(page))
-        marks = [pytest.mark.ray, pytest.mark.timeout(600)] if any(step.needs_ray for step in todo) else []
+        marks = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(600)] if any(step.needs_ray for step in todo) else []
         if todo:
             found.append(pytest.param(page, marks=marks, id=name_of(page)))
     return found

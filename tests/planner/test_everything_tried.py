@@ -21,7 +21,7 @@ from .questions import question
 from .tried import Price, cost, needlessly_apart, priced, shape
 
 MODELS = ("stages", "steady", "stream")
-SEEDS = examples(60)
+SEEDS = examples(40)
 CHUNK = 20
 """Questions of one test."""
 FROM_HERE_ON = (searching.COSTLY, 0)
@@ -74,7 +74,7 @@ def test_every_face_of_a_model_says_the_same_time(name: str) -> None:
     """Of every design: what the model computes, what the search is told of it, and what the definition gives."""
     model, stages = cost_model(name), name != "stream"
     compared = 0
-    for seed in range(examples(30)):
+    for seed in range(examples(20)):
         asked = asked_of(name, seed)
         for _, design in priced(asked, stages):
             assert iteration(model, asked, design) == cost(asked, design, stages) == told(asked, model, design), seed

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from math import lcm
 from random import Random
 from typing import Mapping, Sequence
 
 import pytest
-from placewright.models.planning.arrangement import CountConstraint, FrameworkArrangement
+from placewright.models.parallel import Parallel
+from placewright.models.planning.arrangement import CountConstraint, FrameworkArrangement, PairedShapes, ProcessShape
 from placewright.models.planning.design import Design, list_nested
-from placewright.models.planning.option import NO_KIND, Area, Option, RefusedCount, Use
-from placewright.models.planning.problem import PlanningProblem
+from placewright.models.planning.option import NO_KIND, AcceleratorKind, Area, Option, RefusedCount, Use
+from placewright.models.planning.problem import Edge, PlanningProblem, Task, Workflow
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
+from placewright.planner.search.limits import OptionLimits
 from placewright.planner.search.search import search
 
 from .questions import question
@@ -158,3 +161,15 @@ def test_the_check_refuses_what_the_limits_refuse(stages: bool) -> None:
             assert keeps(asked, design) == (not list(faults(asked, model, design))), (seed, design)
             refused += not keeps(asked, design)
     assert refused > 100
+
+
+def test_the_weights_of_degrees_that_do_not_go_together_exceed_their_limit_and_no_others_do() -> None:
+    one, two = Parallel(tp=1), Parallel(tp=2)
+    paired = PairedShapes("a", "b", {(one, None): ProcessShape(), (two, two): ProcessShape()})
+    options = {name: tuple(Option(0, 2, parallel, (10,)) for parallel in (one, two)) for name in "ab"}
+    ways = (FrameworkArrangement("any", paired=(paired,)),)
+    asked = PlanningProblem((AcceleratorKind("H100", 4),), tuple(map(Task, "ab")), options, Workflow((Edge(0, 1),)), ways=ways)
+    limits = OptionLimits(asked).every
+    for first, second in product(options["a"], options["b"]):
+        over = [limit for limit in limits if limit.weigh("a", first) + limit.weigh("b", second) > limit.most]
+        assert bool(over) == ((first.parallel, second.parallel) == (two, one))

@@ -106,6 +106,12 @@ def test_a_bandwidth_is_what_is_written(written: str, seconds: Fraction | int) -
     assert 0 <= 3 * 1024 * cost - seconds * SECOND < 3 * 1024
 
 
+def test_what_crosses_a_level_without_a_bandwidth_takes_no_time() -> None:
+    found = problem(cluster({"count": 2, "rack": "a"}, {"count": 2, "rack": "b"}), timed("actor", 4, 4, tp=2, traffic=5))
+    terms = Traffic(found.with_workload(Workload(bandwidth={"rack": 1024}))).of_terms
+    assert terms and all(name.endswith(" racks") for name in terms)
+
+
 TWO_NODES = "cluster: {nodes: [{repeat: 2, accelerators: {count: 4, model: H100}}]}\n"
 
 

@@ -93,7 +93,7 @@ def test_where_nothing_is_found_all_is_soon_looked_at(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("name", ["stages", "stream"])
 def test_whatever_is_cut_short_claims_nothing_that_it_does_not_know(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for seed in range(examples(50)):
+    for seed in range(examples(25)):
         asked, model, best = question(seed, name == "stages"), cost_model(name), best_of(seed, name == "stages")
         for limit in (0.0, 0.001, 0.01):
             searched = search(asked, model, limit)

@@ -10,6 +10,7 @@ from typing import Callable
 import placewright as pw
 import pytest
 from placewright.models.answer import IMPOSSIBLE, Answer
+from sampling import examples
 
 
 def random_job(random: Random) -> str:
@@ -63,7 +64,7 @@ def solved(folder: Path, job: str) -> Answer:
     return pw.solve(str(file), sandbox=False)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(examples(20)))
 def test_every_change_that_is_offered_has_a_plan(seed: int, tmp_path: Path) -> None:
     job = random_job(Random(seed))
     answer = solved(tmp_path, job)

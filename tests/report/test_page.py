@@ -104,7 +104,7 @@ def test_both_examples_differ_in_few_lines(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", PLAYED)
-def test_the_wrong_example_gives_exactly_its_code(
+def test_the_wrong_example_gives_exactly_its_code_and_an_edit_that_is_offered_makes_it_clean(
     code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = page_of(code)
@@ -122,6 +122,9 @@ def test_the_wrong_example_gives_exactly_its_code(
         for command in commands_of(page.wrong):
             _, text = play(page.wrong, command, tmp_path, capsys)
             assert set(CODE.findall(text)) == {code}
+            if only_language(page.wrong) == "yaml" and (edits := edits_for(command)):
+                assert run(shlex.split(edited(command, edits))) == 0
+                assert CODE.findall(capsys.readouterr().out) == []
     assert set(CODE.findall(text)) == {code}
 
 
@@ -136,24 +139,6 @@ def test_the_right_example_is_clean(code: str, tmp_path: Path, monkeypatch: pyte
         exit_code, text = play(page.right, command, tmp_path, capsys)
         assert CODE.findall(text) == []
         assert exit_code == 0
-
-
-@pytest.mark.parametrize("code", PLAYED)
-def test_an_edit_that_the_finding_offers_makes_the_wrong_example_clean(
-    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    page = page_of(code)
-    if only_language(page.wrong) != "yaml":
-        pytest.skip("its wrong example is no file")
-    command = command_of(page.wrong)
-    monkeypatch.chdir(tmp_path)
-    play(page.wrong, command, tmp_path, capsys)
-    edits = edits_for(command)
-    if not edits:
-        pytest.skip("its help is no edit")
-    command = edited(command, edits)
-    assert run(shlex.split(command)) == 0
-    assert CODE.findall(capsys.readouterr().out) == []
 
 
 def edits_for(command: str) -> dict[str, list[Edit]]:

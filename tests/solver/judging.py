@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Container, Iterator, Sequence
 
-from placewright.models.findings.finding import Severity
+from placewright.models.component import Component
+from placewright.models.findings.finding import Finding, Severity
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.rule import Rule
 from placewright.solver.rules import RULES
+from placewright.solver.rules.sharing.no_overlap import NoOverlap
 
 from .combined import Heard
 
@@ -47,7 +49,7 @@ class _Asked:
     """One rule about one subject. What it said holds for every Assignment that has the same runs where it looked."""
 
     def __init__(self, problem: Problem, rule: Rule[Any], subject: Any) -> None:
-        self._problem, self._rule, self._subject = problem, rule, subject
+        self._problem, self._rule, self._subject = problem, _Overlap() if type(rule) is NoOverlap else rule, subject
         self._said: dict[tuple[str, ...], dict[tuple[int, ...], tuple[Codes, list[Sequence[Run]]]]] = {}
         """Where it looked -> the identities of the runs there -> what it said, and these runs, so that no others get their identities."""
         self._in_vain = 0
@@ -81,3 +83,24 @@ class _Asked:
         heard = Heard(assignment.runs)
         codes = frozenset(self.errors(replace(assignment, runs=heard)))
         return heard.names & assignment.runs.keys(), codes
+
+
+class _Overlap(NoOverlap):
+    """The rule that looks at all components of every Assignment: what it finds in the runs of one alone is found once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: dict[tuple[str, str, int], tuple[list[Finding], Sequence[Run]]] = {}
+
+    def _exists(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        return self._once("exists", component, assignment, super()._exists(problem, component, assignment))
+
+    def _within(self, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        return self._once("within", component, assignment, super()._within(component, assignment))
+
+    def _once(self, what: str, component: Component, assignment: Assignment, findings: Iterator[Finding]) -> Iterator[Finding]:
+        runs = assignment.of(component.name)
+        key = what, component.name, id(runs)
+        if key not in self._found:
+            self._found[key] = list(findings), runs
+        return iter(self._found[key][0])

@@ -89,9 +89,9 @@ class _All(cp_model.CpSolverSolutionCallback):
         self.seen.add(key_of(self.variables.values(lambda variable: self.value(variable))))
 
 
-def encoded(problem: Problem, rules: Iterable[Rule[Any]], cuts: Iterable[Cut] = ()) -> set[Key]:
+def encoded(problem: Problem, rules: Iterable[Rule[Any]], cuts: Iterable[Cut] = (), layout: Layout | None = None) -> set[Key]:
     """Every value of the decision variables that the encodings of these rules accept, among those that are enumerated."""
-    variables = compile_module.compile(problem, rules, minimise=False)
+    variables = compile_module.compile(problem, rules, minimise=False, layout=layout)
     for cut in cuts:
         cut(variables)
     surplus = space(problem, surplus=True) <= SURPLUS
@@ -230,8 +230,11 @@ def _by_place(runs: Sequence[Run]) -> dict[tuple[int, str], list[Run]]:
     return places
 
 
-def compare(problem: Problem) -> Counter[str]:
-    """The five theorems, of each alternative. Returns counts: assignments compared, values accepted, and how often each rule alone refused."""
+def compare(problem: Problem, costs: list[int] | None = None) -> Counter[str]:
+    """The five theorems, of each alternative. Returns counts: assignments compared, values accepted, and how often each rule alone refused.
+
+    `costs` gets the objective of each Assignment that every check accepts.
+    """
     alternatives, counts = list(problem.alternatives()), Counter[str]()
     if len(alternatives) > 1:  # what the checks accept of the question, they accept of one of its alternatives, and the other way round
         for assignment in assignments(problem):
@@ -239,14 +242,14 @@ def compare(problem: Problem) -> Counter[str]:
             assert accepted[0] == any(accepted[1:]), ("alternatives", accepted, assignment)
             refused = {finding.code for finding in check(problem, assignment) if finding.severity is Severity.ERROR}
             counts.update(f"{code} refused" for code in refused)
-    return sum(map(_compare, alternatives), counts)
+    return sum((_compare(each, costs) for each in alternatives), counts)
 
 
 def _errors(problem: Problem, assignment: Assignment) -> bool:
     return any(finding.severity is Severity.ERROR for finding in check(problem, assignment))
 
 
-def _compare(problem: Problem) -> Counter[str]:
+def _compare(problem: Problem, costs: list[int] | None) -> Counter[str]:
     layout, counts = Layout(problem), Counter[str]()
     verdicts = set[tuple[Key | None, frozenset[str]]]()
     said: dict[Key, Values] = {}
@@ -254,6 +257,8 @@ def _compare(problem: Problem) -> Counter[str]:
     for assignment in combined(telling(problem, layout, judge)) if space(problem) > MANY else assignments(problem):
         values = projector.values(assignment)
         refused = judge.codes(assignment)
+        if costs is not None and not refused:
+            costs.append(objective(problem, assignment))
         key = None if values is None else key_of(values)
         verdicts.add((key, refused))
         if key is not None and values is not None:
@@ -265,20 +270,19 @@ def _compare(problem: Problem) -> Counter[str]:
         assert values is not None or refused, ("accepted by every check, but no values say it", assignment)
         assert values is None or not _shape(problem, refused), ("refused by a rule of shape, but values say it", assignment, refused)
     # 2: the packing rules together; 3: each counting rule on top of them, and of those of reach; 4: all rules.
-    packing = _agree(problem, verdicts, PACKING, "packing rules")
-    reach = _agree(problem, verdicts, (*PACKING, *REACH), "packing rules and reach")
+    packing = _agree(layout, verdicts, PACKING, "packing rules")
+    reach = _agree(layout, verdicts, (*PACKING, *REACH), "packing rules and reach")
     for rule in COUNTING:
         if list(rule.subjects(problem)):
             without_rule = packing if rule in REACH else reach
-            with_rule = _agree(problem, verdicts, (*PACKING, *(() if rule in REACH else REACH), rule), rule.code)
+            with_rule = _agree(layout, verdicts, (*PACKING, *(() if rule in REACH else REACH), rule), rule.code)
             counts[f"{rule.code} alone"] += len(without_rule - with_rule)
             counts["comparisons"] += 1
-    whole = _agree(problem, verdicts, RULES, "all rules")
+    whole = _agree(layout, verdicts, RULES, "all rules")
     counts["accepted"] += len(whole)
     assert whole <= said.keys()
-    for key, values in said.items():
-        if key in whole:
-            _round_trip(problem, values)
+    if whole:
+        _round_trips(layout, [values for key, values in said.items() if key in whole])
     return counts
 
 
@@ -287,34 +291,36 @@ def _shape(problem: Problem, refused: frozenset[str]) -> bool:
     return bool(refused & SHAPE) and not any(component.runs is not None for component in problem.components)
 
 
-def _agree(problem: Problem, verdicts: set[tuple[Key | None, frozenset[str]]], rules: Iterable[Rule[Any]], what: str) -> set[Key]:
+def _agree(layout: Layout, verdicts: set[tuple[Key | None, frozenset[str]]], rules: Iterable[Rule[Any]], what: str) -> set[Key]:
     rules = tuple(rules)
     codes = {rule.code for rule in rules}
     checked = {values for values, refused in verdicts if values is not None and not refused & codes}
-    said = encoded(problem, rules)
+    said = encoded(layout.problem, rules, layout=layout)
     assert said == checked, (what, "encode accepts, check refuses", said - checked, "check accepts, encode refuses", checked - said)
     return said
 
 
-def _round_trip(problem: Problem, values: Values) -> None:
+def _round_trips(layout: Layout, accepted: Iterable[Values]) -> None:
     """Accepted values expand into an answer that passes, says these values again, and has the model's objective."""
-    variables = compile_module.compile(problem, minimise=True)
-    by_name = {_name(key): value for key, value in values.items()}
-    mine = {key: by_name[_name(key)] for key in _keys(variables)}
-    answer = expand_module.expand(variables.layout, mine)
-    faults = [finding for finding in check(problem, answer) if finding.severity is Severity.ERROR]
-    assert not faults, (mine, faults)
-    again = project.project(variables.layout, answer)
-    assert again is not None and key_of(again) == key_of(mine)
-    variables.fix(mine)
-    solver = cp_model.CpSolver()
+    problem, variables, solver = layout.problem, compile_module.compile(layout.problem, minimise=True, layout=layout), cp_model.CpSolver()
     solver.parameters.num_workers = 1
-    assert solver.solve(variables.model) == cp_model.OPTIMAL
-    value = objective(problem, answer)
-    assert round(solver.objective_value) == value, ("objective", solver.objective_value, value)
-    for term in objectives_module.OBJECTIVES:
-        least, most = term.bound(variables.layout), term.most(problem)
-        assert least <= term.value(problem, answer) <= most, ("bound of a term above its value", term.name, least, most)
+    solver.parameters.fix_variables_to_their_hinted_value = True
+    for values in accepted:
+        by_name = {_name(key): value for key, value in values.items()}
+        mine = {key: by_name[_name(key)] for key in _keys(variables)}
+        answer = expand_module.expand(variables.layout, mine)
+        faults = [finding for finding in check(problem, answer) if finding.severity is Severity.ERROR]
+        assert not faults, (mine, faults)
+        again = project.project(variables.layout, answer)
+        assert again is not None and key_of(again) == key_of(mine)
+        variables.model.clear_hints()
+        variables.hint(mine)
+        assert solver.solve(variables.model) == cp_model.OPTIMAL
+        value = objective(problem, answer)
+        assert round(solver.objective_value) == value, ("objective", solver.objective_value, value)
+        for term in objectives_module.OBJECTIVES:
+            least, most = term.bound(variables.layout), term.most(problem)
+            assert least <= term.value(problem, answer) <= most, ("bound of a term above its value", term.name, least, most)
 
 
 def _keys(variables: Any) -> list[Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from placewright.models.problem import AMOUNT, Demand
+from placewright.models.component import UNBOUNDED
+from placewright.models.problem import AMOUNT, Demand, Problem
 from placewright.solver.rules import RULES
 
 from .cases import cluster, component, problem
@@ -22,8 +23,12 @@ QUESTION = problem(
 )
 
 
-def clauses() -> set[str]:
-    return {rule.explain(QUESTION, subject).text for rule in RULES for subject in rule.subjects(QUESTION)}
+def clauses(question: Problem = QUESTION) -> set[str]:
+    return {rule.explain(question, subject).text for rule in RULES for subject in rule.subjects(question)}
+
+
+def test_an_amount_without_an_end_is_told_by_its_least() -> None:
+    assert "a asks for at least 8 accelerators (the cluster has 12)" in clauses(problem(WHERE, component("a", 8, UNBOUNDED)))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from sampling import examples
 from .cases import node
 from .parity_cases.random_problems import random_problem
 
-COUNT = examples(50)
+COUNT = examples(25)
 
 
 def questions(seed: int) -> Iterator[Problem]:

@@ -11,6 +11,7 @@ from placewright.models.composition import Composer
 from placewright.models.findings.codes import CODES
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.text.source import Source
+from sampling import examples
 
 MAIN = """\
 # @package _global_
@@ -42,7 +43,7 @@ def mutated(draw: st.DrawFn, text: str) -> str:
     return text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(mutated(MAIN), mutated(GROUP), SETTINGS)
 def test_any_text_gives_a_document_or_findings(main: str, group: str, chosen: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -13,6 +13,7 @@ from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import Span
 from placewright.models.text.document import Document
 from placewright.models.text.tree import Scalar, find, plain
+from sampling import examples
 
 Compose = Callable[..., Document]
 
@@ -246,7 +247,7 @@ def test_a_search_path_of_the_command_line_replaces_the_one_of_the_file(compose:
     assert plain(document.root) == {"x": 1}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.text("ab1.=,+~@/'\"\\{}[]()$ :\n\u00e9", max_size=14), max_size=3))
 def test_no_text_breaks_it(texts: list[str]) -> None:
     found = CommandSettings.read(texts)

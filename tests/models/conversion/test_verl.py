@@ -13,9 +13,10 @@ from placewright.models.report import REFUSED
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 from placewright.solver.convert import convert
+from sampling import examples
 
 MACHINES = read_shorthand("4x8xH100")
-CASES = 150
+CASES = examples(75)
 DEGREES = "{{tensor_model_parallel_size: {}, pipeline_model_parallel_size: {}, context_parallel_size: 1, expert_model_parallel_size: 1}}"
 
 

@@ -16,6 +16,7 @@ from placewright.models.placements.runs_text import placement_list
 from placewright.models.reading import Reading
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
+from sampling import examples
 
 CLUSTER = {
     "nodes": [
@@ -131,7 +132,7 @@ PROCESSES = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(PROCESSES)
 def test_any_lists_read_back_as_themselves(processes: list[list[tuple[int, list[int]]]]) -> None:
     lists = [(rank, [(node, index) for node, its in pieces for index in its]) for rank, pieces in enumerate(processes)]
@@ -145,7 +146,7 @@ PATTERNS = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(st.lists(PATTERNS, min_size=1, max_size=5), st.booleans())
 def test_any_runs_read_back_as_themselves(patterns: list[tuple[int, int, int, int, int, int]], grouped: bool) -> None:
     runs, rank = [], 0

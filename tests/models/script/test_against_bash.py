@@ -8,6 +8,7 @@ import shlex
 import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
+from sampling import examples
 
 from .bash import BASH, all_known, by_bash, by_reading
 
@@ -115,7 +116,9 @@ def statements(draw: st.DrawFn, depth: int = 2) -> str:
     return f'run() {{\n{inner}\nshow "$1" $#\n}}\nrun {draw(words())}'
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much], derandomize=True)
+@settings(
+    max_examples=examples(75), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much], derandomize=True
+)
 @given(st.lists(statements(), min_size=1, max_size=8), st.lists(SPACED, max_size=3))
 @example(["A=a", "A+=b", 'show "$A"'], [])
 @example(["A=''\\ ''"], [])

@@ -251,3 +251,80 @@ def test_a_program_tells_which_configuration_it_begins_with(tmp_path: Path) -> N
     outside = f"python3 -m x.main --config-path={tmp_path}/code/x/config --config-name=base a.d=5"
     (found,) = documents_of(Source(str(tmp_path / "elsewhere" / "run.sh"), outside), Composer())
     assert not found.findings  # nothing outside of the folder of the script is read
+
+
+BOTH = "if nvidia-smi; then\ncat > f.sh <<'END'\n{0} a.b=1\nEND\nelse\ncat > f.sh <<'END'\n{0} a.b=2\nEND\nfi\nbash f.sh"
+
+
+@pytest.mark.parametrize(
+    ("script", "values"),
+    [
+        ("N=3; bash -c '{0} a.b=${{N:-9}}'", ["9"]),
+        ("export N=3; bash -c '{0} a.b=${{N:-9}}'", ["3"]),
+        ("set -a; N=3; set +a; bash -c '{0} a.b=${{N:-9}}'", ["3"]),
+        ("N=3 bash -c '{0} a.b=${{N:-9}}'", ["3"]),
+        ("N=3; ssh h1 '{0} a.b=${{N:-9}}'", [None]),
+        ("N=3; ssh -o X=y h1 {0} a.b=$N", ["3"]),
+        ("ssh h1 {0} a.b=\"'1'\"", ["1"]),
+        ("ssh h1 bash <<END\n{0} a.b=1\nEND", ["1"]),
+        ("docker run -e N=3 image bash -c '{0} a.b=${{N:-9}}${{M:-1}}'", [None]),
+        ("env N=3 bash -c '{0} a.b=${{N:-9}}'", ["3"]),
+        ("export N=3; env -i bash -c '{0} a.b=${{N:-9}}'", [None]),
+        ("go() {{ {0} a.b=1; }}; time go", ["1"]),
+        ("{0} a.b=`echo \\`echo 4\\``", [None]),
+        ("ray job submit -- {0} 'a.b=${{c.d}}'", [None]),
+        ("ray job submit -- {0} \"a.b=['x']\" a.b='1'", ["1"]),
+        ("bash -euo pipefail -c '{0} a.b=1'", ["1"]),
+        ("bash -ceuo pipefail '{0} a.b=1'", ["1"]),
+        ("bash -s 3 <<'END'\n{0} a.b=$1\nEND", ["3"]),
+        ("go() {{ {0} a.b=5; }}; export -f go; bash -c go", ["5"]),
+        ("trap '{0} a.b=3' EXIT; {0} a.b=1", ["3", "1"]),
+        ("for i in 1 2 3; do {0} a.b=1 && break; done", ["1"]),
+        # waiting for a service: whether a turn leaves the loop is not known
+        ('for i in 1 2 3; do if curl x; then N=1; break; fi; done; if [ ! "$N" ]; then exit 1; fi; {0} a.b=1', ["1"]),
+        ("N=0; for i in 1 2 3; do if curl x; then N=1; break; fi; done; {0} a.b=$N", [None]),
+        ("N=0; while true; do if curl x; then N=1; break; fi; sleep 1; done; {0} a.b=$N a.b=2", ["2"]),
+        ("for i in 1 2; do if curl x; then break; fi; if [ $i -eq 2 ]; then exit 1; fi; done; {0} a.b=1", ["1"]),
+        ("f() {{ for i in 1 2; do curl x && return; if [ $i -eq 2 ]; then return; fi; done; {0} a.b=9; }}; f; {0} a.b=1", ["1"]),
+        ("for i in 1 2; do if curl x; then N=1; continue; fi; N=2; done; {0} a.b=$N", [None]),
+        # an unknown word in what two branches share
+        ('A="a.b=1 c=$(date) d=2"; if curl x; then A="$A e=3"; fi; {0} $A', ["1"]),
+        ('N=$(date); A="a.b=1 c=$N"; if curl x; then A="a.b=1 c=$N"; fi; {0} $A', ["1"]),
+        ('A="a.b=1 c=$(date)"; if curl x; then A="a.b=2 c=$(date)"; fi; {0} $A', [None]),
+        (": ${{N:?}}; {0} a.b=$N", [None]),
+        (BOTH, [None]),
+        ("cat > f.sh <<'END'\n{0} a.b=0\nEND\nsed -i s/0/4/ f.sh\n{0} a.b=1; bash f.sh", ["1"]),
+        ("echo '{0} \\' > f.sh; echo a.b=2 >> f.sh; bash f.sh", ["2"]),
+        ("{{ echo N=3; echo M=4; }} > f.env; source f.env; {0} a.b=$N$M", ["34"]),
+        ("cat > f.sh <<END && {0} a.b=1\necho\nEND", ["1"]),
+        ("N=$(echo $(seq -s, 0 3) | tr ',' '\\n' | wc -l); {0} a.b=$N", [None]),
+        ("N=$(nvidia-smi -L | wc -l); {0} a.b=$N", [None]),
+        ("seq 3 | xargs -I{{}} bash -c '{0} a.b={{}} a.c=1'", [None]),
+        ("bash -s -- 3 <<'END'\n{0} a.b=$1\nEND", ["3"]),
+        ("echo 'N=3; return; N=4' > f.env; . ./f.env; {0} a.b=$N", ["3"]),
+        ("set -a; N=3; set +a; M=4; bash -c '{0} a.b=${{N:-8}}${{M:-9}}'", ["39"]),
+        ("bash -ec '{0} a.b=1; false; {0} a.b=2'; {0} a.b=3", ["1", "3"]),
+        ("set -e; bash -c 'false; {0} a.b=2'; {0} a.b=3", ["2", "3"]),
+        ("go() {{ {0} a.b=2; }}; trap go EXIT; {0} a.b=1", ["2", "1"]),
+        ("select N in 1 2; do {0} a.b=$N; done", [None]),
+        ('set -e; [ -n "$WANDB" ]; {0} a.b=1', ["1"]),
+    ],
+)
+def test_a_program_gets_what_bash_gives_it(script: str, values: list[str | None]) -> None:
+    documents = documents_of(Source("run.sh", script.format(START)), Composer())
+    found = [find(document.root, "a.b") for document in documents]
+    assert [None if not isinstance(value, Scalar) or value.tag == UNRESOLVED else value.text for value in found] == values
+
+
+def test_what_an_alias_makes_of_a_command_is_said_to_be_unknown() -> None:
+    alias = "alias python3='python3 -u'"
+    (document,) = documents_of(Source("run.sh", f"shopt -s expand_aliases\n{alias}\n{START} a.b=1"), Composer())
+    assert [item.why for item in document.unchecked][:1] == [f"`{alias}` in line 2 is not followed; what it sets is not known"]
+    (plain,) = documents_of(Source("run.sh", f"{alias}\n{START} a.b=1"), Composer())  # bash expands it in a terminal alone
+    assert not any("alias" in item.why for item in plain.unchecked)
+
+
+def test_a_pattern_of_file_names_is_no_wrong_argument() -> None:
+    (document,) = documents_of(Source("run.sh", f"{START} a.b=*.json conf/*.txt"), Composer())
+    assert not document.findings
+    assert any("it stands for the names of files" in item.why for item in document.unchecked)

@@ -13,6 +13,7 @@ from placewright.models.findings.span import Edit, Span, apply_edits
 from placewright.models.text import source as yaml_reader
 from placewright.models.text.source import Source
 from placewright.models.text.tree import ListNode, MapNode, Scalar, Value, find, plain
+from sampling import examples
 
 TEXT = "# \u6c49\n\u6c49: \u5b57\nb:\n  c: [1, 'x y', ]   # c\n  d:\n    - e: 5\n      f: |\n        text\n\nlast: 1:30\n"
 
@@ -102,7 +103,7 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(st.dictionaries(st.text("abcde", min_size=1), TREES, min_size=1, max_size=3), st.booleans())
 def test_what_pyyaml_dumps_is_read_as_it_was(data: dict[str, object], flow: bool) -> None:
     text = yaml.safe_dump(data, default_flow_style=flow, allow_unicode=True)

@@ -72,6 +72,16 @@ def test_what_one_choice_leaves_open_is_open_of_the_whole() -> None:
     assert cut.planned is None or not cut.planned.proved
 
 
+def test_where_no_degrees_are_open_the_file_itself_is_planned() -> None:
+    its = job({name: dict.fromkeys(DEGREES, 10) for name in NAMES})
+    planned, answer = list[Problem](), Answer(UNDECIDED)
+    for choices in ({}, {"actor": DEGREES[:1]}):
+        asked = replace(its, job=replace(its.job, choices=choices))
+        with Session() as session:
+            assert plan_leading_choices(asked, lambda choice: planned.append(choice) or answer, 10.0, session) is answer
+        assert planned.pop() is asked and not planned
+
+
 def too_slow() -> Problem:
     """Nothing keeps to 45 seconds: 80 with tp 1, 60 with tp 2 and with tp 4."""
     seconds = {"actor": (50, 30, 40), "ref": (20, 20, 10), "rollout": (10, 10, 10)}

@@ -37,7 +37,7 @@ def first_that_can_be_placed(asked_for: Problem, workload: Workload) -> tuple[tu
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", [(0, 1, 2, 3), (4, 5, 6, 7), (8, 9, 10, 12), (17, 20, 21, 31)])
+@pytest.mark.parametrize("seeds", [(8, 9, 10, 12), (17, 20, 21, 31)])
 def test_the_best_design_that_has_a_placement_is_found(seeds: tuple[int, ...]) -> None:
     for seed in seeds:
         asked_for = drawn(seed)

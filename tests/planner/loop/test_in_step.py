@@ -14,6 +14,7 @@ from placewright.models.problem import Problem
 from placewright.planner.plan import plan
 from placewright.planner.problem import planning_problem
 from placewright.solver.searching.search import solve
+from sampling import examples
 
 from ...solver.cases import cluster, component, problem
 from ..tried import priced
@@ -67,7 +68,7 @@ def is_placeable(design: Design, nodes: int, each: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(examples(12)))
 def test_the_plan_is_proved_and_is_the_best_that_can_be_placed(seed: int) -> None:
     question, nodes, each = drawn(seed)
     every = replace(

@@ -54,20 +54,15 @@ def test_a_detached_launch_runs_on_until_it_is_stopped(verb: Verb, address: str,
     assert done.returncode == 0, done.stderr
     assert "running: `trial`, 2 workers of 1 component on 1 node, each as planned" in done.stdout
     assert "constructing: actor 2/2\n" in done.stderr
-    assert verb("launch", "--address", address, "--detach", "trial").stderr.splitlines()[0].startswith("error[PW731]")
     its = told(verb, "trial")
     assert (its["state"], len(its["workers"]), its["address"]) == ("running", 2, address)
-    assert verb("status").returncode == 0
     with attach("trial") as groups:
         assert [each["RANK"] for each in groups["actor"].call("environment")] == ["0", "1"]
-    assert told(verb, "trial")["state"] == "running"
     assert [line for line in running(mark) if "detached.keeper" in line]
     stopped = verb("stop", "trial")
     assert (stopped.returncode, stopped.stdout) == (0, "`trial` has ended: nothing is left running\n")
     assert running(mark) == []
     assert list(directory.iterdir()) == []
-    assert verb("status").stdout == "no launches\n"
-    assert verb("stop", "trial").returncode == 2
 
 
 @pytest.mark.slow

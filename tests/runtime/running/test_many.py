@@ -15,7 +15,7 @@ from placewright.runtime.running.monitor import BEAT
 from ..conftest import Planner
 from ..fake import FakePort
 
-EACH, FEW, MANY = 4, 400, 4000
+EACH, FEW, MANY = 4, 100, 1000
 """Workers on a node, and in all."""
 OVER = 1.1
 """How much more one of many may cost than one of few."""

@@ -12,7 +12,7 @@ import pytest
 
 from .makers import MODELS
 
-pytestmark = pytest.mark.ray
+pytestmark = [pytest.mark.ray, pytest.mark.slow]  # a cluster of its own
 VARIABLES = (
     "HIP_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "ASCEND_RT_VISIBLE_DEVICES", "HABANA_VISIBLE_MODULES", "TPU_VISIBLE_CHIPS",
     "NEURON_RT_VISIBLE_CORES",
@@ -30,7 +30,6 @@ def said() -> dict[str, Any]:
     return found
 
 
-@pytest.mark.slow
 def test_each_worker_sees_what_ray_gave_of_its_node_by_its_maker_s_variable_and_by_no_other(said: dict[str, Any]) -> None:
     for variable, seen in zip(VARIABLES, said["environments"]):
         assert {name: seen[name] for name in (*VARIABLES, "CUDA_VISIBLE_DEVICES") if name in seen} == {variable: "0,1"}

@@ -10,6 +10,7 @@ from placewright.solver.bounds.blocks import Facets, Least, RackBlock, blocks
 from placewright.solver.bounds.branching import Tree
 from placewright.solver.bounds.relaxation import LinearModel, LinearRelaxation, LinearRow
 from placewright.solver.bounds.stage import Tightening
+from sampling import examples
 
 
 def domain(source: random.Random) -> RackBlock:
@@ -125,7 +126,7 @@ def test_where_nothing_is_known_to_be_apart_there_are_no_blocks() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(examples(1)))
 def test_the_bound_of_the_whole_grows_by_what_is_found_in_the_blocks_and_not_beyond_the_optimum(seed: int) -> None:
     linear = many_domains(seed, 80)
     tightening, relaxation = Tightening(linear, apart(80)), LinearRelaxation(linear)

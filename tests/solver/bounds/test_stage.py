@@ -15,6 +15,7 @@ from placewright.solver.compile import aim, compile
 from placewright.solver.model.engine import Status, narrow, run
 from placewright.solver.model.variables import Variables
 from placewright.solver.objectives.tiers import aggregates_of, tiers
+from sampling import examples
 
 from ..cases import cluster, component, problem
 
@@ -53,7 +54,7 @@ def best(seed: int) -> int:
     return outcome.objective
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(examples(3)))
 def test_the_bound_grows_to_the_optimum_and_not_beyond(seed: int) -> None:
     stage = aimed(shared_cluster(seed))[1]
     bounds = [stage.bound]
@@ -66,7 +67,7 @@ def test_the_bound_grows_to_the_optimum_and_not_beyond(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(examples(3)))
 def test_made_tighter_it_proves_the_same(seed: int) -> None:
     stage = aimed(shared_cluster(seed))[1]
     plain, before = stage.bound, stage.spent
@@ -81,7 +82,7 @@ def test_made_tighter_it_proves_the_same(seed: int) -> None:
     assert stage.bound == best(seed)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(examples(3)))
 def test_what_is_not_below_a_known_answer_is_dropped(seed: int) -> None:
     stage = aimed(shared_cluster(seed))[1]
     for _ in range(60):
@@ -92,7 +93,7 @@ def test_what_is_not_below_a_known_answer_is_dropped(seed: int) -> None:
     assert worse.bound is not None and worse.bound <= best(seed)  # the answer itself is not dropped
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(examples(3)))
 def test_what_open_parts_agree_on_leads_to_good_answers(seed: int) -> None:
     variables, stage = aimed(shared_cluster(seed))
     stage.advance(None, 1.0, 20)

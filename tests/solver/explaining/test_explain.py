@@ -19,6 +19,7 @@ from placewright.models.text.source import Source
 from placewright.planner.accounting import explain
 from placewright.solver.explaining.explain import PARTLY, WITHIN, Explanation
 from placewright.solver.explaining.numbers import numbers
+from sampling import examples
 
 NAMES = ("actor", "rollout", "env", "reward", "critic")
 
@@ -53,7 +54,7 @@ def jobs(draw: st.DrawFn) -> tuple[int, int, str]:
     return nodes, each, f"cluster:\n  num_nodes: {nodes}\n  component_placement:\n{''.join(lines)}"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(jobs())
 def test_needs_and_sharing_are_what_plain_sets_give(job: tuple[int, int, str]) -> None:
     nodes, each, text = job

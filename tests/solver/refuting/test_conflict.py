@@ -18,7 +18,6 @@ from sampling import examples
 
 from .. import parity
 from ..cases import cluster, component, given, problem
-from ..parity_cases.every import CASES
 from ..parity_cases.random_problems import random_demands, random_problem
 from ..test_search import brute_force
 
@@ -65,18 +64,6 @@ def test_random_conflicts_are_what_they_say() -> None:
     assert sum(conflict.minimal for conflict in found) >= 0.9 * count
     assert sum(bool(conflict.fixes) for conflict in found) >= 0.55 * count
     assert {conflict.how for conflict in found} == {COUNTING, SEARCH}
-
-
-HAND_MADE = {name: question for name, question in CASES.items() if "choices" not in name}
-
-
-@pytest.mark.parametrize("name", HAND_MADE)
-def test_conflicts_of_cases_made_by_hand_are_what_they_say(name: str) -> None:
-    question = HAND_MADE[name]
-    answer = solve(question, limit=2.0)
-    if answer.verdict != IMPOSSIBLE or answer.how == "given":
-        pytest.skip("it is possible, or given ranks are wrong")
-    agrees(question)
 
 
 def test_the_same_text_every_time() -> None:
@@ -141,7 +128,7 @@ def test_a_conflict_of_a_large_problem_is_proved_once_its_components_were_tried_
 
 def test_components_of_what_has_a_placement_have_one_alone() -> None:
     source, asked = random.Random(3), 0
-    for _ in range(examples(60)):
+    for _ in range(examples(30)):
         question = random_demands(source)
         if solve(question).plan is not None:
             for size in (1, 2, 4, len(question.demands)):
@@ -149,7 +136,7 @@ def test_components_of_what_has_a_placement_have_one_alone() -> None:
                 reduced = question.without(*(demand for demand in question.demands if demand not in some))
                 assert try_all([reduced], some) is None, question
                 asked += 1
-    assert asked > 40
+    assert asked > 20
 
 
 def test_a_refutation_that_no_second_search_confirms_blames_everything(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from placewright.solver.refuting.census import Census, CountingProblem
 from placewright.solver.refuting.certificate import counting_row
 from placewright.solver.refuting.oracle import can_pack
 from placewright.solver.refuting.rows import MAX_UNIONS, shortage
+from sampling import examples
 
 from .. import parity
 from ..parity_cases.every import CASES
@@ -35,18 +36,18 @@ def judged(question: Problem) -> tuple[bool, bool]:
 
 def test_on_random_questions() -> None:
     source, refuted, found = random.Random(21), 0, 0
-    for _ in range(150):
+    for _ in range(examples(75)):
         row, room = judged(random_problem(source, most=300))
         refuted, found = refuted + row, found + room
-    assert refuted >= 40 and found >= 5
+    assert refuted >= 20 and found >= 2
 
 
 def test_on_random_demands_on_the_topology() -> None:
     source, refuted, found = random.Random(22), 0, 0
-    for _ in range(120):
+    for _ in range(examples(60)):
         row, room = judged(random_demands(source, most=300))
         refuted, found = refuted + row, found + room
-    assert refuted >= 15 and found >= 5
+    assert refuted >= 7 and found >= 2
 
 
 @pytest.mark.slow

@@ -113,14 +113,14 @@ def test_sets_of_what_has_no_order_arrive_as_they_were() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(values(Problem))
 def test_any_problem_arrives_as_it_was(problem: Problem) -> None:
     assert same(round_trip(problem), problem)
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(values(Answer))
 def test_any_answer_arrives_as_it_was(answer: Answer) -> None:
     codec = Codec({object: None}, names={"PlanningResult": PlanningResult})

@@ -22,6 +22,7 @@ from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 from placewright.solver.searching.search import solve
+from sampling import examples
 
 
 def read(text: str, machines: Cluster | AsDeclared | None = None) -> Reading:
@@ -159,7 +160,7 @@ def texts(draw: st.DrawFn) -> str:
     return draw(st.sampled_from(["\n", "\r\n"])).join(lines) + draw(st.sampled_from(["", "\n"]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(texts())
 def test_an_answer_that_is_written_reads_back_as_itself_and_verifies(text: str) -> None:
     reading = read(text)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import apply_edits
 from placewright.planner.verify import verify
+from sampling import examples
 
 SEEDS = (
     """cluster:
@@ -35,7 +36,7 @@ BITS = (
 )  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.sampled_from(SEEDS),
     st.lists(st.tuples(st.integers(0, 900), st.integers(0, 12), st.sampled_from(BITS)), min_size=1, max_size=3),
@@ -56,7 +57,7 @@ def test_a_mutated_file_gives_findings_and_nothing_worse(read, text: str, cuts: 
             apply_edits(text, [finding.edit])
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.text(alphabet="0123456789-:,al _+", max_size=24))
 def test_every_edit_of_a_placement_mends_it(placed, text: str) -> None:
     reading = placed(f'"{text}"')
@@ -93,7 +94,7 @@ NODE_RANKS = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(NODE_RANKS)
 def test_every_edit_of_node_ranks_mends_them(judged, text: str) -> None:
     before = f'cluster:\n  num_nodes: 3\n  component_placement: {{}}\n  node_groups:\n  - label: a\n    node_ranks: "{text}"\n'
@@ -121,7 +122,7 @@ TEXTS = st.one_of(
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(LABELS, TEXTS, st.sampled_from(["text", "list", "block list"]), st.booleans(), st.sampled_from(["4x8", "1x2+1x8+2x3", "3x4+1x0"]))
 def test_every_edit_of_a_component_mends_it(judged, labels: list[str], text: str, form: str, in_flow: bool, machines: str) -> None:
     groups = f'"{",".join(labels)}"' if form == "text" else "[" + ", ".join(f'"{label}"' for label in labels) + "]"

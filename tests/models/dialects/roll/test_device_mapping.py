@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from placewright.models.dialects.roll.device_mapping import MAX_IDS, read_expression
 from placewright.models.dialects.roll.ids import Ids, text_of
+from sampling import examples
 
 GOOD = (
     "list(range(0,8))", " list(range(0, 8))  # all of them", "[0, 1, 2, 3]", "range(8)", "(0, 1)", "0, 1, 2", "[]", "list()",
@@ -51,7 +52,7 @@ def expressions(draw: st.DrawFn, depth: int = 3) -> str:
     return f"list({left})" if kind == "list" else f"[*({left}), 4]"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(expressions())
 def test_any_expression_means_what_python_makes_of_it(text: str) -> None:
     found = read_expression(text)
@@ -144,7 +145,7 @@ def test_nothing_is_run(text: str) -> None:
     assert not CANARY
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.text(alphabet="list(range)[]{}+-*/.,:0123456789 ij'#\n\t=<é", max_size=40) | st.text(max_size=20))
 def test_any_text_is_read_or_refused(text: str) -> None:
     found = read_expression(text)

@@ -7,6 +7,7 @@ from random import Random
 
 from placewright.models.planning.problem import PlanningProblem, Sharing
 from placewright.planner.search.structures import OUTSIDE, BlockStructure, may_nest, may_share, nestings
+from sampling import examples
 
 from ...questions import question
 
@@ -54,7 +55,7 @@ def demanded(asked: PlanningProblem, of: dict[str, int], inner: int, outer: int,
 
 def test_all_that_is_allowed_is_there_once() -> None:
     found = 0
-    for seed in range(250):
+    for seed in range(examples(125)):
         asked = related(seed)
         for sets in ([(name,) for name in NAMES], [("a", "c"), ("b",), ("d",)]):
             numbers = (OUTSIDE, *range(len(sets)))
@@ -62,4 +63,4 @@ def test_all_that_is_allowed_is_there_once() -> None:
             flat, nested = list(nestings(asked, sets, False)), list(nestings(asked, sets, True)) if asked.sharing.nested else []
             assert flat + nested == every, seed
             found += len(every)
-    assert found > 1_500
+    assert found > 750

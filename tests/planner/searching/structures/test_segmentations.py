@@ -11,12 +11,13 @@ from placewright.models.planning.design import Block, Design
 from placewright.models.planning.problem import PlanningProblem, Task
 from placewright.planner.costs import cost_model
 from placewright.planner.search.segmentations import segmentations
+from sampling import examples
 
 from ...questions import question
 from ...tried import Uses, could_be_fewer, in_order, may_run
 
 Cut = frozenset[frozenset[int]]
-SEEDS = range(400)
+SEEDS = range(examples(200))
 MOST = 6
 """Tasks of a question of which every division is tried."""
 
@@ -71,7 +72,7 @@ def test_each_cut_of_which_no_two_parts_could_be_one_comes_once() -> None:
         assert len(found) == len(set(map(cut, found))), seed
         assert set(map(cut, found)) == expected, seed
         several += len(found) > 1
-    assert several > 50
+    assert several > 25
 
 
 def test_the_parts_come_in_an_order_in_which_they_can_run() -> None:
@@ -97,4 +98,4 @@ def test_no_cut_that_is_left_out_takes_less(name: str) -> None:
             kept = [times[cut(parts)] for parts in listed(asked, its)]
             assert min(kept, default=None) == min(times.values(), default=None), seed
             left_out += len(times) - len(kept)
-    assert left_out > 1000
+    assert left_out > 500

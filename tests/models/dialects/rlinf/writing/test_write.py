@@ -11,6 +11,7 @@ from placewright.models.findings.span import apply_edits
 from placewright.models.placements.assignment import Assignment, compress, seats
 from placewright.models.placements.run import Run
 from placewright.models.reading import Reading
+from sampling import examples
 
 ACTOR = {"actor": (Run(range(8), 0), Run(range(8, 16), 1))}
 ALL = {
@@ -133,7 +134,7 @@ def ascending(draw: st.DrawFn) -> list[list[tuple[int, int]]]:
     return processes
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(75), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(ascending())
 def test_every_ascending_placement_can_be_written_and_read_again(read, processes: list[list[tuple[int, int]]]) -> None:
     runs = compress(enumerate(processes))
