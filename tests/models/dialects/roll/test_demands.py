@@ -18,6 +18,8 @@ DPO: Config = {"chosen_key": "chosen", **{role: {**RLVR["actor_train"]} for role
 BASES = {"rlvr": RLVR, "agentic": AGENTIC, "dpo": DPO}
 LORA = {"model_args": {"lora_target": "all-linear"}}
 PG_WORKER = "roll.pipeline.rlvr.actor_pg_worker.ActorPGWorker"
+WHOLE = {"pretrain": "model", "exp_name": "job", "response_length": 1024}
+ANSWERS = {"actor_infer": {"generating_args": {"temperature": 1.0}}}
 PACKED = {"use_sequence_packing": True, "sequence_packing_args": {"algorithm": "load_balance"}}
 
 
@@ -74,6 +76,11 @@ def told(base: str, blocks: Config, release: str = "") -> list[tuple[Severity, s
         ("rlvr", {"response_length": 0}, "`response_length` 0 must be at least 1"),
         ("rlvr", {"sequence_length": 1024, "prompt_length": 1024}, "so it must be greater than `prompt_length` 1024"),
         ("rlvr", {"max_running_requests": 0}, "`max_running_requests` 0: ROLL sends no request"),
+        ("rlvr", {"tag_to_template": {"math": "qwen9"}}, "`tag_to_template` names the template `qwen9`, which is unknown"),
+        ("rlvr", WHOLE, "into `generating_args` of actor_infer, which are not set"),
+        ("rlvr", {**WHOLE, **ANSWERS, "validation": {"data_args": {}}}, "into `validation.generating_args`, which are not set"),
+        ("agentic", {**WHOLE, "val_batch_size": -1}, "neither actor_infer nor `train_env_manager` has `generating_args`"),
+        ("dpo", {"global_template": "qwen2_5_dpo"}, "`global_template` is `qwen2_5_dpo`, which ROLL has before 0.2.1 alone"),
     ],
 )
 def test_what_a_worker_refuses_is_an_error(base: str, blocks: Config, message: str) -> None:
@@ -105,6 +112,9 @@ def test_what_a_worker_refuses_is_an_error(base: str, blocks: Config, message: s
         ("rlvr", {"sequence_length": 1025, "prompt_length": 1024, "response_length": 0, "max_running_requests": 1}),
         ("agentic", {"max_running_requests": 0, "val_batch_size": -1}),
         ("rlvr", {"save_steps": 0, "max_steps": "${oc.env:MAX_STEPS}"}),
+        ("rlvr", {"tag_to_template": {"math": "qwen3"}}),
+        ("rlvr", {**WHOLE, **ANSWERS, "validation": {"data_args": {}, "generating_args": {}}}),
+        ("agentic", {**WHOLE, "val_batch_size": -1, "train_env_manager": {"generating_args": {}}}),
     ],
 )
 def test_what_a_worker_takes_is_no_finding(base: str, blocks: Config) -> None:
@@ -143,6 +153,17 @@ def test_the_rollout_pipeline_loads_the_weights_itself(config: Config, told_: bo
     script = tmp_path / "run.sh"
     script.write_text("python examples/start_rlvr_rollout_pipeline.py --config_path . --config_name job\n", "utf-8")
     assert any("must load them" in finding.message for finding in load(script).findings) is told_
+
+
+def test_a_template_is_known_to_the_releases_that_have_it() -> None:
+    for release, severities in (("0.2.0", []), ("0.2.1", [Severity.ERROR])):
+        found = told("dpo", {"global_template": "qwen2_5_dpo", "reference": {"infer_batch_size": 8}}, release)
+        assert [severity for severity, _ in found] == severities
+
+
+def test_a_number_instead_of_device_ids_is_one_error() -> None:
+    for value in (8, "8"):
+        assert [severity for severity, _ in told("rlvr", {"actor_infer": {"device_mapping": value}})] == [Severity.ERROR]
 
 
 def test_one_wrong_batch_is_one_error() -> None:

@@ -20,6 +20,12 @@ EMBODIED: dict[str, Any] = {
     "env": {"train": {"total_num_envs": 8, "group_size": 1}},
     "actor": {"training_backend": "fsdp", "model": {"add_value_head": True}},
 }
+OFFLINE: dict[str, Any] = {
+    "cluster": {"num_nodes": 1, "component_placement": {"actor": "0"}},
+    "runner": {"task_type": "offline", "val_check_interval": -1, "only_eval": False, "local_update_steps": 10, "max_steps": 100},
+    "algorithm": {"gamma": 0.99},
+    "actor": {"training_backend": "fsdp", "seed": 42, "micro_batch_size": 8, "global_batch_size": 8},
+}
 REASONING: dict[str, Any] = {
     "cluster": {"num_nodes": 1, "component_placement": {"actor,rollout,reward": "all"}},
     "runner": {"task_type": "reasoning", "seq_length": 2048},
@@ -62,6 +68,9 @@ def told(read: Read, base: dict[str, Any], settings: dict[str, Any]) -> list[Fin
             },
             "serves `buffered_vlm` alone",
         ),
+        (OFFLINE, {"algorithm.gamma": "high"}, "`algorithm.gamma` is `high`, no number"),
+        (OFFLINE, {"actor.seed": "now"}, "`actor.seed` is `now`, no number"),
+        (EMBODIED, {"actor.fsdp_config.strategy": "FsDp3"}, "`actor.fsdp_config.strategy` is `FsDp3`, which is unknown"),
         (REASONING, {"data.max_prompt_length": 2048}, "must be greater than `data.max_prompt_length` 2048"),
         (REASONING, {"actor.model.expert_tensor_parallel_size": 2}, "must be at least `actor.model.expert_tensor_parallel_size` 2"),
     ],
@@ -77,6 +86,9 @@ def test_a_refused_setting_is_one_error(read: Read, base: dict[str, Any], settin
         (EMBODIED, {}),
         (EMBODIED, {"algorithm.loss_type": "actor", "actor.model.add_value_head": None}),
         (EMBODIED, {"runner.only_eval": True, "actor.model.add_value_head": False, "env.eval": {"total_num_envs": 8}}),
+        (EMBODIED, {"actor.fsdp_config.strategy": "FsDp2", "algorithm.adv_type": "GAE"}),
+        (OFFLINE, {}),
+        (OFFLINE, {"algorithm.gamma": "0.9", "actor.seed": "1_000"}),
         (REASONING, {}),
         (REASONING, {"actor.model.expert_tensor_parallel_size": 1}),
     ],
