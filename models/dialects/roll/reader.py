@@ -30,6 +30,7 @@ from ..skeleton import Reader
 from .batches import BatchChecks
 from .blocks import pipeline_of
 from .demands import check_demands
+from .groups import with_own_groups
 from .ids import range_text
 from .job import Role, RollSetup
 from .misspelt import as_meant
@@ -71,7 +72,7 @@ def file_form() -> type[Form]:
 
 def read_with(document: Document, machines: Machines, level: str, hints: bool = True, trial: bool = False) -> Reading:
     """Read a document, or a changed `trial` of one. Without `hints` only explicit placements are read."""
-    reader = _RollReader(document, machines, level, hints)
+    reader = _RollReader(with_own_groups(document, profile_of(document.release).groups), machines, level, hints)
     reader.is_trial = trial
     return reader.read()
 

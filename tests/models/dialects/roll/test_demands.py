@@ -19,6 +19,9 @@ BASES = {"rlvr": RLVR, "agentic": AGENTIC, "dpo": DPO}
 LORA = {"model_args": {"lora_target": "all-linear"}}
 PG_WORKER = "roll.pipeline.rlvr.actor_pg_worker.ActorPGWorker"
 WHOLE = {"pretrain": "model", "exp_name": "job", "response_length": 1024}
+DEVICES = {"device_mapping": "list(range(0,8))"}
+INFERENCE = {"strategy_args": {"strategy_name": "megatron_infer"}, **DEVICES}
+DYNAMIC = {"use_dynamic_batching_in_train": True, "max_tokens_per_microbatch_in_train": 2048}
 ANSWERS = {"actor_infer": {"generating_args": {"temperature": 1.0}}}
 PACKED = {"use_sequence_packing": True, "sequence_packing_args": {"algorithm": "load_balance"}}
 
@@ -33,6 +36,10 @@ def megatron(**config: Any) -> Config:
 
 def vllm(**config: Any) -> Config:
     return {"strategy_args": {"strategy_name": "vllm", "strategy_config": {"tensor_parallel_size": 2, **config}}}
+
+
+def packed(**limits: int) -> Config:
+    return {"use_sequence_packing": True, "sequence_packing_args": {"algorithm": "load_balance", **limits}}
 
 
 def told(base: str, blocks: Config, release: str = "") -> list[tuple[Severity, str]]:
@@ -80,7 +87,23 @@ def told(base: str, blocks: Config, release: str = "") -> list[tuple[Severity, s
         ("rlvr", WHOLE, "into `generating_args` of actor_infer, which are not set"),
         ("rlvr", {**WHOLE, **ANSWERS, "validation": {"data_args": {}}}, "into `validation.generating_args`, which are not set"),
         ("agentic", {**WHOLE, "val_batch_size": -1}, "neither actor_infer nor `train_env_manager` has `generating_args`"),
-        ("dpo", {"global_template": "qwen2_5_dpo"}, "`global_template` is `qwen2_5_dpo`, which ROLL has before 0.2.1 alone"),
+        ("rlvr", {"async_generation_ratio": -1}, "`async_generation_ratio` -1 must be at least 0"),
+        ("agentic", {"train_env_manager": {"num_env_groups": 0, "num_groups_partition": [0]}}, "divides by the number of environments"),
+        (
+            "rlvr",
+            {"init_kl_coef": 0.2, "reference": {**INFERENCE, "infer_batch_size": 0}},
+            "`reference.infer_batch_size` 0, and ROLL divides by it",
+        ),
+        (
+            "rlvr",
+            {"sequence_length": 4096, "actor_train": packed(max_packed_sequence_length_train=2048)},
+            "must be at least `sequence_length` 4096, to which every sample is padded",
+        ),
+        (
+            "rlvr",
+            {"prompt_length": 2048, "response_length": 2048, "actor_train": packed(max_packed_sequence_length_train=2048)},
+            "must be at least `prompt_length` + `response_length` = 4096",
+        ),
     ],
 )
 def test_what_a_worker_refuses_is_an_error(base: str, blocks: Config, message: str) -> None:
@@ -113,6 +136,8 @@ def test_what_a_worker_refuses_is_an_error(base: str, blocks: Config, message: s
         ("agentic", {"max_running_requests": 0, "val_batch_size": -1}),
         ("rlvr", {"save_steps": 0, "max_steps": "${oc.env:MAX_STEPS}"}),
         ("rlvr", {"tag_to_template": {"math": "qwen3"}}),
+        ("rlvr", {"sequence_length": 4096, "actor_train": packed(max_packed_sequence_length_train=4096)}),
+        ("agentic", {"sequence_length": 4096, "val_batch_size": -1, "actor_train": packed(max_packed_sequence_length_train=2048)}),
         ("rlvr", {**WHOLE, **ANSWERS, "validation": {"data_args": {}, "generating_args": {}}}),
         ("agentic", {**WHOLE, "val_batch_size": -1, "train_env_manager": {"generating_args": {}}}),
     ],
@@ -131,6 +156,7 @@ def test_null_rewards_are_refused() -> None:
     [
         ({"actor_infer": sglang()}, "mem_fraction_static"),
         ({"adv_estimator": "gae", "critic": {**CRITIC, **megatron()}}, "ROLL has no value model for Megatron"),
+        ({"sequence_length": 4096, "actor_train": DYNAMIC}, "a longer sample stops the training"),
     ],
 )
 def test_what_fails_after_all_is_placed_is_a_warning(blocks: Config, text: str) -> None:
@@ -156,7 +182,7 @@ def test_the_rollout_pipeline_loads_the_weights_itself(config: Config, told_: bo
 
 
 def test_a_template_is_known_to_the_releases_that_have_it() -> None:
-    for release, severities in (("0.2.0", []), ("0.2.1", [Severity.ERROR])):
+    for release, severities in (("", []), ("0.2.0", []), ("0.2.1", [Severity.ERROR])):
         found = told("dpo", {"global_template": "qwen2_5_dpo", "reference": {"infer_batch_size": 8}}, release)
         assert [severity for severity, _ in found] == severities
 

@@ -46,7 +46,8 @@ def told(read: Read, base: dict[str, Any], settings: dict[str, Any]) -> list[Fin
         place.pop(last, None)
         if value is not None:
             place[last] = value
-    return [finding for finding in verify(read(yaml.safe_dump(root, sort_keys=False))).findings if finding.severity is not Severity.NOTE]
+    text = yaml.safe_dump(root, sort_keys=False).replace("'~'", "~")
+    return [finding for finding in verify(read(text)).findings if finding.severity is not Severity.NOTE]
 
 
 @pytest.mark.parametrize(
@@ -71,6 +72,32 @@ def told(read: Read, base: dict[str, Any], settings: dict[str, Any]) -> list[Fin
         (OFFLINE, {"algorithm.gamma": "high"}, "`algorithm.gamma` is `high`, no number"),
         (OFFLINE, {"actor.seed": "now"}, "`actor.seed` is `now`, no number"),
         (EMBODIED, {"actor.fsdp_config.strategy": "FsDp3"}, "`actor.fsdp_config.strategy` is `FsDp3`, which is unknown"),
+        (
+            REASONING,
+            {"actor.model.expert_model_parallel_size": 3, "actor.model.pipeline_model_parallel_size": 1},
+            "expert groups of ep x tp x pp",
+        ),
+        (
+            REASONING,
+            {
+                "actor.model.expert_model_parallel_size": 3,
+                "actor.model.pipeline_model_parallel_size": 1,
+                "actor.model.expert_tensor_parallel_size": 1,
+            },
+            "expert groups of ep x etp x pp = 3 x 1 x 1 = 3",
+        ),
+        (REASONING, {"actor.model.precision": "~"}, "`actor.model.precision` is null, which RLinf refuses with Megatron"),
+        (
+            EMBODIED,
+            {"runner.use_training_pipeline": True, "algorithm.loss_type": "embodied_sac"},
+            "does not support `runner.use_training_pipeline`",
+        ),
+        (EMBODIED, {"algorithm.adv_type": "opd", "algorithm.loss_type": "opd"}, "there is no `rollout.expert_model`"),
+        (
+            EMBODIED,
+            {"algorithm.adv_type": "embodied_sac", "algorithm.loss_type": "embodied_sac", "algorithm.target_update_type": "some"},
+            "`algorithm.target_update_type` is `some`, which is unknown",
+        ),
         (REASONING, {"data.max_prompt_length": 2048}, "must be greater than `data.max_prompt_length` 2048"),
         (REASONING, {"actor.model.expert_tensor_parallel_size": 2}, "must be at least `actor.model.expert_tensor_parallel_size` 2"),
     ],
@@ -87,6 +114,8 @@ def test_a_refused_setting_is_one_error(read: Read, base: dict[str, Any], settin
         (EMBODIED, {"algorithm.loss_type": "actor", "actor.model.add_value_head": None}),
         (EMBODIED, {"runner.only_eval": True, "actor.model.add_value_head": False, "env.eval": {"total_num_envs": 8}}),
         (EMBODIED, {"actor.fsdp_config.strategy": "FsDp2", "algorithm.adv_type": "GAE"}),
+        (EMBODIED, {"algorithm.adv_type": "opd", "algorithm.loss_type": "opd", "rollout.expert_model": {"model_path": "m"}}),
+        (REASONING, {"actor.model.expert_model_parallel_size": 4, "actor.model.pipeline_model_parallel_size": 1}),
         (OFFLINE, {}),
         (OFFLINE, {"algorithm.gamma": "0.9", "actor.seed": "1_000"}),
         (REASONING, {}),
