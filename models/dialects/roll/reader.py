@@ -62,7 +62,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     reading = read_with(document, machines, level)
     if not timed_names(document.root.get(HINTS)):
         return reading
-    return replace(reading, session=FileSession(opening=RollOpening(read_with, tried, document, machines, level)), opens=True)
+    return replace(reading, session=FileSession(opening=RollOpening(read_with, tried, reading.document, machines, level)), opens=True)
 
 
 def file_form() -> type[Form]:

@@ -287,3 +287,21 @@ def test_settings_count_where_the_pipeline_reads_them(launcher: str, release: st
     errors = [finding.message for finding in reading.findings if finding.severity is Severity.ERROR]
     keys = ("max_running_requests", "sequence_length", "temperature", "top_p")
     assert [key for key in keys if any(key in text for text in errors)] == told_, errors
+
+
+def test_a_role_of_a_fork_is_no_misspelt_role_of_another_pipeline() -> None:
+    found = told("rlvr", {"seg_infer": {"strategy_args": {"strategy_name": "vllm"}, "device_mapping": "list(range(0,8))"}})
+    assert [(severity, "of ROLL's rlvr pipeline" in text) for severity, text in found] == [(Severity.WARNING, True)]
+
+
+@pytest.mark.parametrize(("code", "keys"), [("changed = True\n", ["train_env_manager.env_groups"]), ("", [])])
+def test_a_size_that_a_changed_checkout_may_read_is_not_passed_over(code: str, keys: list[str], tmp_path: Any) -> None:
+    import yaml
+    from placewright.models.dialects.load import load
+
+    (tmp_path / "roll" / "configs").mkdir(parents=True)
+    (tmp_path / "roll" / "configs" / "base_config.py").write_text(code, "utf-8")
+    environments = {"train_env_manager": {"env_groups": 4, "num_env_groups": "OUT"}}
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(changed(AGENTIC, **environments)), "utf-8")
+    reading = load(tmp_path / "job.yaml")
+    assert [item.subject for item in reading.unchecked if item.decides and item.rule == "PW104"] == keys
