@@ -330,7 +330,7 @@ def compose(
         part = part_of(main)
         if searchpath is None:
             folders = [*read_search_path(find(main.root, "hydra.searchpath"), environment, findings), *folders]
-        search = SearchPath.of(os.path.dirname(main.name), folders, (*roots, *added.below) if added.folders else roots)
+        search = SearchPath.of(os.path.dirname(main.name), folders, (*roots, *added.below) if added.folders else roots, main.name)
         chosen = GroupSettings.of(settings, search, findings)
         walk = Walk(search, library, chosen.choices, findings)
         empty = MapNode((), main.root.span, main.root.flow)

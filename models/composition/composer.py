@@ -28,7 +28,7 @@ class Composer:
     Attributes
     ----------
     roots : folders with config groups, besides the folder of the main file; nothing outside of them
-        is read.
+        and the repository of the file is read.
     settings : texts of `--set`, as written on the command line.
     allowed : names of the environment variables that may be read.
     frameworks : releases stated by the user, such as ``verl==0.6.1``.

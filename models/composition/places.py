@@ -12,6 +12,7 @@ import re
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Sequence
 
+from ..dialect_names import DIALECTS
 from ..findings.finding import Finding, Unchecked, error
 from ..record import dataclass
 from ..text.environment import Environment
@@ -27,6 +28,20 @@ _UNREADABLE = re.compile(r"[\x00-\x1f]")
 _VARIABLE = re.compile(r"\$\{oc\.env:\s*([^,{}]+?)\s*\}")
 _FILE, _MODULE = "file://", "pkg://"
 _FRAMEWORK_MODULE = "pkg://verl."
+_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+_PACKAGES = tuple(package for dialect in DIALECTS.values() for package in dialect.packages)
+MAX_UP = 6
+
+
+def repository_of(file: str) -> str:
+    """Return the folder of a file's repository; its own folder without one."""
+    folder = start = os.path.dirname(os.path.abspath(file))
+    signs = (*_MARKS, *(os.path.join(package, "__init__.py") for package in _PACKAGES))
+    for _ in range(MAX_UP):
+        if any(os.path.exists(os.path.join(folder, sign)) for sign in signs):
+            return folder
+        folder = os.path.dirname(folder)
+    return start
 
 
 @dataclass(frozen=True)
@@ -99,7 +114,7 @@ class OutsideRoots:
 
 @dataclass(frozen=True)
 class SearchPath:
-    """Folders in search order, and the real paths of the allowed roots.
+    """Folders in search order, and the real paths of the allowed roots and the repository.
 
     Nothing outside of the roots is read. `unseen` has the reason for each folder that Hydra
     searches and this program does not.
@@ -110,9 +125,13 @@ class SearchPath:
     unseen: tuple[str, ...] = ()
 
     @staticmethod
-    def of(folder: str, searched: Sequence[NamedPath | str], roots: Sequence[str]) -> SearchPath:
-        """Build the search path of a file; unknown or outside folders become `unseen` reasons."""
-        real = tuple(dict.fromkeys(os.path.realpath(root) for root in (folder, *roots)))
+    def of(folder: str, searched: Sequence[NamedPath | str], roots: Sequence[str], main: str = "") -> SearchPath:
+        """Build the search path of a file; unknown or outside folders become `unseen` reasons.
+
+        The repository of a `main` file may be read, but is no place to search.
+        """
+        repository = (repository_of(main),) if os.path.isfile(main) else ()
+        real = tuple(dict.fromkeys(os.path.realpath(root) for root in (folder, *roots, *repository)))
         usable, unseen = [NamedPath(folder, folder)], []
         for entry in (_resolve_below(folder, roots) for folder in searched):
             if isinstance(entry, str):

@@ -21,7 +21,7 @@ from ..record import dataclass
 from ..releases.release import ALWAYS, Range
 from ..text.interpolation_text import holds_interpolation
 from ..text.nearest import nearest
-from ..text.tree import ListNode, Scalar, Value
+from ..text.tree import ListNode, MapNode, Scalar, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +238,10 @@ class Equals(Comparison):
 
 @dataclass(frozen=True, kw_only=True)
 class OneOf(Check):
-    """The word at `key`, or each of its list, is in `values`.
+    """The word at `key`, or each of its list or map, is in `values`.
 
     `renamed` maps other words to replacements; with `separator` a text is a list of words; with
-    `contains` a word need only contain a value.
+    `contains` a word need only contain a value; with `any_case` capitals count as small letters.
     """
 
     key: str
@@ -249,13 +249,15 @@ class OneOf(Check):
     renamed: Sequence[tuple[str, str]] = ()
     separator: str = ""
     contains: bool = False
+    any_case: bool = False
     help: str = ""
 
     def judge(self, facts: Facts) -> None:
         """See `Check.judge`."""
         value = facts.settings.at(self.key)
-        if isinstance(value, ListNode):
-            words = [item.text for item in value.items if isinstance(item, Scalar) and not holds_interpolation(item.text)]
+        if isinstance(value, (ListNode, MapNode)):
+            items = value.items if isinstance(value, ListNode) else [entry.value for entry in value]
+            words = [item.text for item in items if isinstance(item, Scalar) and not holds_interpolation(item.text)]
         else:
             text = facts.settings.word(self.key, self.code) or ""
             words = [word.strip() for word in text.split(self.separator)] if self.separator else [text]
@@ -264,11 +266,12 @@ class OneOf(Check):
             return
         better = "" if self.help else dict(self.renamed).get(word) or nearest(word, self.values)
         help_ = f"write `{better}`" if better else self.help or f"write one of {', '.join(f'`{word}`' for word in self.values)}"
-        edit = facts.settings.becomes(self.key, better) if better and len(words) == 1 else None
+        edit = facts.settings.becomes(self.key, better) if better and len(words) == 1 and not isinstance(value, MapNode) else None
         text = self.message.format(left=f"`{self.key}`", right=word) if self.message else f"`{self.key}` is `{word}`, which is unknown"
         self.report(facts, text, value, "unknown" if value is not None else "not set", help_, edit)
 
     def _is_known(self, word: str) -> bool:
+        word = word.lower() if self.any_case else word
         return any(value in word for value in self.values) if self.contains else word in self.values
 
 
@@ -276,7 +279,8 @@ class OneOf(Check):
 class Within(Check):
     """The number at `key`, a fraction or not, is within bounds.
 
-    With `ranges` a text such as `0.5_2,3` lists numbers and ascending ranges, each within them.
+    With `ranges` a text such as `0.5_2,3` lists numbers and ascending ranges, each within them; with
+    `numeric` a text is a number.
     """
 
     key: str
@@ -285,14 +289,15 @@ class Within(Check):
     most: float = inf
     help: str = ""
     ranges: bool = False
+    numeric: bool = False
 
     def judge(self, facts: Facts) -> None:
         """See `Check.judge`."""
         settings, value = facts.settings, facts.settings.at(self.key)
         default = None if settings.is_open(self.key, self.code) else settings.defaults.get(self.key)
         number = plain_value(settings, self.key, "" if default is None or default.value is None else default.value)
-        if self.ranges and isinstance(number, str) and value is not None:
-            self._judge_ranges(facts, number, value)
+        if (self.ranges or self.numeric) and isinstance(number, str) and value is not None:
+            self._judge_text(facts, number, value)
         if isinstance(number, (str, bool)) or (number > self.above and self.least <= number <= self.most):
             return
         bound = self.most if number > self.most else self.least
@@ -304,13 +309,15 @@ class Within(Check):
         text, at = (self.message or "{left} must be {right}").format(left=left, right=wanted), scalar
         self.report(facts, text, at, "too large" if number > self.most else "too small", help_, edit)
 
-    def _judge_ranges(self, facts: Facts, text: str, at: Value) -> None:
+    def _judge_text(self, facts: Facts, text: str, at: Value) -> None:
+        parts = [part.split("_", 1) for part in text.split(",") if part.strip()] if self.ranges else [[text]]
         try:
-            ranges = [[float(end) for end in part.split("_", 1)] for part in text.split(",") if part.strip()]
+            ranges = [[float(end) for end in part] for part in parts]
         except ValueError:
             ranges = [[]]
         if any(not ends or ends != sorted(ends) or min(ends) <= self.above for ends in ranges):
-            self.report(facts, f"`{self.key}` is `{text}`, no ascending numbers above {self.above}", at, "no range", self.help)
+            kind = f"no ascending numbers above {self.above}" if self.ranges else "no number"
+            self.report(facts, f"`{self.key}` is `{text}`, {kind}", at, "no range" if self.ranges else kind, self.help)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,7 @@ from functools import cached_property
 from typing import Iterator, Mapping
 
 from ..composition import Composer
-from ..composition.places import Added, NamedPath, SearchPath
-from ..dialect_names import DIALECTS
+from ..composition.places import Added, NamedPath, SearchPath, repository_of
 from ..record import dataclass
 from ..text.environment import Environment
 from ..text.files import is_below, text_of
@@ -26,9 +25,6 @@ from .pieces import WordText
 
 _DECORATED = re.compile(r"^@hydra\.main\(([^()]*)\)", re.MULTILINE)
 _ARGUMENT = re.compile(r"""\b(config_path|config_name)\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)'|None)""")
-_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
-_PACKAGES = tuple(package for dialect in DIALECTS.values() for package in dialect.packages)
-MAX_UP = 6
 _NAME_FOLDER = "name the folder that holds it with `--config-root DIR`"
 TWO_OPTIONS = ("--config_path", "--config_name")
 _OPTION = re.compile(r"""\badd_argument\(\s*["']([\w-]+)""")
@@ -39,20 +35,9 @@ _HYDRA = re.compile("|".join(_FACTS["hydra"]))
 """Programs of RLinf, verl and its recipes that begin with `@hydra.main`."""
 
 
-def _repository(source: Source) -> str:
-    """Return the folder of the script's repository, or of the script without one."""
-    folder = start = os.path.dirname(os.path.abspath(source.name))
-    signs = (*_MARKS, *(os.path.join(package, "__init__.py") for package in _PACKAGES))
-    for _ in range(MAX_UP):
-        if any(os.path.exists(os.path.join(folder, sign)) for sign in signs):
-            return folder
-        folder = os.path.dirname(folder)
-    return start
-
-
 def readable_folders(source: Source, composer: Composer) -> SearchPath:
     """Return the folders that may be read: the script's own, its repository, the roots."""
-    repository = _repository(source)
+    repository = repository_of(source.name)
     repository = repository if os.path.isabs(source.name) else os.path.relpath(repository)
     names = dict.fromkeys((os.path.dirname(source.name), "" if repository == "." else repository, *composer.roots))
     real = tuple(dict.fromkeys(os.path.realpath(name or ".") for name in names))

@@ -10,7 +10,7 @@ stand here.
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from ...findings.finding import Severity
@@ -38,9 +38,9 @@ def _samples(facts: Facts) -> Number | None:
     return Number(samples, noun, note=f"{noun}: `data.rollout_batch_size` x `algorithm.group_size`")
 
 
-def _rollout_accelerators(facts: Mode) -> Number | None:
-    count = facts.count("rollout")
-    return None if count is None else Number(count, f"the {with_noun(count, 'accelerator')} of rollout")
+def _accelerators(name: str, facts: Mode) -> Number | None:
+    count = facts.count(name)
+    return None if count is None else Number(count, f"the {with_noun(count, 'accelerator')} of {name}")
 
 
 def _server(facts: Facts) -> Number | None:
@@ -57,7 +57,8 @@ def _server(facts: Facts) -> Number | None:
 
 
 _TERMS: dict[str, Term] = {
-    "samples": _samples, "accelerators of rollout": _rollout_accelerators, "accelerators of a server": _server,
+    "samples": _samples, "accelerators of a server": _server,
+    **{f"accelerators of {name}": partial(_accelerators, name) for name in ("actor", "rollout")},
 }  # fmt: skip
 """Numbers that demands compare beside settings."""
 
@@ -125,7 +126,9 @@ def check_settings(mode: Mode, level: str = "") -> None:
         if demand["check"] != KEYS and demand.get("level", "") == level and _applies(mode, demand):
             when: str = getattr(known, demand.get("when", "CHECKED"), "")
             given: dict[str, Any] = {"code": demand.get("code", SETTING), "source": f"RLinf, {demand['source']}", "when": when}
-            given |= {side: _TERMS[demand[side]] for side in ("left", "right") if demand.get(side) in _TERMS}
+            given |= {
+                side: _TERMS[demand[side]] for side in ("left", "right") if isinstance(demand.get(side), str) and demand[side] in _TERMS
+            }
             given |= _of_kind(mode, demand) if "kind" in demand else {}
             given |= {"severity": Severity.ERROR} if program in demand.get("proved_by", ()) else {}
             mode.subject = demand["subject"]

@@ -9,7 +9,7 @@ which names its model and its run; false: of a part of one.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Callable
 
 from ...findings.wording import with_noun
 from ...text.nearest import nearest
@@ -89,8 +89,7 @@ def _check(role: str, demand: Demand) -> Check:
     given: dict[str, Any] = {name: demand[name].replace("{role}", role) for name in ("message", "help") if name in demand}
     if left is not None:
         given["left"] = lambda facts: facts.of(facts.settings.whole(_join_key(role, left), code, demand.get("default", 1), least=-(10**9)))
-    if demand.get("right") == "workers":
-        given["right"] = _count_workers
+    given |= {"right": _NUMBERS[demand["right"]]} if demand.get("right") in _NUMBERS else {}
     if "key" in demand:
         given["key"] = _join_key(role, demand["key"])
     if "keys" in demand:
@@ -103,3 +102,16 @@ def _count_workers(facts: RoleFacts) -> Number | None:
     world = facts.role.world_size if facts.role.on_devices else None
     note = "each worker is one data parallel rank"
     return None if world is None else Number(world, f"{facts.subject} has {with_noun(world, 'worker')}", note=note)
+
+
+def _count_tokens(facts: RoleFacts) -> Number | None:
+    whole = facts.number("sequence_length", REFUSED)
+    parts = [] if whole else [facts.number(key, REFUSED) for key in ("prompt_length", "response_length")]
+    if None in parts or not parts:
+        return whole
+    tokens = sum(part.value for part in parts if part)
+    return Number(tokens, f"`prompt_length` + `response_length` = {tokens}")
+
+
+_NUMBERS: dict[str, Callable[[RoleFacts], Number | None]] = {"workers": _count_workers, "tokens": _count_tokens}
+"""Numbers that demands compare with settings."""

@@ -117,7 +117,7 @@ def _read_value(text: str, value: Any) -> Expression:
     better = "" if ids is None or isinstance(value, str) else text_of(ids)
     if not isinstance(value, Sized):
         message = f"this is of the type `{type(value).__name__}`, and ROLL takes `len()` of it, which is a TypeError"
-        return _faulty(whole, message, "no list", _from_ranks(text) or (f"[{value}]" if isinstance(value, int) else better))
+        return _faulty(whole, message, "no list", _from_ranks(text) or ("" if isinstance(value, int) else better))
     if isinstance(value, set):
         return _faulty(whole, "ROLL slices this set, which is a TypeError", "a set", better, AT_CREATION)
     if wrong:
@@ -352,19 +352,17 @@ def _text_ids(notes: Notes, role: Role, scalar: Scalar) -> Ids | None:
 
 
 def _meant_ids(notes: Notes, subject: str, entry: Entry, value: Value) -> Ids | None:
-    """Refuse a list, a number or a map; return the ids that it means."""
+    """Refuse a list, a number or a map; return the ids that a list means."""
     items = value.items if isinstance(value, ListNode) else (value,)
     ids = _ids([item.value if isinstance(item, Scalar) and type(item.value) in (int, str) else None for item in items])
-    better = text_of(ids) if ids is not None and ids.lowest >= 0 else ""
-    edit, quoted = None, f'"{better}"'
+    better = text_of(ids) if isinstance(value, ListNode) and ids is not None and ids.lowest >= 0 else ""
+    edit, key = None, entry.key.span
     if isinstance(value, ListNode):
         message = f"`{DEVICES}` of `{subject}` is a YAML list, not a text that names one"
-        key = entry.key.span
         if better and key.file == value.span.file and entry.value is value:
-            edit = Edit(Span(key.file, key.end, value.span.end, key.line, key.column + key.length), f": {quoted}")
+            edit = Edit(Span(key.file, key.end, value.span.end, key.line, key.column + key.length), f': "{better}"')
     else:
         message = f"`{DEVICES}` of `{subject}` is {kind_of(value)}, not a text that names a list of device ids"
-        edit = notes.replace(value, quoted) if better else None
     help = f"write `{better}`" if better and len(better) <= 200 else _HELP
     notes.error("PW105", subject, message, value, kind_of(value), help, edit, AT_LOAD)
     return ids if better else None

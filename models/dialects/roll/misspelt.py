@@ -95,6 +95,8 @@ def _with_roles(notes: Notes, document: Document) -> MapNode:
     if not meant:
         return root
     pipeline, blocks = _find_started(replace(document, root=_rename_keys(root, meant)))
+    if not {block.key for block in _find_started(document)[1] if block.block is not None} <= {block.key for block in blocks}:
+        return root  # another pipeline, which would not start what is configured
     missed = {name: close for name, close in meant.items() if any(block.key.partition(".")[0] == close for block in blocks)}
     for entry in root:
         if close := missed.get(entry.key.text):
@@ -218,3 +220,6 @@ class KeyChecks(RollChecks):
         is_meant = close and (block.get(close) is not None or not had)
         help, edit = self.notes.to_rename(block, entry, close) if close and is_meant else ("remove it", self.notes.remove(block, entry))
         self.notes.warn(CODE, role.key, message, entry.key.span, "not a key", help, edit, IGNORED)
+        if choice is not None and choice.differs and close in names.SIZE_KEYS and block.get(close) is None:
+            why = f"`{role.key}.{name}` may be a size in the code of the {choice.reason}"
+            self.notes.unsure(CODE, f"{role.key}.{name}", why, True, f"Write the size as `{close}`, too")

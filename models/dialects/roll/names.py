@@ -56,6 +56,8 @@ DEGREE_KEYS: Mapping[str, Mapping[str, str]] = {
 """Strategy -> degree -> key below the role."""
 ENVIRONMENT_KEYS = ("num_env_groups", "group_size", "group_size_redundancy", "max_env_num_per_worker")
 """Keys of environment managers that decide the number of environments per worker."""
+SIZE_KEYS = (DEVICES, WORLD_SIZE, PER_WORKER, *ENVIRONMENT_KEYS)
+"""Keys of a role that decide how many workers it has."""
 
 JOB_KEYS = (
     "num_nodes", "num_gpus_per_node", "rollout_batch_size", "val_batch_size", "adv_estimator", "enable_reference", "use_kl_loss",

@@ -22,6 +22,7 @@ from ...text.document import Document
 from ...text.tree import MapNode, Scalar, find
 from ..released import infer_release
 from . import names
+from .groups import absent_groups
 from .names import AGENTIC, ALL_BLOCKS, FACTS, RELEASES, REWARDS, RLVR, STRATEGY
 
 _CLASS_OF = {
@@ -125,6 +126,12 @@ class Profile:
         return frozenset(self.keys(_CLASS_OF.get(part, "WorkerConfig")) or self.keys("WorkerConfig"))
 
     @cached_property
+    def groups(self) -> dict[str, Any]:
+        """Content of the texts in `examples/config`, by name."""
+        known = ((name, self._select(runs)) for name, runs in fact_file("groups").items())
+        return {name: content[0] for name, content in known if content is not None}
+
+    @cached_property
     def megatron_keys(self) -> dict[str, list[Any]]:
         """Keys of `strategy_config` for Megatron: ROLL's own arguments, then those of transformers."""
         return {**self.keys("mcore_adapter.TrainingArguments"), **{key: [] for key in fact_file("trainer_arguments")}}
@@ -210,9 +217,14 @@ def _shown_release(document: Document) -> ReleaseChoice:
         name = find(block, f"{STRATEGY}.strategy_name")
         if isinstance(name, Scalar) and isinstance(name.value, str):
             known[f"strategy_name: {name.value}"] = mask_of(table, _ranges_of(name.value))
+    for path in ("global_template", f"{names.ACTOR_TRAIN}.data_args.template"):
+        if isinstance(value := find(document.root, path), Scalar) and value.text == "qwen2_5_dpo":
+            known[f"{path}: {value.text}"] = mask_of(table, [Range("", "0.2.1")])
     program = document.program.name.replace("\\", "/").rpartition("/")[2] if document.program else ""
     if program in fact_file("keys")["programs"]:
         known[program] = mask_of(table, [Range(*run[:2]) for run in fact_file("keys")["programs"][program]])
+    for group in absent_groups(document).keys() & fact_file("groups").keys():
+        known[f"defaults: {group}"] = mask_of(table, [Range(*run[:2]) for run in fact_file("groups")[group]])
     possible = sum(1 << release.index for release in choose_by_masks(table, known).possible)
     for path, first in _since(document.root).items():
         mask = (1 << len(table.releases)) - (1 << first)

@@ -30,6 +30,7 @@ from ..skeleton import Reader
 from .batches import BatchChecks
 from .blocks import pipeline_of
 from .demands import check_demands
+from .groups import with_own_groups
 from .ids import range_text
 from .job import Role, RollSetup
 from .misspelt import as_meant
@@ -61,7 +62,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     reading = read_with(document, machines, level)
     if not timed_names(document.root.get(HINTS)):
         return reading
-    return replace(reading, session=FileSession(opening=RollOpening(read_with, tried, document, machines, level)), opens=True)
+    return replace(reading, session=FileSession(opening=RollOpening(read_with, tried, reading.document, machines, level)), opens=True)
 
 
 def file_form() -> type[Form]:
@@ -71,7 +72,7 @@ def file_form() -> type[Form]:
 
 def read_with(document: Document, machines: Machines, level: str, hints: bool = True, trial: bool = False) -> Reading:
     """Read a document, or a changed `trial` of one. Without `hints` only explicit placements are read."""
-    reader = _RollReader(document, machines, level, hints)
+    reader = _RollReader(with_own_groups(document, profile_of(document.release).groups), machines, level, hints)
     reader.is_trial = trial
     return reader.read()
 

@@ -18,6 +18,11 @@ DPO: Config = {"chosen_key": "chosen", **{role: {**RLVR["actor_train"]} for role
 BASES = {"rlvr": RLVR, "agentic": AGENTIC, "dpo": DPO}
 LORA = {"model_args": {"lora_target": "all-linear"}}
 PG_WORKER = "roll.pipeline.rlvr.actor_pg_worker.ActorPGWorker"
+WHOLE = {"pretrain": "model", "exp_name": "job", "response_length": 1024}
+DEVICES = {"device_mapping": "list(range(0,8))"}
+INFERENCE = {"strategy_args": {"strategy_name": "megatron_infer"}, **DEVICES}
+DYNAMIC = {"use_dynamic_batching_in_train": True, "max_tokens_per_microbatch_in_train": 2048}
+ANSWERS = {"actor_infer": {"generating_args": {"temperature": 1.0}}}
 PACKED = {"use_sequence_packing": True, "sequence_packing_args": {"algorithm": "load_balance"}}
 
 
@@ -31,6 +36,10 @@ def megatron(**config: Any) -> Config:
 
 def vllm(**config: Any) -> Config:
     return {"strategy_args": {"strategy_name": "vllm", "strategy_config": {"tensor_parallel_size": 2, **config}}}
+
+
+def packed(**limits: int) -> Config:
+    return {"use_sequence_packing": True, "sequence_packing_args": {"algorithm": "load_balance", **limits}}
 
 
 def told(base: str, blocks: Config, release: str = "") -> list[tuple[Severity, str]]:
@@ -74,6 +83,27 @@ def told(base: str, blocks: Config, release: str = "") -> list[tuple[Severity, s
         ("rlvr", {"response_length": 0}, "`response_length` 0 must be at least 1"),
         ("rlvr", {"sequence_length": 1024, "prompt_length": 1024}, "so it must be greater than `prompt_length` 1024"),
         ("rlvr", {"max_running_requests": 0}, "`max_running_requests` 0: ROLL sends no request"),
+        ("rlvr", {"tag_to_template": {"math": "qwen9"}}, "`tag_to_template` names the template `qwen9`, which is unknown"),
+        ("rlvr", WHOLE, "into `generating_args` of actor_infer, which are not set"),
+        ("rlvr", {**WHOLE, **ANSWERS, "validation": {"data_args": {}}}, "into `validation.generating_args`, which are not set"),
+        ("agentic", {**WHOLE, "val_batch_size": -1}, "neither actor_infer nor `train_env_manager` has `generating_args`"),
+        ("rlvr", {"async_generation_ratio": -1}, "`async_generation_ratio` -1 must be at least 0"),
+        ("agentic", {"train_env_manager": {"num_env_groups": 0, "num_groups_partition": [0]}}, "divides by the number of environments"),
+        (
+            "rlvr",
+            {"init_kl_coef": 0.2, "reference": {**INFERENCE, "infer_batch_size": 0}},
+            "`reference.infer_batch_size` 0, and ROLL divides by it",
+        ),
+        (
+            "rlvr",
+            {"sequence_length": 4096, "actor_train": packed(max_packed_sequence_length_train=2048)},
+            "must be at least `sequence_length` 4096, to which every sample is padded",
+        ),
+        (
+            "rlvr",
+            {"prompt_length": 2048, "response_length": 2048, "actor_train": packed(max_packed_sequence_length_train=2048)},
+            "must be at least `prompt_length` + `response_length` = 4096",
+        ),
     ],
 )
 def test_what_a_worker_refuses_is_an_error(base: str, blocks: Config, message: str) -> None:
@@ -105,6 +135,11 @@ def test_what_a_worker_refuses_is_an_error(base: str, blocks: Config, message: s
         ("rlvr", {"sequence_length": 1025, "prompt_length": 1024, "response_length": 0, "max_running_requests": 1}),
         ("agentic", {"max_running_requests": 0, "val_batch_size": -1}),
         ("rlvr", {"save_steps": 0, "max_steps": "${oc.env:MAX_STEPS}"}),
+        ("rlvr", {"tag_to_template": {"math": "qwen3"}}),
+        ("rlvr", {"sequence_length": 4096, "actor_train": packed(max_packed_sequence_length_train=4096)}),
+        ("agentic", {"sequence_length": 4096, "val_batch_size": -1, "actor_train": packed(max_packed_sequence_length_train=2048)}),
+        ("rlvr", {**WHOLE, **ANSWERS, "validation": {"data_args": {}, "generating_args": {}}}),
+        ("agentic", {**WHOLE, "val_batch_size": -1, "train_env_manager": {"generating_args": {}}}),
     ],
 )
 def test_what_a_worker_takes_is_no_finding(base: str, blocks: Config) -> None:
@@ -121,6 +156,7 @@ def test_null_rewards_are_refused() -> None:
     [
         ({"actor_infer": sglang()}, "mem_fraction_static"),
         ({"adv_estimator": "gae", "critic": {**CRITIC, **megatron()}}, "ROLL has no value model for Megatron"),
+        ({"sequence_length": 4096, "actor_train": DYNAMIC}, "a longer sample stops the training"),
     ],
 )
 def test_what_fails_after_all_is_placed_is_a_warning(blocks: Config, text: str) -> None:
@@ -143,6 +179,17 @@ def test_the_rollout_pipeline_loads_the_weights_itself(config: Config, told_: bo
     script = tmp_path / "run.sh"
     script.write_text("python examples/start_rlvr_rollout_pipeline.py --config_path . --config_name job\n", "utf-8")
     assert any("must load them" in finding.message for finding in load(script).findings) is told_
+
+
+def test_a_template_is_known_to_the_releases_that_have_it() -> None:
+    for release, severities in (("", []), ("0.2.0", []), ("0.2.1", [Severity.ERROR])):
+        found = told("dpo", {"global_template": "qwen2_5_dpo", "reference": {"infer_batch_size": 8}}, release)
+        assert [severity for severity, _ in found] == severities
+
+
+def test_a_number_instead_of_device_ids_is_one_error() -> None:
+    for value in (8, "8"):
+        assert [severity for severity, _ in told("rlvr", {"actor_infer": {"device_mapping": value}})] == [Severity.ERROR]
 
 
 def test_one_wrong_batch_is_one_error() -> None:
@@ -240,3 +287,21 @@ def test_settings_count_where_the_pipeline_reads_them(launcher: str, release: st
     errors = [finding.message for finding in reading.findings if finding.severity is Severity.ERROR]
     keys = ("max_running_requests", "sequence_length", "temperature", "top_p")
     assert [key for key in keys if any(key in text for text in errors)] == told_, errors
+
+
+def test_a_role_of_a_fork_is_no_misspelt_role_of_another_pipeline() -> None:
+    found = told("rlvr", {"seg_infer": {"strategy_args": {"strategy_name": "vllm"}, "device_mapping": "list(range(0,8))"}})
+    assert [(severity, "of ROLL's rlvr pipeline" in text) for severity, text in found] == [(Severity.WARNING, True)]
+
+
+@pytest.mark.parametrize(("code", "keys"), [("changed = True\n", ["train_env_manager.env_groups"]), ("", [])])
+def test_a_size_that_a_changed_checkout_may_read_is_not_passed_over(code: str, keys: list[str], tmp_path: Any) -> None:
+    import yaml
+    from placewright.models.dialects.load import load
+
+    (tmp_path / "roll" / "configs").mkdir(parents=True)
+    (tmp_path / "roll" / "configs" / "base_config.py").write_text(code, "utf-8")
+    environments = {"train_env_manager": {"env_groups": 4, "num_env_groups": "OUT"}}
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(changed(AGENTIC, **environments)), "utf-8")
+    reading = load(tmp_path / "job.yaml")
+    assert [item.subject for item in reading.unchecked if item.decides and item.rule == "PW104"] == keys

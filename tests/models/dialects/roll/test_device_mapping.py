@@ -72,7 +72,7 @@ WRONG: dict[str, tuple[str, str]] = {
     "list(range(0,8": ("list(range(0,8", "list(range(0,8))"),
     "0-7": ("0-7", "list(range(0,8))"),
     "0-3,8-11": ("0-3,8-11", "list(range(0,4))+list(range(8,12))"),
-    "3": ("3", "[3]"),
+    "3": ("3", ""),
     "list(rang(0,8))": ("rang", "range"),
     "['0', 1]": ("['0', 1]", "list([0,1])"),
     "[0.0, 1]": ("[0.0, 1]", "list([0,1])"),

@@ -9,7 +9,8 @@ from placewright.models.findings.finding import Severity
 
 from .pipelines import AGENTIC, RLVR, Config, changed, of
 
-WHOLE: Config = {**RLVR, "pretrain": "Qwen/Qwen2.5-7B", "exp_name": "math", "response_length": 1024, "max_steps": 10}
+ANSWERS: Config = {"actor_infer": {**RLVR["actor_infer"], "generating_args": {"temperature": 1.0}}}
+WHOLE: Config = {**RLVR, **ANSWERS, "pretrain": "Qwen/Qwen2.5-7B", "exp_name": "math", "response_length": 1024, "max_steps": 10}
 SGLANG: Config = {"strategy_args": {"strategy_name": "sglang", "strategy_config": {"mem_fraction_static": 0.7}}}
 ROUTER: Config = {"router_args": {"router_name": "SglangRouter"}}
 
@@ -124,7 +125,7 @@ def test_grpc_mode_by_release() -> None:
 
 
 def test_agentic_pipelines_may_run_without_end() -> None:
-    job = {**AGENTIC, "val_batch_size": -1, **{key: WHOLE[key] for key in ("pretrain", "exp_name", "response_length")}}
+    job = {**AGENTIC, **ANSWERS, "val_batch_size": -1, **{key: WHOLE[key] for key in ("pretrain", "exp_name", "response_length")}}
     assert errors({**job, "max_steps": -1, "logging_steps": 0}) == []
     assert errors({**job, "max_steps": 0}) == ["`max_steps` 0 must be at least 1"]
 

@@ -20,6 +20,12 @@ EMBODIED: dict[str, Any] = {
     "env": {"train": {"total_num_envs": 8, "group_size": 1}},
     "actor": {"training_backend": "fsdp", "model": {"add_value_head": True}},
 }
+OFFLINE: dict[str, Any] = {
+    "cluster": {"num_nodes": 1, "component_placement": {"actor": "0"}},
+    "runner": {"task_type": "offline", "val_check_interval": -1, "only_eval": False, "local_update_steps": 10, "max_steps": 100},
+    "algorithm": {"gamma": 0.99},
+    "actor": {"training_backend": "fsdp", "seed": 42, "micro_batch_size": 8, "global_batch_size": 8},
+}
 REASONING: dict[str, Any] = {
     "cluster": {"num_nodes": 1, "component_placement": {"actor,rollout,reward": "all"}},
     "runner": {"task_type": "reasoning", "seq_length": 2048},
@@ -40,7 +46,8 @@ def told(read: Read, base: dict[str, Any], settings: dict[str, Any]) -> list[Fin
         place.pop(last, None)
         if value is not None:
             place[last] = value
-    return [finding for finding in verify(read(yaml.safe_dump(root, sort_keys=False))).findings if finding.severity is not Severity.NOTE]
+    text = yaml.safe_dump(root, sort_keys=False).replace("'~'", "~")
+    return [finding for finding in verify(read(text)).findings if finding.severity is not Severity.NOTE]
 
 
 @pytest.mark.parametrize(
@@ -62,6 +69,35 @@ def told(read: Read, base: dict[str, Any], settings: dict[str, Any]) -> list[Fin
             },
             "serves `buffered_vlm` alone",
         ),
+        (OFFLINE, {"algorithm.gamma": "high"}, "`algorithm.gamma` is `high`, no number"),
+        (OFFLINE, {"actor.seed": "now"}, "`actor.seed` is `now`, no number"),
+        (EMBODIED, {"actor.fsdp_config.strategy": "FsDp3"}, "`actor.fsdp_config.strategy` is `FsDp3`, which is unknown"),
+        (
+            REASONING,
+            {"actor.model.expert_model_parallel_size": 3, "actor.model.pipeline_model_parallel_size": 1},
+            "expert groups of ep x tp x pp",
+        ),
+        (
+            REASONING,
+            {
+                "actor.model.expert_model_parallel_size": 3,
+                "actor.model.pipeline_model_parallel_size": 1,
+                "actor.model.expert_tensor_parallel_size": 1,
+            },
+            "expert groups of ep x etp x pp = 3 x 1 x 1 = 3",
+        ),
+        (REASONING, {"actor.model.precision": "~"}, "`actor.model.precision` is null, which RLinf refuses with Megatron"),
+        (
+            EMBODIED,
+            {"runner.use_training_pipeline": True, "algorithm.loss_type": "embodied_sac"},
+            "does not support `runner.use_training_pipeline`",
+        ),
+        (EMBODIED, {"algorithm.adv_type": "opd", "algorithm.loss_type": "opd"}, "there is no `rollout.expert_model`"),
+        (
+            EMBODIED,
+            {"algorithm.adv_type": "embodied_sac", "algorithm.loss_type": "embodied_sac", "algorithm.target_update_type": "some"},
+            "`algorithm.target_update_type` is `some`, which is unknown",
+        ),
         (REASONING, {"data.max_prompt_length": 2048}, "must be greater than `data.max_prompt_length` 2048"),
         (REASONING, {"actor.model.expert_tensor_parallel_size": 2}, "must be at least `actor.model.expert_tensor_parallel_size` 2"),
     ],
@@ -77,6 +113,11 @@ def test_a_refused_setting_is_one_error(read: Read, base: dict[str, Any], settin
         (EMBODIED, {}),
         (EMBODIED, {"algorithm.loss_type": "actor", "actor.model.add_value_head": None}),
         (EMBODIED, {"runner.only_eval": True, "actor.model.add_value_head": False, "env.eval": {"total_num_envs": 8}}),
+        (EMBODIED, {"actor.fsdp_config.strategy": "FsDp2", "algorithm.adv_type": "GAE"}),
+        (EMBODIED, {"algorithm.adv_type": "opd", "algorithm.loss_type": "opd", "rollout.expert_model": {"model_path": "m"}}),
+        (REASONING, {"actor.model.expert_model_parallel_size": 4, "actor.model.pipeline_model_parallel_size": 1}),
+        (OFFLINE, {}),
+        (OFFLINE, {"algorithm.gamma": "0.9", "actor.seed": "1_000"}),
         (REASONING, {}),
         (REASONING, {"actor.model.expert_tensor_parallel_size": 1}),
     ],

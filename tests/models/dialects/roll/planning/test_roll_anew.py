@@ -44,7 +44,7 @@ def test_in_turn_each_stage_waits_for_all_of_the_one_before() -> None:
 
 def test_where_defaults_are_missing_counts_are_those_of_rolls_own_and_that_is_said() -> None:
     its = config(actor_train={**config()["actor_train"], "strategy_args": {"strategy_name": "megatron_train", "strategy_config": {}}})
-    whole, missing = of(its), of({"defaults": ["../config/envs@_here_"], **its})
+    whole, missing = of(its), of({"defaults": ["../shared/envs@_here_"], **its})
     planned, expected = missing.to_solve, whole.to_solve.problem
     assert planned.problem is not None
     assert expected is not None
@@ -59,5 +59,5 @@ def test_where_defaults_are_missing_counts_are_those_of_rolls_own_and_that_is_sa
     assert [each.code for each in said] == ["PW122"]
     assert "`actor_train.strategy_args.strategy_config.tensor_model_parallel_size`" in said[0].notes[0]
     assert not any("own defaults" in note for each in whole.to_solve.findings for note in each.notes)
-    verified = of({"defaults": ["../config/envs@_here_"], **its}, level="training")
+    verified = of({"defaults": ["../shared/envs@_here_"], **its}, level="training")
     assert ("PW401", "actor_train") in {(each.rule, each.subject) for each in verified.unchecked}
