@@ -42,12 +42,12 @@ def rank_failure(problem: AnswerFailed, component: str, rank: int, node: str, do
         help = "put its code where the processes of every node find it: PYTHONPATH of `ray start`, or installed"
         return build_failure("PW707", component, message, help, rank, traceback="\n".join(problem.lines))
     if isinstance(problem, Raised):
-        traceback = "\n".join(problem.lines)
+        code, event, part = "PW709", f"raised while it {doing}", "method"
         if doing == STARTING:
-            message, help = f"{worker_text} could not be constructed: {problem.reason}", "fix the constructor of the worker class"
-            return build_failure("PW703", component, message, help, rank, traceback=traceback)
-        message = f"{worker_text} raised while it {doing}: {problem.reason}"
-        return build_failure("PW709", component, message, "fix the method of the worker class", rank, traceback=traceback)
+            code, event, part = "PW703", "could not be constructed", "constructor"
+        refusals = problem.cause.findings if isinstance(problem.cause, LaunchFailed) else ()
+        help = refusals[0].help if refusals else f"fix the {part} of the worker class"
+        return build_failure(code, component, f"{worker_text} {event}: {problem.reason}", help, rank, traceback="\n".join(problem.lines))
     message = f"{worker_text} failed while it {doing}: {problem.reason}"
     return build_failure("PW704", component, message, f"look into {log or RAYS_LOGS}, on that node", rank)
 

