@@ -93,19 +93,27 @@ class Configurations:
         return self._cached_known_in(name, key)
 
     def _find_releases(self, name: str, key: str) -> int:
-        every, newest = self.mask(name), len(self.releases.names) - 1
-        known, tables = 0, []
-        for table, mask in self._tables(name):
-            tables.append((table, mask))
-            known |= self.releases.mask([run for run in table.get(key, ()) if len(run) < 4]) & mask
-            if known >> newest & 1:  # options matter only if the newest release lacks the key
-                return known & every
-        inside = f"{key}."
-        for table, mask in tables if not known else ():
-            for table_key, runs in table.items():
-                if table_key.startswith(inside):
-                    known |= self.releases.mask([run for run in runs if len(run) < 4]) & mask
-        return known & every
+        known, inside = self._find_exactly(name, key), f"{key}."
+        for table_key in {key for table in self._tables(name) for key in table} if not known else ():
+            if table_key.startswith(inside):
+                known |= self._find_exactly(name, table_key)
+        return known
+
+    def _find_exactly(self, name: str, key: str) -> int:
+        """Return the bits of the releases with a key; what a configuration removes, its base has in vain."""
+        entry = self.index.get(name)
+        if entry is None:
+            return 0
+        base, mask = entry.get("base"), self.releases.mask
+        runs = (entry if base else self._file(name))["keys"].get(key, ())
+        known = mask([run for run in runs if len(run) < 4])
+        if base:
+            known |= self._find_exactly(base, key) & ~mask([run for run in runs if len(run) == 4])
+        elif entry.get("choices") and not known >> (len(self.releases.names) - 1) & 1:
+            # options matter only if the newest release lacks the key
+            for option in self._file(f"{name}.options").values():
+                known |= mask([run for run in option["keys"].get(key, ()) if len(run) < 4]) & mask(option["releases"])
+        return known & self.mask(name)
 
     def find_valued(self, name: str, key: str) -> int:
         """Return the bits of the releases with a non-null default for a key or below."""
@@ -150,19 +158,15 @@ class Configurations:
         ]  # fmt: skip
         return [*implying, *giving]
 
-    def _tables(self, name: str) -> Iterator[tuple[Mapping[str, Any], int]]:
-        """Yield the tables with keys of a configuration, and the bits of their releases."""
-        entry = self.index.get(name)
-        if entry is None:
-            return
+    def _tables(self, name: str) -> Iterator[Mapping[str, Any]]:
+        """Yield the tables with keys of a configuration."""
+        entry = self.index.get(name, {})
         if entry.get("base"):
-            yield entry["keys"], self.mask(name)
+            yield entry["keys"]
             yield from self._tables(entry["base"])
-            return
-        yield self._file(name)["keys"], self.mask(name)
-        options: Mapping[str, Mapping[str, Any]] = self._file(f"{name}.options") if entry.get("choices") else {}
-        for option in options.values():
-            yield option["keys"], self.releases.mask(option["releases"])
+        elif entry:
+            yield self._file(name)["keys"]
+            yield from (option["keys"] for option in self._file(f"{name}.options").values())
 
     def _find_implied(self, name: str, groups: Container[str]) -> set[str]:
         """Return the groups whose option is implied by an option of `groups`."""
