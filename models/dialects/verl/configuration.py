@@ -7,6 +7,7 @@ verl/trainer/main_ppo.py.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Mapping, Sequence
 
 from ...configuration.notes import Notes
@@ -153,6 +154,10 @@ class Configuration(Settings):
         # YAML reads `None` as a text; in verl's own file it means null.
         if self.table is not None and self.table.keys.get(path) == "None" and isinstance(value, Scalar) and value.value == "None":
             return None if default is None else Amount(default, path)
+        owner, _, key = path.rpartition(".")
+        if key in _FACTS["compared"]["keys"] and self.plain(f"{owner}.name") == "vllm":
+            amount = super().whole(path, rule, default, -(10**9))
+            return amount and replace(amount, value=max(amount.value, 1))
         return super().whole(path, rule, default, least, fits, exact or path in _FACTS["counted"]["keys"])
 
     def plain(self, path: str, usual: Plain = "") -> Plain:
