@@ -258,12 +258,12 @@ class Configuration(Settings):
         Source: verl, verl/trainer/config/critic/dp_critic.yaml, verl/workers/config/actor.py
         (FSDPActorConfig.__post_init__).
         """
-        inner = {"critic": "critic.fsdp", "actor_rollout_ref.actor": "actor_rollout_ref.actor.fsdp_config"}.get(owner, "")
+        inner = "critic.fsdp" if owner == "critic" else f"{owner}.fsdp_config"
         old = self.at(f"{owner}.{SEQUENCE}")  # of the actor it wins above 1
         is_new = self.has(f"{inner}.{SEQUENCE}") and (old is None or (isinstance(old, Scalar) and old.value == 1))
-        moved = inner and self.since("0.8.0") and (owner == "critic" or is_new)
-        return f"{inner if moved else owner}.{SEQUENCE}"
+        return f"{inner if self.since('0.8.0') and (owner == 'critic' or is_new) else owner}.{SEQUENCE}"
 
     def shards_key(self, name: str) -> str:
         """Return the key of a component's number of FSDP shards; "" without a key."""
-        return "critic.fsdp.fsdp_size" if name == "critic" and self.since("0.8.0") else str(_FACTS["shards"]["keys"].get(name, ""))
+        keys = _FACTS["shards"]["keys since 0.8.0" if self.since("0.8.0") else "keys"]
+        return str(keys.get(name, ""))
