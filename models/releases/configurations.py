@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
+from operator import or_
 from pathlib import Path
 from typing import Any, Container, Iterator, Mapping
 
@@ -92,40 +93,28 @@ class Configurations:
         """Return the bits of the releases with a key, or keys below, under any options."""
         return self._cached_known_in(name, key)
 
+    def find_valued(self, name: str, key: str) -> int:
+        """Return the bits of the releases with a non-null default for a key."""
+        return self._find_exactly(name, key, valued=True)
+
     def _find_releases(self, name: str, key: str) -> int:
         known, inside = self._find_exactly(name, key), f"{key}."
-        for table_key in {key for table in self._tables(name) for key in table} if not known else ():
-            if table_key.startswith(inside):
-                known |= self._find_exactly(name, table_key)
-        return known
+        below = {path for table in self._tables(name) for path in table if path.startswith(inside)} if not known else ()
+        return reduce(or_, (self._find_exactly(name, path) for path in below), known)
 
-    def _find_exactly(self, name: str, key: str) -> int:
-        """Return the bits of the releases with a key; what a configuration removes, its base has in vain."""
-        entry = self.index.get(name)
+    def _find_exactly(self, name: str, key: str, valued: bool = False) -> int:
+        entry, mask = self.index.get(name), self.releases.mask
         if entry is None:
             return 0
-        base, mask = entry.get("base"), self.releases.mask
-        runs = (entry if base else self._file(name))["keys"].get(key, ())
-        known = mask([run for run in runs if len(run) < 4])
-        if base:
-            known |= self._find_exactly(base, key) & ~mask([run for run in runs if len(run) == 4])
-        elif entry.get("choices") and not known >> (len(self.releases.names) - 1) & 1:
+        runs = (entry if entry.get("base") else self._file(name))["keys"].get(key, ())
+        known = mask([run for run in runs if len(run) < 4 and not (valued and run[2:] == [None])])
+        if entry.get("base"):
+            known |= self._find_exactly(entry["base"], key, valued) & ~mask(runs)
+        elif not valued and not known >> (len(self.releases.names) - 1) & 1:
             # options matter only if the newest release lacks the key
             for option in self._file(f"{name}.options").values():
                 known |= mask([run for run in option["keys"].get(key, ()) if len(run) < 4]) & mask(option["releases"])
         return known & self.mask(name)
-
-    def find_valued(self, name: str, key: str) -> int:
-        """Return the bits of the releases with a non-null default for a key or below."""
-        entry, valued = self.index.get(name), 0
-        if entry is None:
-            return 0
-        keys = entry["keys"] if entry.get("base") else self._file(name)["keys"]
-        runs = keys.get(key, ())
-        if entry.get("base"):
-            valued = self.find_valued(entry["base"], key) & ~self.releases.mask(runs)
-        valued |= self.releases.mask([run for run in runs if len(run) < 4 and (len(run) == 2 or run[2] is not None)])
-        return valued & self.mask(name)
 
     def option_in(self, name: str, group: str, option: str) -> int:
         """Return the bits of the releases in which a group has an option."""
