@@ -66,17 +66,13 @@ class Configuration(Settings):
         """Release that the file is judged for, by default the newest."""
         return choice_of(self.notes)
 
-    def has_release(self, releases: Range) -> bool:
-        """Return True if the selected release is in a range."""
-        return self.choice.has(releases)
-
     def since(self, name: str) -> bool:
         """Return True if the selected release is `name` or newer."""
-        return self.has_release(Range(since=name))
+        return self.choice.since(name)
 
     def is_older_than(self, name: str) -> bool:
         """Return True if the selected release is older than `name`."""
-        return self.has_release(Range(until=name))
+        return self.choice.is_older_than(name)
 
     @property
     def unresolved(self) -> Sequence[Finding]:
@@ -226,7 +222,7 @@ class Configuration(Settings):
         """True if the program takes `reward_model.*` for `reward.reward_model.*`."""
         program = self.notes.document.program
         name = module_of(program.name).rpartition(".")[2] if program else "main_ppo"
-        return name in MIGRATES and self.has_release(MIGRATES[name])
+        return name in MIGRATES and self.choice.has(MIGRATES[name])
 
     @property
     def is_v1(self) -> bool | None:

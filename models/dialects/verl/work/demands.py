@@ -31,7 +31,7 @@ OWN_CODE = (
     "actor_rollout_ref.rollout.agent.agent_loop_config_path", "actor_rollout_ref.rollout.agent.agent_loop_manager_class",
     "actor_rollout_ref.rollout.checkpoint_engine.custom_backend_module", "trainer.v1.sampler.custom_sampler.path",
 )  # fmt: skip
-"""Keys that make verl load code of the user, beside `LIBRARY`."""
+"""Keys that make verl load code of the user, beside its modules."""
 _TRAINERS = frozenset(kind.name for kind in TRAINERS)
 _SERVED = _TRAINERS | {ProgramKind.SERVER.name, ProgramKind.GENERATION.name}
 _OF_VALUES = ("OneOf", "Within", "FirstAndLast")

@@ -47,15 +47,14 @@ def _engines(work: VerlWork) -> None:
         if word in ("", MANDATORY) and work.is_whole and not settings.is_open(key, MODE):
             work.report(MODE, name, f"`{key}` is not set, and has no default", None, f"set {work.spell(key, 'vllm')}", None, "", when)
         elif word != MANDATORY and not work.entry.own_trainer:
-            message = "{left} is `{right}`, an engine that this release of verl does not have"
-            work.check(name, OneOf(code=MODE, source="verl, verl/workers/rollout/replica.py", key=key, values=engines,
-                                   message=message, when=when, severity=severity))  # fmt: skip
+            work.check(name, OneOf(code=MODE, source="verl, verl/workers/rollout/replica.py", key=key, values=engines, severity=severity,
+                                   message="{left} is `{right}`, an engine that this release of verl does not have", when=when))  # fmt: skip
 
 
 def _strategies(work: VerlWork) -> None:
     """Check that strategies are known, and in some releases the same."""
     settings, kind, old = work.settings, work.entry.kind, work.settings.is_older_than("0.8.0")
-    later = tuple(name for name, releases in LATER.items() if settings.has_release(releases))
+    later = tuple(name for name, releases in LATER.items() if settings.choice.has(releases))
     known = FSDP if kind is ProgramKind.SIMULATION else (*KNOWN, *later)
     pairs = [] if kind is ProgramKind.HYBRID and settings.has_new_workers and old else [("actor", ACTORS)]
     pairs += [("critic", CRITICS)] if kind is ProgramKind.HYBRID and (old or work.setup.component("critic")) else []

@@ -30,8 +30,6 @@ UNKNOWN_ARGUMENTS = "an argument of the command is unknown, which may set what i
 DEFAULT = " (its default)"
 ACCELERATORS = "trainer.n_gpus_per_node"
 ACTOR, ROLLOUT, REFERENCE = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.ref"
-LIBRARY, EXTERNAL = "actor_rollout_ref.model.external_lib", "VERL_USE_EXTERNAL_MODULES"
-"""Key and variable with modules to load, which may register others. Source: verl, verl/__init__.py."""
 LOOPS = (ProgramKind.HYBRID, ProgramKind.SEPARATE)
 """Programs that generate through agent loops in the processes of a worker group."""
 
@@ -155,8 +153,9 @@ class VerlWork(Facts):
         return bool(self.settings.flag("trainer.val_before_train", NUMBERS, True)) or (isinstance(frequency, int) and frequency > 0)
 
     def loads_code(self, *keys: str) -> bool:
-        """Return True if the job loads modules of the user, or code at any of `keys`."""
-        return any(map(self.settings.has, (LIBRARY, *keys))) or EXTERNAL in self.notes.document.source.text
+        """Return True if the job loads modules of the user, or code at `keys`. Source: verl, verl/__init__.py."""
+        keys = ("actor_rollout_ref.model.external_lib", *keys)
+        return any(map(self.settings.has, keys)) or "VERL_USE_EXTERNAL_MODULES" in self.notes.document.source.text
 
     # -- components
 

@@ -379,6 +379,14 @@ def test_code_of_the_job_may_register_what_verl_does_not_have() -> None:
     assert report.verdict == "ok" and any("is `mine`, a loss" in finding.message for finding in report.findings)
 
 
+@pytest.mark.parametrize(("release", "key"), [("0.6.1", f"{R}.name"), ("0.9.0", f"{R}.name"), ("0.8.0", f"{A}.strategy")])
+def test_code_of_the_job_may_register_engines(release: str, key: str) -> None:
+    library: Changes = {"actor_rollout_ref.model.external_lib": "mine"}
+    messages = [finding.message for finding in judged(release, MAIN, {key: "mine", **library}).findings if "is `mine`" in finding.message]
+    assert len(messages) == 1 and judged(release, MAIN, {key: "mine"}).verdict == "faulty"
+    assert judged(release, MAIN, {key: "mine", **library}).verdict == "ok"
+
+
 def test_every_demand_names_known_moments_tables_and_releases() -> None:
     demands, tables = json.loads((FACTS / "demands.json").read_text()), json.loads((FACTS / "settings.json").read_text())
     names = {"", *(each["name"] for each in json.loads((FACTS / "releases.json").read_text())["releases"])}
