@@ -279,8 +279,9 @@ class OneOf(Check):
 class Within(Check):
     """The number at `key`, a fraction or not, is within bounds.
 
-    With `ranges` a text such as `0.5_2,3` lists numbers and ascending ranges, each within them; with
-    `numeric` a text is a number.
+    A text is no number: with `ranges` "none" it is refused; with "number" it must read as one; with
+    "one" it is a number or an ascending range such as `0.5_2.0`. With "any" or "ascending" it lists them, one for all words at
+    `beside` or one a word, and ranges are for the words that end with `ranged`.
     """
 
     key: str
@@ -288,16 +289,19 @@ class Within(Check):
     least: float = -inf
     most: float = inf
     help: str = ""
-    ranges: bool = False
-    numeric: bool = False
+    ranges: str = ""
+    beside: str = ""
+    ranged: str = ""
 
     def judge(self, facts: Facts) -> None:
         """See `Check.judge`."""
         settings, value = facts.settings, facts.settings.at(self.key)
         default = None if settings.is_open(self.key, self.code) else settings.defaults.get(self.key)
         number = plain_value(settings, self.key, "" if default is None or default.value is None else default.value)
-        if (self.ranges or self.numeric) and isinstance(number, str) and value is not None:
-            self._judge_text(facts, number, value)
+        if self.ranges and isinstance(number, str) and number and value is not None:
+            words = [word.strip() for word in (settings.word(self.beside, self.code) or "").split(",")] if self.beside else []
+            if fault := self._find_fault(number, list(dict.fromkeys(filter(None, words)))):
+                self.report(facts, f"`{self.key}` is `{number}`, {fault}", value, f"no {'number' if self.ranges == 'number' else 'threshold'}", self.help)
         if isinstance(number, (str, bool)) or (number > self.above and self.least <= number <= self.most):
             return
         bound = self.most if number > self.most else self.least
@@ -309,15 +313,20 @@ class Within(Check):
         text, at = (self.message or "{left} must be {right}").format(left=left, right=wanted), scalar
         self.report(facts, text, at, "too large" if number > self.most else "too small", help_, edit)
 
-    def _judge_text(self, facts: Facts, text: str, at: Value) -> None:
-        parts = [part.split("_", 1) for part in text.split(",") if part.strip()] if self.ranges else [[text]]
+    def _find_fault(self, text: str, words: Sequence[str]) -> str:
+        parts = [part.strip() for part in text.split(",") if part.strip()] if self.beside else [text]
         try:
-            ranges = [[float(end) for end in part] for part in parts]
+            ranges = [list(map(float, [part] if self.ranges == "number" else part.split("_", 1))) for part in parts]
         except ValueError:
-            ranges = [[]]
-        if any(not ends or ends != sorted(ends) or min(ends) <= self.above for ends in ranges):
-            kind = f"no ascending numbers above {self.above}" if self.ranges else "no number"
-            self.report(facts, f"`{self.key}` is `{text}`, {kind}", at, "no range" if self.ranges else kind, self.help)
+            ranges = []
+        if self.ranges == "none" or not ranges:
+            return "no number"
+        if any(min(ends) <= self.above or (self.ranges != "any" and ends != sorted(ends)) for ends in ranges):
+            return f"not {'ascending and ' * (self.ranges != 'any')}above {self.above}"
+        if words and len(ranges) not in (1, len(words)):
+            return f"{len(ranges)} values for the {len(words)} of `{self.beside}`"
+        single = next((word for word, ends in zip(words, ranges * len(words)) if len(ends) > 1 and not word.endswith(self.ranged)), "")
+        return f"a range, but `{single}` takes one bound" if single else ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
+from operator import or_
 from pathlib import Path
 from typing import Any, Container, Iterator, Mapping
 
@@ -92,32 +93,28 @@ class Configurations:
         """Return the bits of the releases with a key, or keys below, under any options."""
         return self._cached_known_in(name, key)
 
-    def _find_releases(self, name: str, key: str) -> int:
-        every, newest = self.mask(name), len(self.releases.names) - 1
-        known, tables = 0, []
-        for table, mask in self._tables(name):
-            tables.append((table, mask))
-            known |= self.releases.mask([run for run in table.get(key, ()) if len(run) < 4]) & mask
-            if known >> newest & 1:  # options matter only if the newest release lacks the key
-                return known & every
-        inside = f"{key}."
-        for table, mask in tables if not known else ():
-            for table_key, runs in table.items():
-                if table_key.startswith(inside):
-                    known |= self.releases.mask([run for run in runs if len(run) < 4]) & mask
-        return known & every
-
     def find_valued(self, name: str, key: str) -> int:
-        """Return the bits of the releases with a non-null default for a key or below."""
-        entry, valued = self.index.get(name), 0
+        """Return the bits of the releases with a non-null default for a key."""
+        return self._find_exactly(name, key, valued=True)
+
+    def _find_releases(self, name: str, key: str) -> int:
+        known, inside = self._find_exactly(name, key), f"{key}."
+        below = {path for table in self._tables(name) for path in table if path.startswith(inside)} if not known else ()
+        return reduce(or_, (self._find_exactly(name, path) for path in below), known)
+
+    def _find_exactly(self, name: str, key: str, valued: bool = False) -> int:
+        entry, mask = self.index.get(name), self.releases.mask
         if entry is None:
             return 0
-        keys = entry["keys"] if entry.get("base") else self._file(name)["keys"]
-        runs = keys.get(key, ())
+        runs = (entry if entry.get("base") else self._file(name))["keys"].get(key, ())
+        known = mask([run for run in runs if len(run) < 4 and not (valued and run[2:] == [None])])
         if entry.get("base"):
-            valued = self.find_valued(entry["base"], key) & ~self.releases.mask(runs)
-        valued |= self.releases.mask([run for run in runs if len(run) < 4 and (len(run) == 2 or run[2] is not None)])
-        return valued & self.mask(name)
+            known |= self._find_exactly(entry["base"], key, valued) & ~mask(runs)
+        elif not valued and not known >> (len(self.releases.names) - 1) & 1:
+            # options matter only if the newest release lacks the key
+            for option in self._file(f"{name}.options").values():
+                known |= mask([run for run in option["keys"].get(key, ()) if len(run) < 4]) & mask(option["releases"])
+        return known & self.mask(name)
 
     def option_in(self, name: str, group: str, option: str) -> int:
         """Return the bits of the releases in which a group has an option."""
@@ -150,19 +147,15 @@ class Configurations:
         ]  # fmt: skip
         return [*implying, *giving]
 
-    def _tables(self, name: str) -> Iterator[tuple[Mapping[str, Any], int]]:
-        """Yield the tables with keys of a configuration, and the bits of their releases."""
-        entry = self.index.get(name)
-        if entry is None:
-            return
+    def _tables(self, name: str) -> Iterator[Mapping[str, Any]]:
+        """Yield the tables with keys of a configuration."""
+        entry = self.index.get(name, {})
         if entry.get("base"):
-            yield entry["keys"], self.mask(name)
+            yield entry["keys"]
             yield from self._tables(entry["base"])
-            return
-        yield self._file(name)["keys"], self.mask(name)
-        options: Mapping[str, Mapping[str, Any]] = self._file(f"{name}.options") if entry.get("choices") else {}
-        for option in options.values():
-            yield option["keys"], self.releases.mask(option["releases"])
+        elif entry:
+            yield self._file(name)["keys"]
+            yield from (option["keys"] for option in self._file(f"{name}.options").values())
 
     def _find_implied(self, name: str, groups: Container[str]) -> set[str]:
         """Return the groups whose option is implied by an option of `groups`."""

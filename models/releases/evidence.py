@@ -146,9 +146,11 @@ def _newest_reason(table: ReleaseTable, release: Release, excluding: Mapping[str
     """Explain why no newer release was chosen."""
     if release.index == table.newest.index:
         return "newest, assumed"
-    # the first key that no newer release has
-    name = max(excluding, key=lambda key: not excluding[key] >> (release.index + 1))
-    return f"newest that has `{name}`"
+    newer, names = (1 << len(table.releases)) - (2 << release.index), list[str]()
+    while newer:  # the key that most newer releases lack
+        names.append(max(excluding, key=lambda key: (newer & ~excluding[key]).bit_count()))
+        newer &= excluding[names[-1]]
+    return f"newest that has {' and '.join(f'`{name}`' for name in names)}"
 
 
 def mask_of(table: ReleaseTable, ranges: Sequence[Range]) -> int:

@@ -7,6 +7,7 @@ verl/trainer/main_ppo.py.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Mapping, Sequence
 
 from ...configuration.notes import Notes
@@ -65,17 +66,13 @@ class Configuration(Settings):
         """Release that the file is judged for, by default the newest."""
         return choice_of(self.notes)
 
-    def has_release(self, releases: Range) -> bool:
-        """Return True if the selected release is in a range."""
-        return self.choice.has(releases)
-
     def since(self, name: str) -> bool:
         """Return True if the selected release is `name` or newer."""
-        return self.has_release(Range(since=name))
+        return self.choice.since(name)
 
     def is_older_than(self, name: str) -> bool:
         """Return True if the selected release is older than `name`."""
-        return self.has_release(Range(until=name))
+        return self.choice.is_older_than(name)
 
     @property
     def unresolved(self) -> Sequence[Finding]:
@@ -153,6 +150,10 @@ class Configuration(Settings):
         # YAML reads `None` as a text; in verl's own file it means null.
         if self.table is not None and self.table.keys.get(path) == "None" and isinstance(value, Scalar) and value.value == "None":
             return None if default is None else Amount(default, path)
+        owner, _, key = path.rpartition(".")
+        if key in _FACTS["compared"]["keys"] and self.plain(f"{owner}.name") == "vllm":
+            amount = super().whole(path, rule, default, -(10**9))
+            return amount and replace(amount, value=max(amount.value, 1))
         return super().whole(path, rule, default, least, fits, exact or path in _FACTS["counted"]["keys"])
 
     def plain(self, path: str, usual: Plain = "") -> Plain:
@@ -221,7 +222,7 @@ class Configuration(Settings):
         """True if the program takes `reward_model.*` for `reward.reward_model.*`."""
         program = self.notes.document.program
         name = module_of(program.name).rpartition(".")[2] if program else "main_ppo"
-        return name in MIGRATES and self.has_release(MIGRATES[name])
+        return name in MIGRATES and self.choice.has(MIGRATES[name])
 
     @property
     def is_v1(self) -> bool | None:
@@ -253,12 +254,12 @@ class Configuration(Settings):
         Source: verl, verl/trainer/config/critic/dp_critic.yaml, verl/workers/config/actor.py
         (FSDPActorConfig.__post_init__).
         """
-        inner = {"critic": "critic.fsdp", "actor_rollout_ref.actor": "actor_rollout_ref.actor.fsdp_config"}.get(owner, "")
+        inner = "critic.fsdp" if owner == "critic" else f"{owner}.fsdp_config"
         old = self.at(f"{owner}.{SEQUENCE}")  # of the actor it wins above 1
         is_new = self.has(f"{inner}.{SEQUENCE}") and (old is None or (isinstance(old, Scalar) and old.value == 1))
-        moved = inner and self.since("0.8.0") and (owner == "critic" or is_new)
-        return f"{inner if moved else owner}.{SEQUENCE}"
+        return f"{inner if self.since('0.8.0') and (owner == 'critic' or is_new) else owner}.{SEQUENCE}"
 
     def shards_key(self, name: str) -> str:
         """Return the key of a component's number of FSDP shards; "" without a key."""
-        return "critic.fsdp.fsdp_size" if name == "critic" and self.since("0.8.0") else str(_FACTS["shards"]["keys"].get(name, ""))
+        keys = _FACTS["shards"]["keys since 0.8.0" if self.since("0.8.0") else "keys"]
+        return str(keys.get(name, ""))

@@ -93,6 +93,7 @@ def test_the_program_and_its_options() -> None:
         ("/opt/venv/bin/python3.11 -m a.b", "a.b", ""),
         ("exec python -m a.b", "a.b", ""),
         ('ray job submit --address=x --runtime-env-json \'{"a": "python"}\' -- python3 -m a.b', "a.b", "ray job submit"),
+        ('E="$(python3 - <<PY\nprint()\nPY\n)"\nray job submit --runtime-env-json "$E" -- python3 -m a.b', "a.b", "ray job submit"),
         ("srun -N 2 --ntasks=1 bash python3 -m a.b", "a.b", "srun"),
         ("nohup env -u X A=1 python3 -m a.b", "a.b", "nohup"),
         ("python3 -m torch.distributed.run --nproc_per_node=2 train.py", "train.py", "torchrun"),

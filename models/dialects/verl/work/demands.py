@@ -26,14 +26,12 @@ from .engines import when_served
 from .work import MODE, VerlWork
 
 OWN_CODE = (
-    "actor_rollout_ref.model.external_lib", "custom_reward_function.path", "reward.custom_reward_function.path", "data.custom_cls.path",
+    "custom_reward_function.path", "reward.custom_reward_function.path", "data.custom_cls.path",
     "reward_manager.module.path", "reward.reward_manager.module.path", "reward_model.reward_loop_module_path",
     "actor_rollout_ref.rollout.agent.agent_loop_config_path", "actor_rollout_ref.rollout.agent.agent_loop_manager_class",
     "actor_rollout_ref.rollout.checkpoint_engine.custom_backend_module", "trainer.v1.sampler.custom_sampler.path",
 )  # fmt: skip
-"""Keys that make verl load code of the user."""
-EXTERNAL = "VERL_USE_EXTERNAL_MODULES"
-"""Variable with modules to load. Source: verl, verl/__init__.py."""
+"""Keys that make verl load code of the user, beside its modules."""
 _TRAINERS = frozenset(kind.name for kind in TRAINERS)
 _SERVED = _TRAINERS | {ProgramKind.SERVER.name, ProgramKind.GENERATION.name}
 _OF_VALUES = ("OneOf", "Within", "FirstAndLast")
@@ -108,7 +106,7 @@ def _judge(work: VerlWork, demand: Demand) -> None:
     given: dict[str, Any] = {"code": demand.get("code", MODE), "source": source}
     if isinstance(demand.get("values"), str):
         given["values"] = work.settings.words(demand["values"])
-    if demand.get("own_code") and (any(map(work.settings.has, OWN_CODE)) or EXTERNAL in document.source.text):
+    if demand.get("own_code") and work.loads_code(*OWN_CODE):
         given["severity"] = Severity.WARNING
     when = getattr(moments, demand["when"])
     when = when_served(work, subject, when) if "engine" in demand else when

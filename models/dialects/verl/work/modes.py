@@ -7,6 +7,7 @@ Source: verl, verl/trainer/main_ppo.py (TaskRunner), verl/trainer/ppo/ray_traine
 
 from __future__ import annotations
 
+from ....findings.finding import Severity
 from ....releases.release import ALWAYS, Range
 from ....text.tree import MANDATORY
 from ...checks import Number, OneOf, Requires
@@ -36,24 +37,24 @@ def judge_modes(work: VerlWork) -> None:
 def _engines(work: VerlWork) -> None:
     """Check the names of inference engines: they have no default, and releases have different ones.
 
-    Programs of other authors, and an `external_lib`, may register more.
+    Programs of other authors, and modules of the user, may register more.
     """
     settings, engines = work.settings, work.settings.words("engines")
+    severity = Severity.WARNING if work.loads_code() else Severity.ERROR
     for name in work.served:
         key, when = engine_key(settings, name)("name"), when_served(work, name, IN_WORKERS)
         word, when = settings.word(key, MODE), BEFORE_WORKERS if work.entry.kind is ProgramKind.SERVER else when
         if word in ("", MANDATORY) and work.is_whole and not settings.is_open(key, MODE):
             work.report(MODE, name, f"`{key}` is not set, and has no default", None, f"set {work.spell(key, 'vllm')}", None, "", when)
-        elif word != MANDATORY and not work.entry.own_trainer and not settings.has("actor_rollout_ref.model.external_lib"):
-            message = "{left} is `{right}`, an engine that this release of verl does not have"
-            work.check(name, OneOf(code=MODE, source="verl, verl/workers/rollout/replica.py", key=key, values=engines,
-                                   message=message, when=when))  # fmt: skip
+        elif word != MANDATORY and not work.entry.own_trainer:
+            work.check(name, OneOf(code=MODE, source="verl, verl/workers/rollout/replica.py", key=key, values=engines, severity=severity,
+                                   message="{left} is `{right}`, an engine that this release of verl does not have", when=when))  # fmt: skip
 
 
 def _strategies(work: VerlWork) -> None:
     """Check that strategies are known, and in some releases the same."""
     settings, kind, old = work.settings, work.entry.kind, work.settings.is_older_than("0.8.0")
-    later = tuple(name for name, releases in LATER.items() if settings.has_release(releases))
+    later = tuple(name for name, releases in LATER.items() if settings.choice.has(releases))
     known = FSDP if kind is ProgramKind.SIMULATION else (*KNOWN, *later)
     pairs = [] if kind is ProgramKind.HYBRID and settings.has_new_workers and old else [("actor", ACTORS)]
     pairs += [("critic", CRITICS)] if kind is ProgramKind.HYBRID and (old or work.setup.component("critic")) else []
@@ -62,8 +63,8 @@ def _strategies(work: VerlWork) -> None:
     message = f"{{left}} is `{{right}}`, for which `{work.entry.name}` has no workers: {how}"
     source = "verl, verl/trainer/main_ppo.py (TaskRunner), verl/workers/engine/base.py (EngineRegistry)"
     for name, key in pairs:
-        when = BEFORE_WORKERS if old else IN_WORKERS
-        work.check(name, OneOf(code=MODE, source=source, key=key, values=known, message=message, when=when))
+        when, severity = BEFORE_WORKERS if old else IN_WORKERS, Severity.WARNING if work.loads_code() and not old else Severity.ERROR
+        work.check(name, OneOf(code=MODE, source=source, key=key, values=known, message=message, when=when, severity=severity))
     # Agreement: main_ppo until 0.6.0, trainers with two pools until 0.7.1, split placement always.
     refused = {ProgramKind.HYBRID: Range(until="0.6.0"), ProgramKind.SEPARATE: Range(until="0.7.1")}.get(kind, ALWAYS)
     actor, critic = settings.word(ACTORS, MODE), settings.word(CRITICS, MODE)

@@ -41,6 +41,10 @@ APART: Changes = {"actor_rollout_ref.hybrid_engine": False, "rollout.nnodes": 1,
 GAE: Changes = {"algorithm.adv_estimator": "gae", "critic.ppo_micro_batch_size_per_gpu": 2}
 IN_REWARD: Changes = {"algorithm.use_kl_in_reward": True}
 ADAPTIVE: Changes = {**IN_REWARD, "algorithm.kl_ctrl.type": "adaptive"}
+COMPARED: Changes = {f"{A}.use_kl_loss": True}
+SEPARATE: Changes = {"trainer.v1.trainer_mode": "separate_async", f"{R}.nnodes": 1, f"{R}.n_gpus_per_node": 4, "trainer.n_gpus_per_node": 4,
+                     f"{R}.checkpoint_engine.backend": "nccl", "data.train_batch_size": 64, "trainer.v1.separate_async.parameter_sync_step": 1}  # fmt: skip
+SWITCH = "trainer.v1.separate_async.hybrid_rollout"
 LOSS, RC = f"{A}.policy_loss", "algorithm.rollout_correction"
 LOGGED: Changes = {f"{R}.calculate_log_probs": True}
 ASYNC: Changes = {f"{R}.mode": "async", "data.return_raw_chat": True}
@@ -246,6 +250,25 @@ CASES: list[tuple[str, str, Changes, str, object, object]] = [
     ("0.8.0", STREAM, APART, "trainer.resume_mode", "automatic", "auto"),
     ("0.8.0 0.9.0", MAIN, {f"{RC}.rollout_is": "token", **LOGGED}, f"{RC}.rollout_is_threshold", "'2.0_0.5'", "'0.5_2.0'"),
     ("b178a3cd 0.9.0", MAIN, {f"{RC}.rollout_rs": "token_k1", **LOGGED}, f"{RC}.rollout_rs_threshold", 0, 2),
+    ("0.6.1 0.7.0", MAIN, {f"{RC}.rollout_rs": "token", **LOGGED}, f"{RC}.rollout_rs_threshold", "0.5_2.0", 2),
+    ("0.6.1 0.7.0", MAIN, {f"{RC}.rollout_is": "token", **LOGGED}, f"{RC}.rollout_is_threshold", "0.5_2.0", 2),
+    ("0.8.0 1dda039b", MAIN, {f"{RC}.rollout_is": "token", **LOGGED}, f"{RC}.rollout_is_threshold", "'0.5,2.0'", "0.5_2.0"),
+    ("0.8.0 0.9.0", MAIN, {f"{RC}.rollout_rs": "seq_mean_k2", **LOGGED}, f"{RC}.rollout_rs_threshold", "0.5_2.0", "'2.0'"),
+    ("0.8.0 0.9.0", MAIN, {f"{RC}.rollout_rs": "'token_k1,token_k1,token_k3'", **LOGGED}, f"{RC}.rollout_rs_threshold", "'0.5_2.0'", "'0.5_2.0,1'"),
+    ("0.8.0 1dda039b", MAIN, {f"{RC}.rollout_rs": "'token_k1,token_k2,token_k3'", **LOGGED}, f"{RC}.rollout_rs_threshold", "'1,2'", "'1,2,3'"),
+    ("0.9.0 1dda039b", MAIN, {f"{RC}.rollout_rs": "token_k1", **LOGGED}, f"{RC}.rollout_rs_threshold", "'2.0_0.5'", "0.5_2.0"),
+    ("0.9.0 1dda039b", MAIN, {}, f"{A}.profiler.tool_config.torch.schedule.wait", -1, 0),
+    ("0.8.0 1dda039b", MAIN, {}, f"{A}.optim.clip_grad", "null", 0.5),
+    ("0.8.0 0.9.0", MAIN, GAE, "critic.optim.clip_grad", "null", None),
+    ("0.6.1 1dda039b", "sft", {}, "optim.clip_grad", "null", 1),
+    ("0.7.0 1dda039b", "sft", {"engine": "megatron", "optim": "megatron"}, "engine.use_mbridge", False, True),
+    ("0.8.0 1dda039b", MAIN, COMPARED, f"{REF}.fsdp_config.fsdp_size", 3, 4),
+    ("0.8.0 1dda039b", MAIN, {**COMPARED, "actor_rollout_ref.model.use_remove_padding": True}, f"{REF}.ulysses_sequence_parallel_size", 3, 4),
+    ("0.9.0", MAIN, {**COMPARED, "actor_rollout_ref.model.use_remove_padding": True}, f"{REF}.fsdp_config.ulysses_sequence_parallel_size", 3, 2),
+    ("1dda039b", MAIN, SEPARATE, f"{SWITCH}.switch_threshold_ratio", 1.5, 1),
+    ("1dda039b", MAIN, SEPARATE, f"{SWITCH}.switch_cost_window_size", 0, 1),
+    ("0.9.0", MAIN, GAE, "critic.profiler.tool_config.torch.schedule.active", -1, 2),
+    ("0.6.1 0.8.0", MAIN, GAE, "critic.profiler.tool_config.npu.level", "level5", "level2"),
     ("0.7.0", MAIN, {"global_profiler.tool": "nsys", "global_profiler.steps": "[1]"}, NSIGHT, "null", None),
     ("0.8.0", MAIN, TAUGHT, f"{TEACHER}.model_path", "null", "/t"),
     ("0.9.0", MAIN, {**TAUGHT, f"{DISTILLED}.loss_mode": "forward_kl_topk", f"{DISTILLED}.topk": 64}, f"+{TEACHER}.inference.engine_kwargs.vllm.max_logprobs", 32, 64),
@@ -312,6 +335,10 @@ def test_what_prefill_and_decode_apart_refuse(release: str, changes: Changes, ke
         ("0.9.0", MAIN, {**SCORED, "reward.reward_model.rollout.name": "trtllm", "reward.custom_reward_function.path": "/r.py"}),
         ("0.9.0", MAIN, {f"{R}.checkpoint_engine.backend": "delta_sharded"}),
         ("0.8.0", MAIN, {f"{RC}.rollout_rs": "token_k1", **LOGGED, f"{RC}.rollout_rs_threshold": "'2_0.5'"}),
+        ("0.6.1", MAIN, {f"{R}.expert_parallel_size": 0}),
+        ("0.7.0", MAIN, {**COMPARED, f"{REF}.fsdp_config.fsdp_size": 3}),
+        ("0.9.0", MAIN, {f"{REF}.fsdp_config.fsdp_size": 3}),
+        ("1dda039b", MAIN, {f"{R}.expert_parallel_size": -1, f"+{R}.moe_tensor_parallel_size": 0}),
         ("0.5.0", "recipe.prime.main_prime", {"trainer.device": "gpu"}),
         ("0.8.0", STREAM, {**APART, LOOP: "mine"}),
     ],
@@ -350,6 +377,14 @@ def test_code_of_the_job_may_register_what_verl_does_not_have() -> None:
     assert judged("0.9.0", MAIN, loss).verdict == "faulty"
     report = judged("0.9.0", MAIN, {**loss, "actor_rollout_ref.model.external_lib": "mine"})
     assert report.verdict == "ok" and any("is `mine`, a loss" in finding.message for finding in report.findings)
+
+
+@pytest.mark.parametrize(("release", "key"), [("0.6.1", f"{R}.name"), ("0.9.0", f"{R}.name"), ("0.8.0", f"{A}.strategy")])
+def test_code_of_the_job_may_register_engines(release: str, key: str) -> None:
+    library: Changes = {"actor_rollout_ref.model.external_lib": "mine"}
+    messages = [finding.message for finding in judged(release, MAIN, {key: "mine", **library}).findings if "is `mine`" in finding.message]
+    assert len(messages) == 1 and judged(release, MAIN, {key: "mine"}).verdict == "faulty"
+    assert judged(release, MAIN, {key: "mine", **library}).verdict == "ok"
 
 
 def test_every_demand_names_known_moments_tables_and_releases() -> None:

@@ -32,6 +32,12 @@ def test_without_any_sign_it_is_the_newest() -> None:
         ("actor_rollout_ref.rollout.mode=sync", "0.6.1", "newest that has `actor_rollout_ref.rollout.mode=sync`"),
         ("model_engine=mindspeed", "0.9.0", "newest that has `model_engine=mindspeed`"),
         ("critic.model.fsdp_config.fsdp_size=2", "0.7.1", "newest that has `critic.model.fsdp_config.fsdp_size`"),
+        # what Megatron's configuration lacked from 0.5.0 to 0.6.1, though its base has it
+        (
+            "--config-name=ppo_megatron_trainer actor_rollout_ref.rollout.mode=sync actor_rollout_ref.model.enable_gradient_checkpointing=True",
+            "0.4.1",
+            "newest that has `actor_rollout_ref.rollout.mode=sync` and `actor_rollout_ref.model.enable_gradient_checkpointing`",
+        ),
     ],
 )
 def test_a_key_or_a_value_excludes_the_newest(settings: str, release: str, reason: str) -> None:
