@@ -301,7 +301,8 @@ class Within(Check):
         if self.ranges and isinstance(number, str) and number and value is not None:
             words = [word.strip() for word in (settings.word(self.beside, self.code) or "").split(",")] if self.beside else []
             if fault := self._find_fault(number, list(dict.fromkeys(filter(None, words)))):
-                self.report(facts, f"`{self.key}` is `{number}`, {fault}", value, f"no {'number' if self.ranges == 'number' else 'threshold'}", self.help)
+                label = "no number" if self.ranges == "number" else "no threshold"
+                self.report(facts, f"`{self.key}` is `{number}`, {fault}", value, label, self.help)
         if isinstance(number, (str, bool)) or (number > self.above and self.least <= number <= self.most):
             return
         bound = self.most if number > self.most else self.least

@@ -60,7 +60,7 @@ MODEL = {"heads": 28, "kv_heads": 4, "layers": 30, "vocabulary": 152_002, "exper
     ("settings", "expected"),
     [
         ({}, []),
-        ({TENSOR: 2, STAGES: 2, EXPERTS: 4, ENGINE: 2}, []),
+        ({TENSOR: 2, STAGES: 2, EXPERTS: 2, ENGINE: 2}, []),
         ({TENSOR: 8}, [("actor", "tp 8")]),
         ({TENSOR: 4}, [("actor", "tp 4")]),  # the vocabulary: RLinf adds no padding
         ({TENSOR: 4, ENGINE: 4}, [("actor", "tp 4")]),  # the engine pads it itself
